@@ -1,0 +1,294 @@
+// Block sync as an actor: fetches what the chain has beyond our store, block by block, and serves what our store has (spec 5.12).
+
+import { blockKey } from '../machines/chain/keys.ts';
+import { blockResponseOf } from '../machines/sync/block-response.ts';
+import type { SyncConfig } from '../machines/sync/config.ts';
+import { SyncPool } from '../machines/sync/pool.ts';
+import { type BlocksyncMessage, CHANNEL_BLOCKSYNC } from '../protocol/messages.ts';
+import { isRefusal, type Refusal, unreachable } from '../protocol/refusal.ts';
+import { validateBlock } from '../protocol/validate.ts';
+import {
+  decodeBlocksyncMessage,
+  encodeBlock,
+  encodeBlocksyncMessage,
+  encodeCommit,
+} from '../protocol/wire/index.ts';
+import { type BlocksyncMail, blocksyncMail, type ValidatorMail } from './mail.ts';
+import { type Effect, type KeyValue, type Logic, NO_READS, type PeerId, type Turn } from './turn.ts';
+
+export interface BlocksyncState {
+  /** Greeted peers, and how many loads are under way for each. */
+  readonly peers: Map<PeerId, number>;
+  /** Null until the handshake is done. Heights of blocks in the store; 0: none. */
+  stored: { base: bigint; height: bigint } | null;
+  /** Null: we only serve. */
+  pool: SyncPool | null;
+  /** Answers to requests of then may still come. */
+  hasSynced: boolean;
+  beginsAtNs: bigint;
+  /** Blocks being read for peers, by tag. */
+  readonly loads: Map<number, { readonly peer: PeerId; readonly height: bigint }>;
+  tagNext: number;
+}
+
+/** An honest peer has 20 requests open; more than twice that are not answered. */
+const LOADS_PER_PEER_MAX = 50;
+
+const BEGIN = 'begin';
+const CHECK = 'check';
+const STATUS = 'status';
+
+export function blocksyncLogic(config: SyncConfig): Logic<BlocksyncState, BlocksyncMail> {
+  return {
+    name: 'blocksync',
+    words: blocksyncMail,
+    reads: NO_READS,
+    start: () => ({
+      state: {
+        peers: new Map(),
+        stored: null,
+        pool: null,
+        hasSynced: false,
+        beginsAtNs: 0n,
+        loads: new Map(),
+        tagNext: 1,
+      },
+      effects: [],
+    }),
+    receive: (state, message, turn) => new BlocksyncTurn(config, state, turn).receive(message),
+    look: ({ pool, stored }) => ({
+      mode: pool ? 'sync' : 'serve',
+      height: pool?.height ?? stored?.height ?? null,
+      claimed: pool?.claimedHeight ?? null,
+    }),
+  };
+}
+
+/** One turn: what was heard, and the effects so far. */
+class BlocksyncTurn {
+  private readonly config: SyncConfig;
+  private readonly state: BlocksyncState;
+  private readonly nowNs: bigint;
+  private readonly effects: Effect[] = [];
+
+  constructor(config: SyncConfig, state: BlocksyncState, turn: Turn) {
+    this.config = config;
+    this.state = state;
+    this.nowNs = turn.monoNs;
+  }
+
+  receive(message: BlocksyncMail): readonly Effect[] {
+    switch (message.type) {
+      case 'heard':
+        // Before the greeting nobody knows whose chain it talks about; it will be asked for its status then.
+        if (!this.state.peers.has(message.peer)) break;
+        for (const { channel, bytes } of message.payloads) {
+          if (channel !== CHANNEL_BLOCKSYNC) return unreachable(`blocksync owns no channel ${channel}`);
+          if (!this.onHeard(message.peer, bytes)) break;
+        }
+        break;
+      case 'loaded':
+        this.onLoaded(message.tag, message.found);
+        break;
+      case 'store-height':
+        this.state.stored = { base: message.base, height: message.height };
+        break;
+      case 'peer-up':
+        this.onPeerUp(message.peer);
+        break;
+      case 'peer-down':
+        this.state.peers.delete(message.peer);
+        this.state.pool?.remove(message.peer);
+        break;
+      case 'sync-from':
+        this.onSyncFrom(message);
+        break;
+      case 'block-applied':
+        this.onApplied(message.height);
+        break;
+      case 'block-refused':
+        this.onRefused(message.height, message.because);
+        break;
+      case 'timer':
+        this.onTimer(message.timer);
+        break;
+      default:
+        return unreachable(`blocksync asked for no ${message.type}`);
+    }
+    this.goOn();
+    return this.effects;
+  }
+
+  private onSyncFrom({ height, base, sync }: Extract<BlocksyncMail, { type: 'sync-from' }>): void {
+    const { state, config, nowNs } = this;
+    state.stored = { base, height: height - 1n };
+    state.pool = sync ? new SyncPool(config, height, nowNs) : null;
+    const peers = [...state.peers.keys()];
+    this.send(peers, this.status());
+    if (!sync) return;
+    state.hasSynced = true;
+    state.beginsAtNs = nowNs + config.waitNs;
+    this.send(peers, { type: 'status-request' });
+    this.schedule(BEGIN, config.waitNs);
+    this.schedule(CHECK, config.checkNs);
+    this.schedule(STATUS, config.statusNs);
+  }
+
+  private onPeerUp(peer: PeerId): void {
+    if (this.state.peers.size === 0) this.state.pool?.beginPatience(this.nowNs);
+    this.state.peers.set(peer, 0);
+    if (!this.state.stored) return;
+    this.send([peer], this.status());
+    if (this.state.pool) this.send([peer], { type: 'status-request' });
+  }
+
+  private onTimer(timer: string): void {
+    const { state, config } = this;
+    if (!state.pool) return; // it came due while we were told to stop
+    if (timer === STATUS) {
+      this.send([...state.peers.keys()], { type: 'status-request' });
+      this.schedule(STATUS, config.statusNs);
+    } else if (timer === CHECK) {
+      for (const peer of state.pool.removeQuiet(this.nowNs)) {
+        this.score(peer, 'blocks asked for do not come');
+      }
+      if (!this.stopIfCaughtUp(state.pool)) this.schedule(CHECK, config.checkNs);
+    }
+  }
+
+  /** Requests and the next block for the validator follow from where we stand, whatever just happened. */
+  private goOn(): void {
+    const { pool, beginsAtNs } = this.state;
+    if (!pool || this.nowNs < beginsAtNs) return;
+    for (const { peer, height } of pool.plan(this.nowNs))
+      this.send([peer], { type: 'block-request', height });
+    const next = pool.handOver();
+    if (next) this.tellValidator({ type: 'block-fetched', ...next });
+  }
+
+  private onApplied(height: bigint): void {
+    const pool = this.state.pool ?? unreachable('a block was applied that nobody fetched');
+    pool.applied(height, this.nowNs);
+    const base = this.state.stored?.base ?? 0n;
+    this.state.stored = { base: base > 0n ? base : height, height };
+    this.stopIfCaughtUp(pool);
+  }
+
+  private onRefused(height: bigint, because: string): void {
+    const pool = this.state.pool ?? unreachable('a block was refused that nobody fetched');
+    for (const sender of pool.refused(height, this.nowNs)) {
+      this.score(sender, `block sync at height ${height}: ${because}`);
+    }
+  }
+
+  private stopIfCaughtUp(pool: SyncPool): boolean {
+    const isCaughtUp = pool.isCaughtUp();
+    if (!isCaughtUp && !(this.state.peers.size > 0 && pool.isStalled(this.nowNs))) return false;
+    if (!isCaughtUp) {
+      const what = `block sync got nothing for a while; peers claim height ${pool.claimedHeight}, ours is next ${pool.height}: joining consensus`;
+      this.effects.push({ type: 'publish', event: { type: 'warning', what } });
+    }
+    this.state.pool = null;
+    for (const timer of [BEGIN, CHECK, STATUS]) this.effects.push({ type: 'cancel', timer });
+    this.tellValidator({ type: 'caught-up' });
+    return true;
+  }
+
+  /** False: the peer is dropped, and with it the rest of its envelope. */
+  private onHeard(peer: PeerId, bytes: Uint8Array): boolean {
+    const message = decodeBlocksyncMessage(bytes);
+    if (isRefusal(message)) return this.score(peer, message.because);
+    switch (message.type) {
+      case 'block-request':
+        this.onBlockRequest(peer, message.height);
+        return true;
+      case 'status-request':
+        if (this.state.stored) this.send([peer], this.status());
+        return true;
+      case 'status-response': {
+        const refusal = this.state.pool?.range(peer, message.base, message.height, this.nowNs);
+        return refusal?.refused === 'impossible-range' ? this.score(peer, refusal.because) : true;
+      }
+      case 'no-block-response':
+        this.state.pool?.hasNot(peer, message.height, this.nowNs);
+        return true;
+      case 'block-response': {
+        const refusal = this.refusalOfBlock(peer, message);
+        return refusal ? this.score(peer, refusal.because) : true;
+      }
+    }
+  }
+
+  private refusalOfBlock(
+    peer: PeerId,
+    message: Extract<BlocksyncMessage, { type: 'block-response' }>,
+  ): Refusal | null {
+    const { pool, hasSynced } = this.state;
+    const { block, extendedCommit } = message;
+    if (!pool) return hasSynced ? null : { refused: 'unsolicited-block', because: 'we are not syncing' };
+    const malformed = validateBlock(block); // by itself, so that only its sender pays for it
+    if (malformed) return malformed;
+    const { height } = block.header;
+    if (extendedCommit && extendedCommit.height !== height) {
+      const because = `block height ${height} != extCommit height ${extendedCommit.height}`;
+      return { refused: 'extended-commit', because };
+    }
+    const lastCommit = encodeCommit(block.lastCommit ?? unreachable('a valid block has a last commit'));
+    return pool.gave(peer, height, { from: peer, bytes: encodeBlock(block), lastCommit }, this.nowNs);
+  }
+
+  private onBlockRequest(peer: PeerId, height: bigint): void {
+    const { stored, peers, loads } = this.state;
+    const loading = peers.get(peer);
+    if (!stored || loading === undefined || loading >= LOADS_PER_PEER_MAX) return; // it will ask again
+    if (height < stored.base || height > stored.height || height < 1n) {
+      this.send([peer], { type: 'no-block-response', height });
+      return;
+    }
+    const tag = this.state.tagNext;
+    this.state.tagNext = tag === 0xffff_ffff ? 1 : tag + 1;
+    loads.set(tag, { peer, height });
+    peers.set(peer, loading + 1);
+    const [from, to] = [blockKey(height), blockKey(height + 1n)];
+    this.effects.push({ type: 'load', store: 'chain', from, to, limit: 1, tag });
+  }
+
+  private onLoaded(tag: number, found: readonly KeyValue[]): void {
+    const { peers, loads } = this.state;
+    const { peer, height } = loads.get(tag) ?? unreachable(`loaded ${tag} was never asked for`);
+    loads.delete(tag);
+    const loading = peers.get(peer);
+    if (loading === undefined) return; // gone in the meantime
+    peers.set(peer, Math.max(0, loading - 1));
+    const block = found[0]?.value;
+    if (!block) this.send([peer], { type: 'no-block-response', height });
+    else this.sendBytes([peer], blockResponseOf(block));
+  }
+
+  private status(): BlocksyncMessage {
+    const { base, height } = this.state.stored ?? unreachable('a status before the handshake');
+    return { type: 'status-response', height, base: height === 0n ? 0n : base };
+  }
+
+  private send(to: readonly PeerId[], message: BlocksyncMessage): void {
+    if (to.length > 0) this.sendBytes(to, encodeBlocksyncMessage(message));
+  }
+
+  private sendBytes(to: readonly PeerId[], bytes: Uint8Array): void {
+    this.effects.push({ type: 'send', to, payloads: [{ channel: CHANNEL_BLOCKSYNC, bytes }] });
+  }
+
+  private tellValidator(message: ValidatorMail): void {
+    this.effects.push({ type: 'tell', to: 'validator', message });
+  }
+
+  private schedule(timer: string, afterNs: bigint): void {
+    this.effects.push({ type: 'schedule', timer, afterNs });
+  }
+
+  /** Always false: who calls it is done with this peer. */
+  private score(peer: PeerId, because: string): false {
+    this.effects.push({ type: 'score', peer, because, drop: true });
+    return false;
+  }
+}

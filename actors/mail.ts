@@ -1,0 +1,112 @@
+// Local mail: what the actors of one node tell each other, one union per receiver. The order of variants is their tag on the wire of a trace: append only.
+
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
+import { isRefusal, type Refusal, unreachable } from '../protocol/refusal.ts';
+import type { Proposal, Vote } from '../protocol/types.ts';
+import {
+  decodeAbciRequest,
+  decodeAbciResponse,
+  decodeProposal,
+  decodeVote,
+  encodeAbciRequest,
+  encodeAbciResponse,
+  encodeProposal,
+  encodeVote,
+} from '../protocol/wire/index.ts';
+import { bool, bytes, i32, i64, list, type Of, opaque, text, u8, u32, union } from '../protocol/words.ts';
+import { portAnswers } from './turn.ts';
+
+const trusted =
+  <T>(decode: (from: Uint8Array) => T | Refusal) =>
+  (from: Uint8Array): T => {
+    const value = decode(from);
+    return isRefusal(value) ? unreachable(`our own mail does not decode: ${value.because}`) : (value as T);
+  };
+
+const vote = opaque<Vote>(encodeVote, trusted(decodeVote));
+const proposal = opaque<Proposal>(encodeProposal, trusted(decodeProposal));
+const abciRequest = opaque<AbciRequest>(encodeAbciRequest, trusted(decodeAbciRequest));
+const abciResponse = opaque<AbciResponse>(encodeAbciResponse, trusted(decodeAbciResponse));
+
+const peers = { 'peer-up': { peer: text }, 'peer-down': { peer: text } } as const;
+/** Answer of the app actor to a `request` with the same tag. */
+const answers = { answer: { tag: u32, response: abciResponse } } as const;
+
+export const validatorMail = union({
+  ...portAnswers,
+  ...peers,
+  ...answers,
+  /** The signer made its state durable first. The vote may carry an older time than asked (spec 5.9). */
+  'signed-vote': { vote },
+  'signed-proposal': { proposal },
+  /** Double-sign rules, or no key. Nothing was signed for this (height, round, step). */
+  'sign-refused': { height: i64, round: i32, step: u8, because: text },
+  reaped: { txs: list(bytes) },
+  /** Once per height, when the pool is not empty (only asked for with create_empty_blocks=false or an interval). */
+  'txs-available': {},
+  /** A block fetched by block sync and the next block's last commit, both as protobuf; not verified yet. */
+  'block-fetched': { height: i64, block: bytes, commit: bytes },
+  /** Block sync sees nobody ahead of us: join consensus. */
+  'caught-up': {},
+});
+export type ValidatorMail = Of<typeof validatorMail>;
+
+export const mempoolMail = union({
+  ...portAnswers,
+  ...peers,
+  ...answers,
+  /** A transaction from outside (RPC, load, a play). The outcome is published as `checked`. */
+  submit: { tx: bytes },
+  /** Answered to `validator` with `reaped`. -1: no limit. */
+  reap: { bytesMax: i64, gasMax: i64 },
+  /** A block was committed: its transactions leave, the rest is rechecked. `txBytesMax` is the new pre-check limit, -1: none. */
+  committed: { height: i64, txs: list(bytes), codes: list(u32), txBytesMax: i64, gasMax: i64 },
+  /** What height a peer says it is at (gossip waits for peers that are behind). */
+  'peer-height': { peer: text, height: i64 },
+});
+export type MempoolMail = Of<typeof mempoolMail>;
+
+export const blocksyncMail = union({
+  ...portAnswers,
+  ...peers,
+  /** The handshake is done: fetch from this height on (`sync` false: only serve others). */
+  'sync-from': { height: i64, base: i64, sync: bool },
+  /** The validator verified and executed the block of this height; the store now reaches it. */
+  'block-applied': { height: i64 },
+  /** The block of this height, or the commit of the next, does not verify: both senders lied or are broken. */
+  'block-refused': { height: i64, because: text },
+  /** Consensus committed a height: what we can serve grew. */
+  'store-height': { height: i64, base: i64 },
+});
+export type BlocksyncMail = Of<typeof blocksyncMail>;
+
+export const signerMail = union({
+  ...portAnswers,
+  /** Unsigned; answered to `validator`. */
+  'sign-vote': { vote },
+  'sign-proposal': { proposal },
+});
+export type SignerMail = Of<typeof signerMail>;
+
+export const appMail = union({
+  ...portAnswers,
+  /** Answered in order to `from`, with the same tag. */
+  request: { from: text, tag: u32, request: abciRequest },
+});
+export type AppMail = Of<typeof appMail>;
+
+export const dialerMail = union({
+  ...portAnswers,
+  up: { peer: text },
+  down: { peer: text },
+  'dial-failed': { peer: text, because: text },
+});
+export type DialerMail = Of<typeof dialerMail>;
+
+export const peerMail = union({
+  ...portAnswers,
+  /** The connection is open / gone; the kernel spawns a peer actor for the first and stops it after the second. */
+  connected: {},
+  disconnected: {},
+});
+export type PeerMail = Of<typeof peerMail>;

@@ -1,0 +1,272 @@
+// The pool as an actor: asks the application about transactions, hands the validator what it reaps, and offers to peers what they miss.
+
+import { sha256 } from '#platform';
+import type { MempoolConfig } from '../machines/mempool/config.ts';
+import { Gossip } from '../machines/mempool/gossip.ts';
+import { type Checking, Pool, type PoolRefusal, type PoolTx } from '../machines/mempool/pool.ts';
+import { type AbciResponse, CHECK_TX_NEW, CHECK_TX_RECHECK, type ResponseCheckTx } from '../protocol/abci.ts';
+import { CHANNEL_MEMPOOL } from '../protocol/messages.ts';
+import { isRefusal, unreachable } from '../protocol/refusal.ts';
+import { decodeMempoolMessage, encodeMempoolMessage } from '../protocol/wire/index.ts';
+import { type MempoolMail, mempoolMail, type ValidatorMail } from './mail.ts';
+import {
+  type Effect,
+  type Logic,
+  NO_EFFECTS,
+  NO_READS,
+  type Payload,
+  type PeerId,
+  type Turn,
+} from './turn.ts';
+
+type Asked =
+  | { readonly about: 'new'; readonly checking: Checking }
+  | { readonly about: 'pooled'; readonly pooled: PoolTx };
+
+export interface MempoolState {
+  readonly pool: Pool;
+  readonly gossip: Gossip;
+  /** Questions to the application, by tag. */
+  readonly asked: Map<number, Asked>;
+  tagNext: number;
+  /** The validator heard of this height's transactions. */
+  isNotified: boolean;
+  /** When the timer `gossip` will come; null: it is not set. */
+  timerDueNs: bigint | null;
+}
+
+const TIMER = 'gossip';
+/** Tags are u32, and 0 means none. */
+const TAG_MAX = 0xffff_ffff;
+/** What `checked` says of a transaction that the pool itself refused: no application gave a code. */
+const CODE_REFUSED_BY_POOL = 1;
+
+export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, MempoolMail> {
+  return {
+    name: 'mempool',
+    words: mempoolMail,
+    reads: NO_READS,
+    start: () => ({
+      state: {
+        pool: new Pool(config),
+        gossip: new Gossip(config),
+        asked: new Map(),
+        tagNext: 1,
+        isNotified: false,
+        timerDueNs: null,
+      },
+      effects: NO_EFFECTS,
+    }),
+    receive: (state, message, turn) =>
+      config.kind === 'nop' ? receiveAsNop(message) : new MempoolTurn(config, state, turn).receive(message),
+    look: ({ pool }) => ({
+      txs: pool.size,
+      bytes: pool.sizeBytes,
+      checking: pool.checking.size,
+      height: pool.height,
+    }),
+  };
+}
+
+/** Spec 5.14: refuses every transaction and never has one. */
+function receiveAsNop(message: MempoolMail): readonly Effect[] {
+  if (message.type === 'reap') return [toValidator({ type: 'reaped', txs: [] })];
+  if (message.type !== 'submit') return NO_EFFECTS;
+  const because = 'not allowed with `nop` mempool';
+  return [checked(sha256(message.tx), CODE_REFUSED_BY_POOL, because)];
+}
+
+const toValidator = (message: ValidatorMail): Effect => ({ type: 'tell', to: 'validator', message });
+
+const checked = (hash: Uint8Array, code: number, because: string): Effect => ({
+  type: 'publish',
+  event: { type: 'checked', hash, code, because },
+});
+
+/** One turn: what was heard, and the effects so far. */
+class MempoolTurn {
+  private readonly config: MempoolConfig;
+  private readonly state: MempoolState;
+  private readonly turn: Turn;
+  private readonly effects: Effect[] = [];
+
+  constructor(config: MempoolConfig, state: MempoolState, turn: Turn) {
+    this.config = config;
+    this.state = state;
+    this.turn = turn;
+  }
+
+  receive(message: MempoolMail): readonly Effect[] {
+    const { gossip, pool } = this.state;
+    switch (message.type) {
+      case 'submit':
+        this.onSubmit(message.tx);
+        break;
+      case 'heard':
+        for (const payload of message.payloads) if (!this.onPayload(message.peer, payload)) break;
+        break;
+      case 'answer':
+        this.onAnswer(message.tag, message.response);
+        break;
+      case 'reap': {
+        const txs = pool.reap(message.bytesMax, message.gasMax);
+        this.effects.push(toValidator({ type: 'reaped', txs }));
+        return this.effects;
+      }
+      case 'committed':
+        this.onCommitted(message);
+        break;
+      case 'peer-up':
+        if (this.config.broadcast) gossip.peerUp(message.peer, pool.txs.values(), this.turn.monoNs);
+        break;
+      case 'peer-down':
+        gossip.peerDown(message.peer);
+        break;
+      case 'peer-height':
+        gossip.peerAt(message.peer, message.height, this.turn.monoNs);
+        break;
+      case 'timer':
+        this.state.timerDueNs = null;
+        break;
+      default:
+        return unreachable(`mempool asked for no ${message.type}`);
+    }
+    this.offer();
+    return this.effects;
+  }
+
+  private onSubmit(tx: Uint8Array): void {
+    const checking = this.state.pool.admit(tx, null);
+    if (!isRefusal(checking)) {
+      this.ask(tx, CHECK_TX_NEW, { about: 'new', checking });
+      return;
+    }
+    this.effects.push(checked(sha256(tx), CODE_REFUSED_BY_POOL, checking.because));
+  }
+
+  /** False: the peer is dropped, and with it the rest of its envelope. */
+  private onPayload(peer: PeerId, { channel, bytes }: Payload): boolean {
+    if (channel !== CHANNEL_MEMPOOL) return unreachable(`mempool owns no channel ${channel}`);
+    const message = decodeMempoolMessage(bytes);
+    const because = isRefusal(message) ? message.because : this.faultOf(message.txs);
+    if (isRefusal(message) || because !== null) {
+      this.effects.push({ type: 'score', peer, because: `mempool message: ${because}`, drop: true });
+      return false;
+    }
+    for (const tx of message.txs) {
+      const checking = this.state.pool.admit(tx, peer);
+      // Refused: known already, or no room. Neither is the peer's fault, and it will be offered again.
+      if (!isRefusal(checking)) this.ask(tx, CHECK_TX_NEW, { about: 'new', checking });
+    }
+    return true;
+  }
+
+  /** Null: the form is right (spec 3.2, mempool pre-filter). */
+  private faultOf(txs: readonly Uint8Array[]): string | null {
+    const { txBytesMax, batchBytesMax } = this.config;
+    if (txs.length === 0) return 'no transactions';
+    let bytes = 0;
+    for (const { length } of txs) {
+      if (length === 0) return 'an empty transaction';
+      if (length > txBytesMax) return `a transaction of ${length} bytes, the maximum is ${txBytesMax}`;
+      bytes += length;
+    }
+    const bytesMax = Math.max(txBytesMax, batchBytesMax);
+    return bytes > bytesMax ? `${bytes} bytes of transactions, the maximum is ${bytesMax}` : null;
+  }
+
+  private ask(tx: Uint8Array, type: number, asked: Asked): number {
+    const tag = this.state.tagNext;
+    this.state.tagNext = tag === TAG_MAX ? 1 : tag + 1;
+    this.state.asked.set(tag, asked);
+    const request = { type: 'check-tx', value: { tx, type } } as const;
+    this.effects.push({
+      type: 'tell',
+      to: 'app',
+      message: { type: 'request', from: 'mempool', tag, request },
+    });
+    return tag;
+  }
+
+  private onAnswer(tag: number, answer: AbciResponse): void {
+    const asked = this.state.asked.get(tag) ?? unreachable(`answer ${tag} to a question never asked`);
+    this.state.asked.delete(tag);
+    const response =
+      answer.type === 'check-tx'
+        ? answer.value
+        : unreachable(`the application answered ${answer.type} to CheckTx`);
+    if (asked.about === 'new') {
+      this.onFirstCheck(asked.checking, response);
+      return;
+    }
+    const refusal = this.state.pool.settleRecheck(asked.pooled, tag, response);
+    if (refusal) this.say(asked.pooled.hash, refusal, response);
+  }
+
+  private onFirstCheck(checking: Checking, response: ResponseCheckTx): void {
+    const { pool, gossip } = this.state;
+    const entered = pool.settle(checking, response);
+    if (isRefusal(entered)) {
+      this.say(checking.hash, entered as PoolRefusal, response);
+      return;
+    }
+    this.effects.push(checked(checking.hash, 0, ''));
+    gossip.entered(entered, checking.isLocal, this.turn.monoNs);
+    this.notify();
+    // CometBFT locks the pool from Commit to the recheck; we ask once more when a block came in between.
+    if (checking.height < pool.height && this.config.recheck) this.recheck(entered);
+  }
+
+  private say(hash: Uint8Array, refusal: PoolRefusal, response: ResponseCheckTx): void {
+    this.effects.push(checked(hash, response.code, refusal.because));
+  }
+
+  private recheck(pooled: PoolTx): void {
+    const tag = this.ask(pooled.tx, CHECK_TX_RECHECK, { about: 'pooled', pooled });
+    this.state.pool.recheckAsked(pooled, tag);
+  }
+
+  private onCommitted(message: Extract<MempoolMail, { type: 'committed' }>): void {
+    const { pool } = this.state;
+    pool.update(message.height, message.txs, message.codes, message);
+    this.state.isNotified = false;
+    if (pool.size === 0) return;
+    if (this.config.recheck) for (const pooled of pool.txs.values()) this.recheck(pooled);
+    this.notify();
+  }
+
+  private notify(): void {
+    if (!this.config.notifyTxs || this.state.isNotified) return;
+    this.state.isNotified = true;
+    this.effects.push(toValidator({ type: 'txs-available' }));
+  }
+
+  /** Sends what is due, and sets the timer for the rest. */
+  private offer(): void {
+    const { gossip, pool } = this.state;
+    const { monoNs } = this.turn;
+    if (pool.size === 0) gossip.clear();
+    let dueNs = gossip.dueNs();
+    if (dueNs !== null && dueNs <= monoNs) {
+      for (const { to, txs } of gossip.take(monoNs)) {
+        const bytes = encodeMempoolMessage({ type: 'txs', txs: txs.map(({ tx }) => tx) });
+        this.effects.push({ type: 'send', to, payloads: [{ channel: CHANNEL_MEMPOOL, bytes }] });
+      }
+      dueNs = gossip.dueNs();
+    }
+    this.setTimer(dueNs);
+  }
+
+  private setTimer(dueNs: bigint | null): void {
+    const { timerDueNs } = this.state;
+    if (dueNs === timerDueNs) return;
+    if (dueNs === null) this.effects.push({ type: 'cancel', timer: TIMER });
+    else if (timerDueNs !== null && timerDueNs < dueNs)
+      return; // it comes early and finds out
+    else {
+      const afterNs = dueNs > this.turn.monoNs ? dueNs - this.turn.monoNs : 0n;
+      this.effects.push({ type: 'schedule', timer: TIMER, afterNs });
+    }
+    this.state.timerDueNs = dueNs;
+  }
+}

@@ -1,0 +1,271 @@
+// A decided block becomes state: stored, executed by the application, committed; in the order that lets any crash be recovered (spec 5.5, 5.7, 5.8).
+
+import {
+  blockKey,
+  committedEvidenceKey,
+  evidenceKey,
+  paramsKey,
+  responseKey,
+  seenCommitKey,
+  STATE_KEY,
+  STORE_RANGE_KEY,
+  validatorsKey,
+} from '../../machines/chain/keys.ts';
+import { tallyOf } from '../../machines/chain/commits.ts';
+import type { HeightStart } from '../../machines/consensus/consensus.ts';
+import type { Pending } from '../../machines/evidence/pool.ts';
+import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
+import { sha256 } from '#platform';
+import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { blockBytesMax } from '../../protocol/rules/params.ts';
+import { commitInfo, maxDataBytes, misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
+import { type Block, type BlockId, type ChainState, type Commit, EMPTY_BYTES } from '../../protocol/types.ts';
+import {
+  encodeChainState,
+  encodeCommit,
+  encodeConsensusParams,
+  encodeEvidence,
+  encodeResponseFinalizeBlock,
+  encodeValidatorSet,
+} from '../../protocol/wire/index.ts';
+import { encodeWith, i64, record } from '../../protocol/words.ts';
+import { evidenceHeight } from '../../protocol/rules/evidence.ts';
+import type { Write } from '../turn.ts';
+import { gossipEvidence } from './gossiping.ts';
+import { encodeRecord } from './logbook.ts';
+import type { ValidatorState } from './state.ts';
+
+export const storeRange = record({ base: i64, height: i64 });
+
+export interface Execution {
+  readonly id: BlockId;
+  readonly block: Block;
+  readonly round: number;
+  readonly commit: Commit;
+  /** Who gets to know when it is done. */
+  readonly source: 'consensus' | 'sync' | 'handshake';
+  response: ResponseFinalizeBlock | null;
+}
+
+export const put = (key: Uint8Array, value: Uint8Array): Write => ({ key, value, remove: false });
+export const remove = (key: Uint8Array): Write => ({ key, value: EMPTY_BYTES, remove: true });
+
+/** Who voted in a block's last commit; nobody at the initial height. */
+export function commitInfoOf(v: ValidatorState, block: Block): CommitInfo {
+  const lastCommit = block.lastCommit ?? unreachable('validated');
+  if (lastCommit.signatures.length === 0) return { round: 0, votes: [] };
+  const set = v.history.validators(block.header.height - 1n) ?? unreachable('every set in force is remembered');
+  return commitInfo(lastCommit, set);
+}
+
+/** Stores the block (durable before its end is logged), logs the end of the height, and asks the application to execute it. */
+export function execute(
+  v: ValidatorState,
+  entry: { readonly id: BlockId; readonly block: Block | null; readonly parts: { bytes(): Uint8Array } },
+  round: number,
+  commit: Commit,
+  source: Execution['source'],
+): void {
+  const block = entry.block ?? unreachable('executable');
+  const { height } = block.header;
+  if (v.store.height < height) {
+    v.store = { base: v.store.base === 0n ? height : v.store.base, height };
+    v.does({
+      type: 'store',
+      store: 'chain',
+      durable: true,
+      writes: [
+        put(blockKey(height), entry.parts.bytes()),
+        put(seenCommitKey(height), encodeCommit(commit)),
+        put(STORE_RANGE_KEY, encodeWith(storeRange, v.store)),
+      ],
+    });
+  }
+  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'end-height', height }) });
+  v.does({ type: 'sync', log: 'consensus' });
+  v.does({ type: 'trim', log: 'consensus', keep: 1 });
+  v.commitNs = v.turn.monoNs;
+  v.execution = { id: entry.id, block, round, commit, source, response: null };
+  finalize(v, block, entry.id);
+}
+
+/** FinalizeBlock for a block, whether new or executed again at a handshake. */
+export function finalize(v: ValidatorState, block: Block, id: BlockId): void {
+  v.ask(
+    { for: 'finalize' },
+    {
+      type: 'finalize-block',
+      value: {
+        txs: block.txs,
+        decidedLastCommit: commitInfoOf(v, block),
+        misbehavior: misbehaviorOf(block.evidence),
+        hash: id.hash,
+        height: block.header.height,
+        timeNs: block.header.timeNs,
+        nextValidatorsHash: block.header.nextValidatorsHash,
+        proposerAddress: block.header.proposerAddress,
+      },
+    },
+  );
+}
+
+/** The response is stored durably before the application may commit: afterwards it could not be had again. */
+export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock): void {
+  const execution = v.execution ?? unreachable('nothing executes');
+  const { txs, header } = execution.block;
+  if (response.txResults.length !== txs.length) {
+    v.halt(`FinalizeBlock of height ${header.height} gave ${response.txResults.length} results for ${txs.length} transactions`);
+    return;
+  }
+  execution.response = response;
+  v.does({
+    type: 'store',
+    store: 'chain',
+    durable: true,
+    writes: [put(responseKey(header.height), encodeResponseFinalizeBlock(response))],
+  });
+  v.ask({ for: 'commit' }, { type: 'commit', value: {} });
+}
+
+export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
+  const execution = v.execution ?? unreachable('nothing executes');
+  const response = execution.response ?? unreachable('finalized');
+  const { block, id } = execution;
+  const next = nextState(v.chain, id, block.header, response);
+  if (isRefusal(next)) {
+    v.halt(`the application's answer for height ${block.header.height} breaks the chain: ${next.because}`);
+    return;
+  }
+  const before = v.chain;
+  v.chain = next;
+  v.execution = null;
+  remember(v, block, next);
+  const writes = [...stateWrites(before, next), ...evidenceWrites(v, block), ...prune(v, retainHeight)];
+  v.does({ type: 'store', store: 'chain', durable: false, writes });
+  tellOthers(v, execution, response);
+}
+
+/** The node's memory of its own past after a block. */
+export function remember(v: ValidatorState, block: Block, next: ChainState): void {
+  const { height } = block.header;
+  v.history.addBlock(block.header, block.lastCommit);
+  v.history.setFrom(height + 1n, next.validators);
+  v.history.setFrom(height + 2n, next.nextValidators);
+  v.history.paramsFrom(height + 1n, next.consensusParams);
+}
+
+export function stateWrites(before: ChainState | null, next: ChainState): Write[] {
+  const writes = [put(STATE_KEY, encodeChainState(next))];
+  const after = next.lastBlockHeight;
+  if (before === null || next.lastHeightValidatorsChanged !== before.lastHeightValidatorsChanged) {
+    writes.push(put(validatorsKey(next.lastHeightValidatorsChanged), encodeValidatorSet(next.nextValidators)));
+  }
+  if (before === null || next.lastHeightConsensusParamsChanged !== before.lastHeightConsensusParamsChanged) {
+    const from = before === null ? next.initialHeight : after + 1n;
+    writes.push(put(paramsKey(from), encodeConsensusParams(next.consensusParams)));
+  }
+  return writes;
+}
+
+function evidenceWrites(v: ValidatorState, block: Block): Write[] {
+  if (!v.pool.hasPending && block.evidence.length === 0) return [];
+  const { header } = block;
+  const { committed, removed } = v.pool.onBlock(block.evidence, header.height, header.timeNs, v.chain.consensusParams);
+  return [
+    ...committed.map(({ height, identity }) => put(committedEvidenceKey(height, identity), EMPTY_BYTES)),
+    ...removed.map(({ height, identity }) => remove(evidenceKey(height, identity))),
+  ];
+}
+
+export function storeEvidence(v: ValidatorState, { evidence, identity, height }: Pending): void {
+  const write = put(evidenceKey(height, identity), encodeEvidence(evidence));
+  v.does({ type: 'store', store: 'chain', durable: false, writes: [write] });
+  const validator = evidence.kind === 'duplicate-vote' ? evidence.voteA.validatorAddress : EMPTY_BYTES;
+  v.publish({ type: 'evidence', hash: identity, validator, height: evidenceHeight(evidence) });
+}
+
+/** Heights pruned per block: catching up with a large retain height must not stall a turn. */
+const PRUNE_PER_BLOCK_MAX = 64n;
+
+function prune(v: ValidatorState, retainHeight: bigint): Write[] {
+  if (retainHeight <= v.store.base || v.store.base === 0n) return [];
+  const upTo = retainHeight > v.store.height ? v.store.height : retainHeight;
+  const end = upTo - v.store.base > PRUNE_PER_BLOCK_MAX ? v.store.base + PRUNE_PER_BLOCK_MAX : upTo;
+  const writes: Write[] = [];
+  for (let height = v.store.base; height < end; height++) {
+    for (const key of [blockKey, seenCommitKey, responseKey]) writes.push(remove(key(height)));
+  }
+  v.store = { base: end, height: v.store.height };
+  writes.push(put(STORE_RANGE_KEY, encodeWith(storeRange, v.store)));
+  return writes;
+}
+
+// --- afterwards ------------------------------------------------------------------------------------------------------
+
+function tellOthers(v: ValidatorState, execution: Execution, response: ResponseFinalizeBlock): void {
+  const { block, id, round, source } = execution;
+  const { height } = block.header;
+  const { chain } = v;
+  const room = maxDataBytes(blockBytesMax(chain.consensusParams), 0n, chain.validators.validators.length);
+  v.tell('mempool', {
+    type: 'committed',
+    height,
+    txs: block.txs,
+    codes: response.txResults.map((result) => result.code),
+    txBytesMax: isRefusal(room) ? 0n : room,
+    gasMax: chain.consensusParams.block.maxGas,
+  });
+  const stateDigest = digestOf(v);
+  const { appHash } = chain;
+  v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: block.txs.length, stateDigest });
+  const made = v.pool.onCommitted(v.facts());
+  for (const each of made) storeEvidence(v, each);
+  if (made.length > 0) gossipEvidence(v);
+  if (source === 'consensus') v.tell('blocksync', { type: 'store-height', height, base: v.store.base });
+  if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });
+}
+
+/** What the validator decides from, at rest after a height: its chain state (every set, parameter and hash) and its store's reach. */
+function digestOf(v: ValidatorState): Uint8Array {
+  const state = encodeChainState(v.chain);
+  const reach = encodeWith(storeRange, v.store);
+  const all = new Uint8Array(state.length + reach.length);
+  all.set(state);
+  all.set(reach, state.length);
+  return sha256(all);
+}
+
+/** Where consensus begins after the current state; `lastCommit` is what decided the last block. */
+export function heightStart(v: ValidatorState, commit: Commit | null): HeightStart {
+  const { chain } = v;
+  const isInitial = chain.lastBlockHeight === 0n;
+  const height = isInitial ? chain.initialHeight : chain.lastBlockHeight + 1n;
+  const last = v.history.header(chain.lastBlockHeight);
+  const live = v.consensus.decision;
+  const liveRound = live && v.consensus.height === chain.lastBlockHeight ? v.consensus.rounds.get(live.round) : undefined;
+  return {
+    height,
+    validators: chain.validators,
+    lastCommit:
+      isInitial || commit === null
+        ? null
+        : { round: commit.round, precommits: liveRound?.precommits ?? tallyOf(commit, chain.lastValidators) },
+    proofBlockDue: isInitial || last === null || !equalBytes(last.appHash, chain.appHash),
+  };
+}
+
+/** The wait before a height: timeout_commit after the last commit, so that late precommits still count (spec 5.2). */
+export function scheduleStart(v: ValidatorState): void {
+  const { consensus, turn } = v;
+  const { config, height, lastCommit } = consensus;
+  v.startedNs = v.commitNs + config.timeoutCommitNs;
+  if (config.skipTimeoutCommit && lastCommit?.precommits.hasAll) {
+    consensus.onStartDue(height);
+    return;
+  }
+  const wait = v.startedNs > turn.monoNs ? v.startedNs - turn.monoNs : 0n;
+  v.schedule('start', `start ${height} 0`, wait);
+}
+
+export const hashText = (bytes: Uint8Array): string => hexUpperOf(bytes);

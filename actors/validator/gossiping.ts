@@ -1,0 +1,167 @@
+// When the validator talks to its peers: at once for its own words, on a tick for what others said, and when a peer that is behind speaks up.
+
+import { announce, askForParts, claims, offer, roundStep } from '../../machines/consensus/gossip.ts';
+import type { PeerView } from '../../machines/consensus/peers.ts';
+import { blockKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import { serveStored } from '../../machines/consensus/gossip.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import { splitIntoParts } from '../../protocol/part-set.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { voteOfCommit } from '../../protocol/rules/commit.ts';
+import { FLAG_ABSENT, type Vote } from '../../protocol/types.ts';
+import { decodeCommit } from '../../protocol/wire/index.ts';
+import type { KeyValue, Payload, PeerId } from '../turn.ts';
+import type { ValidatorState } from './state.ts';
+import { evidencePayload, payloadOf } from './words.ts';
+
+const SECOND = 1_000_000_000n;
+/** One envelope carries at most this many bytes of payload, so that a big block does not become one frame. */
+const ENVELOPE_BYTES_MAX = 1_048_576;
+
+const startedSeconds = (v: ValidatorState): bigint =>
+  v.turn.monoNs > v.startedNs ? (v.turn.monoNs - v.startedNs) / SECOND : 0n;
+
+export function send(v: ValidatorState, to: readonly PeerId[], payloads: readonly Payload[]): void {
+  if (to.length === 0 || payloads.length === 0) return;
+  let envelope: Payload[] = [];
+  let size = 0;
+  for (const payload of payloads) {
+    if (size > 0 && size + payload.bytes.length > ENVELOPE_BYTES_MAX) {
+      v.does({ type: 'send', to, payloads: envelope });
+      envelope = [];
+      size = 0;
+    }
+    envelope.push(payload);
+    size += payload.bytes.length;
+  }
+  v.does({ type: 'send', to, payloads: envelope });
+}
+
+function sendMessages(v: ValidatorState, view: PeerView, messages: readonly ConsensusMessage[]): void {
+  if (messages.length === 0) return;
+  const step = roundStep(v.consensus, view, startedSeconds(v));
+  const all = step ? [step, ...messages] : messages;
+  send(v, [view.peer], all.map(payloadOf));
+}
+
+/**
+ * The same payloads to every peer at our height or one behind (it will be here soon, and keeps them until then). Who was not told
+ * where we stand is told in the same envelope.
+ */
+export function broadcast(v: ValidatorState, payloads: readonly Payload[], mark: (view: PeerView) => void): void {
+  const told: PeerId[] = [];
+  const untold: PeerId[] = [];
+  let step: ConsensusMessage | null = null;
+  for (const view of v.views.values()) {
+    if (view.height !== v.consensus.height && view.height !== v.consensus.height - 1n) continue;
+    const mine = roundStep(v.consensus, view, startedSeconds(v));
+    if (mine) {
+      step = mine;
+      untold.push(view.peer);
+    } else told.push(view.peer);
+    mark(view);
+  }
+  send(v, told, payloads);
+  if (step) send(v, untold, [payloadOf(step), ...payloads]);
+}
+
+export function pushOwn(v: ValidatorState, vote: Vote, payload: Payload): void {
+  const size = v.consensus.validators.validators.length;
+  broadcast(v, [payload], (view) => view.sentVote(vote, size));
+}
+
+// --- ticks -----------------------------------------------------------------------------------------------------------
+
+/** Ticks run while a height is undecided or peers ask from behind; an idle node is quiet. */
+export function keepGossiping(v: ValidatorState): void {
+  if (v.gossipRuns || v.mode !== 'consensus' || v.views.size === 0) return;
+  const { step } = v.consensus;
+  if (step === 'newHeight' || step === 'newRound') return;
+  v.gossipRuns = true;
+  const period = v.consensus.config.gossipNs;
+  const jitter = BigInt(v.turn.draw(1024)) * (period / 4096n);
+  v.does({ type: 'schedule', timer: 'gossip', afterNs: period + jitter });
+}
+
+export function onGossipTick(v: ValidatorState): void {
+  v.gossipRuns = false;
+  if (v.mode !== 'consensus') return;
+  v.ticks++;
+  const { config } = v.consensus;
+  const ticksPerOffer = Number(config.reofferNs / config.gossipNs) || 1;
+  const again = v.ticks % ticksPerOffer === 0;
+  for (const view of v.views.values()) {
+    if (again) view.forgetUnconfirmed();
+    const messages = announce(v.consensus, view);
+    if (again) messages.push(...askForParts(v.consensus), ...claims(v.consensus));
+    // A vote is relayed a tick after it was announced: by then the peer has said if it has it.
+    if (v.ticks % 2 === 0 || again) messages.push(...offer(v.consensus, v.finished, view));
+    const step = again && messages.length === 0 ? roundStep(v.consensus, view, startedSeconds(v)) : null;
+    if (step) send(v, [view.peer], [payloadOf(step)]);
+    else sendMessages(v, view, messages);
+  }
+  keepGossiping(v);
+}
+
+/** Right now, whatever this peer lacks (it just said where it stands). */
+export function offerTo(v: ValidatorState, view: PeerView): void {
+  if (v.mode !== 'consensus') return;
+  sendMessages(v, view, offer(v.consensus, v.finished, view));
+}
+
+// --- peers that are behind -------------------------------------------------------------------------------------------
+
+/** A peer stands below us: give it the next commit and block, from memory or from the store. */
+export function serve(v: ValidatorState, view: PeerView): void {
+  const { consensus } = v;
+  if (v.mode !== 'consensus' || view.height === 0n || view.height >= consensus.height) return;
+  const pace = consensus.config.gossipNs;
+  if (view.servedNs >= 0n && v.turn.monoNs - view.servedNs < pace) return;
+  view.servedNs = v.turn.monoNs;
+  view.forgetUnconfirmed();
+  if (v.finished && view.height === v.finished.height) return offerTo(v, view);
+  if (view.height < v.store.base || view.height > v.store.height || view.reading === view.height) return;
+  view.reading = view.height;
+  v.load({ for: 'peer', peer: view.peer, height: view.height }, blockKey(view.height), blockKey(view.height + 1n), 1);
+  const next = view.height + 1n;
+  v.load({ for: 'peer', peer: view.peer, height: view.height }, seenCommitKey(view.height), seenCommitKey(next), 1);
+}
+
+/** The two reads of `serve`, one after the other: the block is kept until its commit is here. */
+export function onReadForPeer(v: ValidatorState, peer: PeerId, height: bigint, found: readonly KeyValue[]): void {
+  const view = v.views.get(peer);
+  const value = found[0];
+  if (!view || !value || view.height !== height) {
+    if (view) view.reading = 0n;
+    return;
+  }
+  if (value.key[0] === BLOCK_FAMILY) {
+    view.readBlock = value.value;
+    return;
+  }
+  const block = view.readBlock;
+  view.readBlock = null;
+  view.reading = 0n;
+  const commit = decodeCommit(value.value);
+  if (!block || isRefusal(commit)) return;
+  const votes = commit.signatures.map((signature, i) =>
+    signature.flag === FLAG_ABSENT ? undefined : voteOfCommit(commit, i),
+  );
+  const { parts } = splitIntoParts(block);
+  sendMessages(v, view, serveStored(height, commit.round, votes, parts, commit.blockId, view));
+}
+
+const BLOCK_FAMILY = blockKey(0n)[0];
+
+// --- evidence --------------------------------------------------------------------------------------------------------
+
+const EVIDENCE_AGAIN_NS = 10n * SECOND;
+
+/** Evidence goes to everybody when it is new, and again every ten seconds while it waits for a block (spec 5.10). */
+export function gossipEvidence(v: ValidatorState): void {
+  const pending = v.pool.inOrder();
+  if (pending.length === 0) return;
+  const peers = [...v.views.values()].filter((view) => view.height > (pending[0]?.height ?? 0n)).map((view) => view.peer);
+  send(v, peers, [evidencePayload(pending.map((each) => each.evidence))]);
+  v.schedule('evidence', 'evidence', EVIDENCE_AGAIN_NS);
+}

@@ -1,0 +1,281 @@
+// Recovery between the stores and the application: the handshake table of spec 5.8, one stage at a time, each waiting for an answer.
+
+import {
+  blockKey,
+  GENESIS_KEY,
+  responseKey,
+  seenCommitKey,
+
+} from '../../machines/chain/keys.ts';
+import type { AbciResponse, ResponseFinalizeBlock, ResponseInfo } from '../../protocol/abci.ts';
+import { utf8Encode } from '#platform';
+import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { applyInitChain } from '../../protocol/rules/state.ts';
+import {
+  ABCI_VERSION,
+  type Block,
+  BLOCK_PROTOCOL,
+  type BlockId,
+  type Commit,
+  P2P_PROTOCOL,
+  SOFTWARE_VERSION,
+} from '../../protocol/types.ts';
+import { headerHash } from '../../protocol/hashes.ts';
+import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import type { KeyValue } from '../turn.ts';
+import { execute, finalize, onCommitted, put, stateWrites } from './execute.ts';
+import type { ValidatorState } from './state.ts';
+
+export interface Handshake {
+  stage: 'info' | 'init-chain' | 'reading' | 'replaying' | 'committing' | 'applying' | 'done';
+  appHeight: bigint;
+  appHash: Uint8Array;
+  /** What is being read for one height, in this order: block, commit, response. */
+  read: { height: bigint; block?: Uint8Array; commit?: Uint8Array; response?: Uint8Array; left: number } | null;
+  /** The seen commit of the last block, for the height after it. */
+  lastCommit: Commit | null;
+  response: ResponseFinalizeBlock | null;
+  whenDone: (v: ValidatorState) => void;
+}
+
+/** Asks the application where it stands. `whenDone` is called once stores and application agree. */
+export function beginHandshake(v: ValidatorState, whenDone: (v: ValidatorState) => void): void {
+  v.mode = 'handshake';
+  v.handshake = {
+    stage: 'info',
+    appHeight: 0n,
+    appHash: new Uint8Array(0),
+    read: null,
+    lastCommit: null,
+    response: null,
+    whenDone,
+  };
+  v.ask(
+    { for: 'handshake' },
+    {
+      type: 'info',
+      value: {
+        version: SOFTWARE_VERSION,
+        blockVersion: BLOCK_PROTOCOL,
+        p2pVersion: P2P_PROTOCOL,
+        abciVersion: ABCI_VERSION,
+      },
+    },
+  );
+}
+
+const shake = (v: ValidatorState): Handshake => v.handshake ?? unreachable('no handshake runs');
+
+export function onHandshakeAnswer(v: ValidatorState, response: AbciResponse): void {
+  const { stage } = shake(v);
+  if (stage === 'info' && response.type === 'info') return onInfo(v, response.value);
+  if (stage === 'init-chain' && response.type === 'init-chain') {
+    const next = applyInitChain(v.chain, v.config.genesis, response.value);
+    if (isRefusal(next)) return v.halt(`InitChain: ${next.because}`);
+    shake(v).appHash = response.value.appHash.length > 0 ? response.value.appHash : next.appHash;
+    if (v.chain.lastBlockHeight === 0n) {
+      v.chain = next;
+      saveGenesis(v);
+    }
+    return compare(v);
+  }
+  unreachable(`answer ${response.type} in stage ${stage} of the handshake`);
+}
+
+function onInfo(v: ValidatorState, info: ResponseInfo): void {
+  const shaking = shake(v);
+  if (info.lastBlockHeight < 0n) return v.halt(`the application reports the height ${info.lastBlockHeight}, below 0`);
+  shaking.appHeight = info.lastBlockHeight;
+  shaking.appHash = info.lastBlockAppHash;
+  if (v.chain.lastBlockHeight === 0n) {
+    v.chain = { ...v.chain, version: { block: v.chain.version.block, app: info.appVersion } };
+  }
+  if (info.lastBlockHeight > 0n) return compare(v);
+  const { genesis } = v.config;
+  shaking.stage = 'init-chain';
+  v.ask(
+    { for: 'handshake' },
+    {
+      type: 'init-chain',
+      value: {
+        timeNs: genesis.genesisTimeNs,
+        chainId: genesis.chainId,
+        consensusParams: genesis.consensusParams,
+        // In the order of the set, not of the file (spec 5.8 step 2).
+        validators: genesisUpdates(v),
+        appStateBytes: genesis.appState,
+        initialHeight: genesis.initialHeight,
+      },
+    },
+  );
+}
+
+function genesisUpdates(v: ValidatorState) {
+  const first = v.history.validators(v.config.genesis.initialHeight) ?? unreachable('the genesis set is remembered');
+  return first.validators.map(({ publicKey, power }) => ({ publicKey, power }));
+}
+
+function saveGenesis(v: ValidatorState): void {
+  const first = v.config.genesis.initialHeight;
+  v.history.setFrom(first, v.chain.validators);
+  v.history.setFrom(first + 1n, v.chain.nextValidators);
+  v.history.paramsFrom(first, v.chain.consensusParams);
+  const writes = [
+    ...stateWrites(null, { ...v.chain, nextValidators: v.chain.validators }).slice(1),
+    ...stateWrites(null, v.chain).slice(0, 1),
+    put(GENESIS_KEY, utf8Encode(v.config.genesisText)),
+  ];
+  v.does({ type: 'store', store: 'chain', durable: true, writes });
+}
+
+/** The table: A is the application's height, S the state's, B the block store's, b its base. */
+function compare(v: ValidatorState): void {
+  const shaking = shake(v);
+  const A = shaking.appHeight;
+  const S = v.chain.lastBlockHeight;
+  const { base: b, height: B } = v.store;
+  const refusal = refusalOf(A, S, B, b, v.config.genesis.initialHeight);
+  if (refusal) return v.halt(refusal);
+  if (B === 0n) {
+    if (!equalBytes(shaking.appHash, v.chain.appHash)) return mismatch(v, shaking.appHash);
+    return done(v);
+  }
+  readHeight(v, nextToRead(A, S, B, v.config.genesis.initialHeight));
+}
+
+/** Which height to work on next; B itself when only its commit and header are needed. */
+function nextToRead(A: bigint, S: bigint, B: bigint, initialHeight: bigint): bigint {
+  const from = A === 0n ? initialHeight : A + 1n;
+  const lastOnApp = B === S ? B : S; // heights that the application alone lacks
+  return from <= lastOnApp ? from : B;
+}
+
+function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bigint): string | null {
+  if (B > 0n && A === 0n && initialHeight < b) {
+    return `app block height (0) is too low: the block store begins at ${b}. Restore the application's data, or resync`;
+  }
+  if (A > 0n && A < b - 1n) {
+    return `app block height (${A}) is too far below the block store's base (${b}). Restore the application's data, or resync`;
+  }
+  if (B < A) {
+    return `app block height (${A}) is higher than core (${B}). The application's data belongs to a longer chain: reset it`;
+  }
+  if (B < S) return `state height (${S}) is above the block store's (${B}): the stores do not belong together`;
+  if (B > S + 1n) return `block store height (${B}) is more than one above the state's (${S}): the stores do not belong together`;
+  return null;
+}
+
+function readHeight(v: ValidatorState, height: bigint): void {
+  const shaking = shake(v);
+  shaking.stage = 'reading';
+  shaking.read = { height, left: 3 };
+  for (const key of [blockKey, seenCommitKey, responseKey]) {
+    v.load({ for: 'handshake' }, key(height), key(height + 1n), 1);
+  }
+}
+
+export function onHandshakeRead(v: ValidatorState, found: readonly KeyValue[]): void {
+  const shaking = shake(v);
+  const read = shaking.read ?? unreachable('nothing is being read');
+  const value = found[0]?.value;
+  // The three reads come back in the order asked.
+  if (value) {
+    if (read.left === 3) read.block = value;
+    else if (read.left === 2) read.commit = value;
+    else read.response = value;
+  }
+  read.left--;
+  if (read.left > 0) return;
+  const block = read.block ? decodeBlock(read.block) : null;
+  const commit = read.commit ? decodeCommit(read.commit) : null;
+  if (!block || isRefusal(block) || !commit || isRefusal(commit)) {
+    return v.halt(`block ${read.height} or its commit is missing or broken in the store. Resync this node`);
+  }
+  work(v, block, commit);
+}
+
+function work(v: ValidatorState, block: Block, commit: Commit): void {
+  const shaking = shake(v);
+  const { height } = block.header;
+  const read = shaking.read ?? unreachable('read');
+  const B = v.store.height;
+  const S = v.chain.lastBlockHeight;
+  const A = shaking.appHeight;
+  const id: BlockId = commit.blockId;
+  if (!equalBytes(headerHash(block.header), id.hash)) {
+    return v.halt(`block ${height} in the store does not hash to its commit. Resync this node`);
+  }
+  if (height <= S && A < height) {
+    // The application lags behind the state: execute again, without touching the state.
+    shaking.stage = 'replaying';
+    shaking.lastCommit = commit;
+    v.history.addBlock(block.header, block.lastCommit);
+    finalize(v, block, id);
+    return;
+  }
+  if (height === S) {
+    if (!equalBytes(shaking.appHash, v.chain.appHash)) return mismatch(v, shaking.appHash);
+    v.history.addBlock(block.header, block.lastCommit);
+    shaking.lastCommit = commit;
+    return done(v);
+  }
+  if (height !== B || B !== S + 1n) unreachable('the handshake table has no such row');
+  shaking.lastCommit = commit;
+  shaking.stage = 'applying';
+  if (A === B) return applyAgainstMock(v, block, commit, read.response);
+  const parts = PartSet.whole(read.block ?? unreachable('decoded'));
+  execute(v, { id, block, parts }, commit.round, commit, 'handshake');
+}
+
+/** The application committed this block already: its saved answer stands in for it. */
+function applyAgainstMock(v: ValidatorState, block: Block, commit: Commit, saved: Uint8Array | undefined): void {
+  const response = saved ? decodeResponseFinalizeBlock(saved) : null;
+  if (!response || isRefusal(response)) {
+    return v.halt(`the application's answer for height ${block.header.height} is missing in the store. Resync this node`);
+  }
+  v.execution = { id: commit.blockId, block, round: commit.round, commit, source: 'handshake', response };
+  onCommitted(v, 0n);
+  afterApply(v);
+}
+
+/** FinalizeBlock and Commit answers while the application catches up alone. */
+export function onReplayFinalized(v: ValidatorState, response: ResponseFinalizeBlock): void {
+  const shaking = shake(v);
+  shaking.response = response;
+  shaking.stage = 'committing';
+  v.ask({ for: 'commit' }, { type: 'commit', value: {} });
+}
+
+export function onReplayCommitted(v: ValidatorState): void {
+  const shaking = shake(v);
+  const response = shaking.response ?? unreachable('finalized');
+  const read = shaking.read ?? unreachable('read');
+  shaking.appHeight = read.height;
+  shaking.appHash = response.appHash;
+  const S = v.chain.lastBlockHeight;
+  const B = v.store.height;
+  if (shaking.appHeight < S || B > S) return readHeight(v, shaking.appHeight + 1n);
+  if (!equalBytes(response.appHash, v.chain.appHash)) return mismatch(v, response.appHash);
+  done(v);
+}
+
+/** ApplyBlock of the last stored block is done. */
+export function afterApply(v: ValidatorState): void {
+  if (v.mode === 'handshake') done(v);
+}
+
+function mismatch(v: ValidatorState, got: Uint8Array): void {
+  v.halt(
+    `state.AppHash does not match AppHash after replay. Got ${hexUpperOf(got)}, expected ${hexUpperOf(v.chain.appHash)}` +
+      ` at height ${v.chain.lastBlockHeight}. Did you reset the node without resetting your application's data?`,
+  );
+}
+
+function done(v: ValidatorState): void {
+  const shaking = shake(v);
+  shaking.stage = 'done';
+  shaking.whenDone(v);
+}
+

@@ -1,0 +1,291 @@
+// What peers say on the consensus channels, sorted: whose is it, is it stale, is it true, and what does it change.
+
+import type { PeerView } from '../../machines/consensus/peers.ts';
+import { bitArrayOf, hasBit as bit } from '../../protocol/bit-array.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
+import { headerHash } from '../../protocol/hashes.ts';
+import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { blockBytesMax } from '../../protocol/rules/params.ts';
+import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
+import { decodeBlock, decodeEvidenceList } from '../../protocol/wire/index.ts';
+import type { BlockEntry } from '../../machines/consensus/blocks.ts';
+import type { Payload, PeerId } from '../turn.ts';
+import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
+import { encodeRecord } from './logbook.ts';
+import type { ValidatorState } from './state.ts';
+import { storeEvidence } from './execute.ts';
+import { messageOf, payloadOf } from './words.ts';
+
+/** Messages for the next height kept while we finish this one, over all peers: two votes of each of 10 validators' worth per peer. */
+const FUTURE_MESSAGES_MAX = 4096;
+
+export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload[]): void {
+  const view = v.views.get(peer);
+  if (!view || v.mode === 'halted') return; // not greeted yet, or gone
+  for (const payload of payloads) {
+    if (payload.channel === CHANNEL_EVIDENCE) {
+      hearEvidence(v, peer, payload.bytes);
+      continue;
+    }
+    const message = messageOf(payload.bytes, v.config.memo);
+    if (isRefusal(message)) {
+      v.score(peer, message.because);
+      return;
+    }
+    hearMessage(v, view, payload, message);
+  }
+}
+
+export function hearMessage(v: ValidatorState, view: PeerView, payload: Payload, message: ConsensusMessage): void {
+  switch (message.type) {
+    case 'new-round-step':
+      return hearRoundStep(v, view, message);
+    case 'has-vote':
+      return view.hasVote(message.height, message.round, message.voteType, message.index, size(v));
+    default:
+  }
+  if (v.mode !== 'consensus') return; // while syncing, votes and blocks come another way (spec 5.11)
+  switch (message.type) {
+    case 'vote':
+      return hearVote(v, view, payload, message.vote);
+    case 'proposal':
+      return hearProposal(v, view, payload, message);
+    case 'block-part':
+      return hearPart(v, view, payload, message);
+    case 'new-valid-block':
+      if (message.height !== v.consensus.height || !message.have) return;
+      view.hasParts(message.parts, message.have);
+      return offerTo(v, view);
+    case 'vote-set-maj23':
+      return hearMaj23(v, view, message);
+    case 'vote-set-bits':
+      return hearVoteSetBits(v, view, message);
+    case 'proposal-pol':
+      return; // our own offers send the POL's votes themselves
+  }
+}
+
+const size = (v: ValidatorState): number => v.consensus.validators.validators.length;
+
+function keepForLater(v: ValidatorState, peer: PeerId, payload: Payload, message: ConsensusMessage): void {
+  if (v.future.length < FUTURE_MESSAGES_MAX) v.future.push({ peer, payload, message });
+}
+
+function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
+  if (v.isReplaying) return;
+  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'heard', peer, ...payload }) });
+}
+
+// --- where a peer stands -----------------------------------------------------------------------------------------------
+
+function hearRoundStep(
+  v: ValidatorState,
+  view: PeerView,
+  message: Extract<ConsensusMessage, { type: 'new-round-step' }>,
+): void {
+  view.onRoundStep(message.height, message.round, message.step, message.lastCommitRound);
+  tellMempool(v, view);
+  if (v.mode !== 'consensus') return;
+  if (view.height < v.consensus.height) serve(v, view);
+}
+
+/** The mempool waits for peers that are more than a height behind; it hears of them when that begins and when it ends. */
+function tellMempool(v: ValidatorState, view: PeerView): void {
+  const isBehind = view.height + 1n < v.consensus.height;
+  if (isBehind === v.laggards.has(view.peer)) return;
+  if (isBehind) v.laggards.add(view.peer);
+  else v.laggards.delete(view.peer);
+  v.tell('mempool', { type: 'peer-height', peer: view.peer, height: view.height });
+}
+
+// --- votes -------------------------------------------------------------------------------------------------------------
+
+function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vote): void {
+  const { consensus } = v;
+  if (vote.height === consensus.height + 1n) return keepForLater(v, view.peer, payload, { type: 'vote', vote });
+  if (vote.height === consensus.height) {
+    view.assumeHeight(vote.height);
+    view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
+    const known = consensus.rounds.get(vote.round);
+    const tally = vote.type === PREVOTE ? known?.prevotes : known?.precommits;
+    if (tally?.hasFor(vote.validatorIndex, vote.blockId)) return;
+    if (!isTrue(v, view.peer, vote, consensus.validators)) return;
+    const outcome = consensus.onVote(vote, view.peer);
+    if (outcome.tally === 'added') return log(v, view.peer, payload);
+    if (outcome.tally === 'conflict') {
+      if (outcome.kept) log(v, view.peer, payload);
+      sawConflict(v, outcome.first, outcome.second);
+    }
+    return;
+  }
+  const { lastCommit } = consensus;
+  if (vote.height !== consensus.height - 1n || !lastCommit || consensus.step !== 'newHeight') return;
+  view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
+  if (vote.type !== PRECOMMIT || vote.round !== lastCommit.round || lastCommit.precommits.has(vote.validatorIndex)) return;
+  if (isTrue(v, view.peer, vote, lastCommit.precommits.validators)) consensus.onLateCommit(vote);
+}
+
+/** Index, address, no unasked extension, and the signature. A false vote costs the peer its connection. */
+function isTrue(v: ValidatorState, peer: PeerId, vote: Vote, validators: ValidatorSet): boolean {
+  const voter = validators.validators[vote.validatorIndex];
+  if (!voter || !equalBytes(voter.address, vote.validatorAddress)) {
+    v.score(peer, `vote of index ${vote.validatorIndex} names another validator than the set of height ${vote.height}`);
+    return false;
+  }
+  if (vote.extension.length > 0 || vote.extensionSignature.length > 0) {
+    v.score(peer, 'vote carries an extension, and extensions are not enabled');
+    return false;
+  }
+  if (v.config.verify(voter.publicKey, voteSignBytes(v.chain.chainId, vote), vote.signature)) return true;
+  v.score(peer, `vote of validator ${vote.validatorIndex} at ${vote.height}/${vote.round} has a wrong signature`);
+  return false;
+}
+
+function sawConflict(v: ValidatorState, first: Vote, second: Vote): void {
+  const mine = v.config.key?.address;
+  if (mine && equalBytes(mine, first.validatorAddress)) {
+    v.warn(`somebody signs with our key: two votes at ${first.height}/${first.round}. Stop the other node that uses it`);
+    return;
+  }
+  v.pool.sawConflict(first, second);
+}
+
+function hearMaj23(
+  v: ValidatorState,
+  view: PeerView,
+  message: Extract<ConsensusMessage, { type: 'vote-set-maj23' }>,
+): void {
+  const { consensus } = v;
+  if (message.height !== consensus.height) return;
+  const round = consensus.rounds.get(message.round);
+  if (!round) return;
+  const tally = message.voteType === PREVOTE ? round.prevotes : round.precommits;
+  if (!tally.claim(view.peer, message.blockId)) {
+    v.score(view.peer, `claims two thirds for two blocks at ${message.height}/${message.round}`);
+    return;
+  }
+  const have = (tally.votesFor(message.blockId) ?? []).flatMap((vote, i) => (vote ? [i] : []));
+  if (have.length === size(v)) return;
+  send(v, [view.peer], [
+    payloadOf({
+      type: 'vote-set-bits',
+      height: message.height,
+      round: message.round,
+      voteType: message.voteType,
+      blockId: message.blockId,
+      votes: bitArrayOf(size(v), have),
+    }),
+  ]);
+}
+
+/** The peer says which votes for an id it has: what it lacks of them it gets, though it may have a conflicting vote. */
+function hearVoteSetBits(
+  v: ValidatorState,
+  view: PeerView,
+  message: Extract<ConsensusMessage, { type: 'vote-set-bits' }>,
+): void {
+  const { consensus } = v;
+  const round = message.height === consensus.height ? consensus.rounds.get(message.round) : undefined;
+  if (!round) return;
+  const tally = message.voteType === PREVOTE ? round.prevotes : round.precommits;
+  const votes = tally.votesFor(message.blockId) ?? [];
+  const lacking = votes.filter((vote, i): vote is Vote => vote !== undefined && !bit(message.votes, i));
+  send(v, [view.peer], lacking.map((vote) => payloadOf({ type: 'vote', vote })));
+}
+
+// --- proposals and parts -----------------------------------------------------------------------------------------------
+
+function hearProposal(
+  v: ValidatorState,
+  view: PeerView,
+  payload: Payload,
+  message: Extract<ConsensusMessage, { type: 'proposal' }>,
+): void {
+  const { consensus } = v;
+  const { proposal } = message;
+  if (proposal.height === consensus.height + 1n) return keepForLater(v, view.peer, payload, message);
+  if (proposal.height !== consensus.height || proposal.round > consensus.round + 1) return;
+  view.assumeHeight(proposal.height);
+  view.hasProposal(proposal.round, proposal.blockId);
+  const known = consensus.rounds.get(proposal.round)?.proposals;
+  if (known?.some((each) => equalBytes(each.blockId.hash, proposal.blockId.hash))) return;
+  if (proposal.polRound >= proposal.round) {
+    v.score(view.peer, `proposal at ${proposal.height}/${proposal.round} claims a POL of round ${proposal.polRound}`);
+    return;
+  }
+  const partsMax = (blockBytesMax(v.chain.consensusParams) - 1n) / BigInt(BLOCK_PART_BYTES) + 1n;
+  if (BigInt(proposal.blockId.parts.total) > partsMax) {
+    v.score(view.peer, `proposal names ${proposal.blockId.parts.total} parts; block.max_bytes allows ${partsMax}`);
+    return;
+  }
+  const proposer = consensus.proposer(proposal.round);
+  if (!v.config.verify(proposer.publicKey, proposalSignBytes(v.chain.chainId, proposal), proposal.signature)) {
+    v.score(view.peer, `proposal at ${proposal.height}/${proposal.round} is not signed by its proposer`);
+    return;
+  }
+  if (consensus.onProposal(proposal) === 'kept') log(v, view.peer, payload);
+}
+
+function hearPart(
+  v: ValidatorState,
+  view: PeerView,
+  payload: Payload,
+  message: Extract<ConsensusMessage, { type: 'block-part' }>,
+): void {
+  const { consensus } = v;
+  if (message.height === consensus.height + 1n) return keepForLater(v, view.peer, payload, message);
+  if (message.height !== consensus.height) return;
+  const added = consensus.onPart(message.part);
+  if (added === 'unwanted') return;
+  view.hasPart(added.entry.id.parts, message.part.index);
+  if (!added.isNew) return;
+  log(v, view.peer, payload);
+  if (added.entry.parts.isComplete) completeBlock(v, added.entry);
+}
+
+/** All parts are here: they must decode to a block that hashes to the id that named them. */
+export function completeBlock(v: ValidatorState, entry: BlockEntry): void {
+  const bytes = entry.parts.bytes();
+  const block = BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams) ? null : decodeWhole(bytes);
+  const isNamed = block !== null && equalBytes(headerHash(block.header), entry.id.hash);
+  v.consensus.onBlock(entry, isNamed ? block : null);
+}
+
+function decodeWhole(bytes: Uint8Array) {
+  const block = decodeBlock(bytes);
+  return isRefusal(block) ? null : block;
+}
+
+// --- evidence ----------------------------------------------------------------------------------------------------------
+
+function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void {
+  const list = decodeEvidenceList(bytes);
+  if (isRefusal(list)) return v.score(peer, list.because);
+  if (v.mode !== 'consensus') return;
+  let isNew = false;
+  for (const evidence of list) {
+    const added = v.pool.add(evidence, v.facts(), v.config.verify);
+    if (added === null) continue;
+    if (isRefusal(added)) {
+      // What we cannot look up is not the peer's fault; what is false is.
+      if (added.refused !== 'evidence-unknown-height' && added.refused !== 'evidence-expired') v.score(peer, added.because);
+      continue;
+    }
+    storeEvidence(v, added);
+    isNew = true;
+  }
+  if (isNew) gossipEvidence(v);
+}
+
+/** The next height begins: what was heard for it too early is heard now. */
+export function hearFuture(v: ValidatorState): void {
+  const waiting = v.future;
+  v.future = [];
+  for (const { peer, payload, message } of waiting) {
+    const view = v.views.get(peer);
+    if (view) hearMessage(v, view, payload, message);
+  }
+}
+

@@ -1,0 +1,308 @@
+// Carries out what consensus says: votes and proposals through the signer, timers, and blocks to judge. Log, sync, and only then speak.
+
+import { timeoutNs } from '../../machines/consensus/config.ts';
+import type { Said } from '../../machines/consensus/consensus.ts';
+import { blockBytesMax } from '../../protocol/rules/params.ts';
+import {
+  extendedCommitInfo,
+  makeBlock,
+  maxDataBytes,
+  misbehaviorOf,
+  validateBlockInState,
+} from '../../protocol/rules/state.ts';
+import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
+import { hexUpperOf } from '../../protocol/bytes.ts';
+import { hashOfSet } from '../../protocol/rules/validator-set.ts';
+import { headerHash } from '../../protocol/hashes.ts';
+import type { BlockEntry } from '../../machines/consensus/blocks.ts';
+import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
+import { evidenceHeight } from '../../protocol/rules/evidence.ts';
+import {
+  type BlockId,
+  type Commit,
+  EMPTY_BYTES,
+  NIL_BLOCK_ID,
+  PROPOSAL,
+  type Proposal,
+  type Vote,
+  type VoteType,
+} from '../../protocol/types.ts';
+import { encodeBlock } from '../../protocol/wire/index.ts';
+import { blockKey } from '../../machines/chain/keys.ts';
+import { commitOf } from '../../machines/chain/commits.ts';
+import { commitInfoOf, execute, scheduleStart } from './execute.ts';
+import { broadcast, pushOwn } from './gossiping.ts';
+import { encodeRecord } from './logbook.ts';
+import type { ValidatorState } from './state.ts';
+import { payloadOf } from './words.ts';
+
+const MS = 1_000_000n;
+
+/** Lets consensus look until it rests, and carries out all that follows. */
+export function settle(v: ValidatorState): void {
+  if (v.mode !== 'consensus') return;
+  for (;;) {
+    const said = v.consensus.settle();
+    if (said.length === 0) return;
+    let follows = false;
+    for (const each of said) if (carryOut(v, each)) follows = true;
+    if (!follows || (v.mode as string) === 'halted') return;
+  }
+}
+
+/** True: consensus learned something by it and must look again. */
+function carryOut(v: ValidatorState, said: Said): boolean {
+  const { consensus } = v;
+  switch (said.say) {
+    case 'step':
+      v.publish({ type: 'step', height: consensus.height, round: said.round, step: STEP_NUMBER[said.step] });
+      return false;
+    case 'propose':
+      propose(v, said);
+      return false;
+    case 'vote':
+      if (v.isReplaying) v.unsaid.push({ type: said.vote, round: said.round, blockId: said.blockId });
+      else requestVote(v, said.vote, said.round, said.blockId);
+      return false;
+    case 'wait': {
+      const { height } = consensus;
+      const after = timeoutNs(consensus.config, said.step, said.round);
+      v.schedule(said.step, `${said.step} ${height} ${said.round}`, after);
+      return false;
+    }
+    case 'wait-for-txs': {
+      const interval = consensus.config.createEmptyBlocksIntervalNs;
+      if (interval > 0n) v.schedule('empty', `empty ${consensus.height} 0`, interval);
+      return false;
+    }
+    case 'judge':
+      return judge(v, said.entry);
+    case 'ask-app':
+      askApp(v, said.entry);
+      return false;
+    case 'locked':
+      v.publish({ type: 'locked', height: consensus.height, round: said.round, hash: said.blockId.hash });
+      return false;
+    case 'valid':
+      v.publish({ type: 'valid', height: consensus.height, round: said.round, hash: said.blockId.hash });
+      return false;
+    case 'execute':
+      for (const kind of ['propose', 'prevote', 'precommit', 'empty']) v.cancel(kind);
+      execute(v, said.entry, said.round, commitOf(said.precommits, consensus.height, said.round, said.entry.id), 'consensus');
+      return false;
+    case 'height-begins':
+      scheduleStart(v);
+      return true;
+  }
+}
+
+// --- votes -----------------------------------------------------------------------------------------------------------
+
+/** First turn of a vote: what justifies it is in the log; make that durable, then ask the signer. */
+export function requestVote(v: ValidatorState, type: VoteType, round: number, blockId: BlockId): void {
+  const { consensus } = v;
+  const key = v.config.key ?? unreachable('only validators vote');
+  const vote: Vote = {
+    type,
+    height: consensus.height,
+    round,
+    blockId,
+    timeNs: voteTime(v),
+    validatorAddress: key.address,
+    validatorIndex: consensus.index,
+    signature: EMPTY_BYTES,
+    extension: EMPTY_BYTES,
+    extensionSignature: EMPTY_BYTES,
+  };
+  v.does({ type: 'sync', log: 'consensus' });
+  v.tell('signer', { type: 'sign-vote', vote });
+}
+
+/** max(now, time of the block we vote on + 1 ms), so that the median of the votes is after the block (spec 5.2). */
+function voteTime(v: ValidatorState): bigint {
+  const { consensus } = v;
+  const now = v.turn.wallNs;
+  const id = consensus.lockedId ?? consensus.rounds.get(consensus.round)?.proposals[0]?.blockId ?? null;
+  const block = id ? consensus.blocks.get(id)?.block : null;
+  if (!block) return now;
+  const least = block.header.timeNs + MS;
+  return now > least ? now : least;
+}
+
+/** Second turn: log it, make it durable, say it. */
+export function onSignedVote(v: ValidatorState, vote: Vote): void {
+  const { consensus } = v;
+  const payload = payloadOf({ type: 'vote', vote });
+  if (v.mode !== 'consensus') return;
+  if (vote.height === consensus.height) {
+    consensus.onVote(vote, '');
+  } else if (vote.height === consensus.height - 1n) consensus.onLateCommit(vote);
+  else return;
+  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'own', ...payload }) });
+  v.does({ type: 'sync', log: 'consensus' });
+  pushOwn(v, vote, payload);
+}
+
+// --- proposals -------------------------------------------------------------------------------------------------------
+
+function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' }>): void {
+  if (v.isReplaying) return; // a proposal of ours that was said is in the log; one that was not is lost with the round
+  const { consensus, chain } = v;
+  if (said.valid) {
+    requestProposal(v, said.round, said.polRound, said.valid.id);
+    return;
+  }
+  const { evidence, bytes } = v.pool.take(chain.consensusParams.evidence.maxBytes);
+  const room = maxDataBytes(blockBytesMax(chain.consensusParams), bytes, consensus.validators.validators.length);
+  must(!isRefusal(room), 'block.max_bytes is too small for a commit: the application must not set it so low');
+  v.proposing = { height: consensus.height, round: said.round, evidence, bytesMax: room as bigint };
+  const reapMax = chain.consensusParams.block.maxBytes === -1n ? -1n : (room as bigint);
+  v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: chain.consensusParams.block.maxGas });
+}
+
+function isStale(v: ValidatorState): boolean {
+  const { proposing, consensus } = v;
+  return !proposing || proposing.height !== consensus.height || proposing.round !== consensus.round;
+}
+
+/** The commit that our proposal carries: what we saw decide the height before. */
+function lastCommitOf(v: ValidatorState): Commit {
+  const { consensus, chain } = v;
+  if (!consensus.lastCommit) return { height: 0n, round: 0, blockId: NIL_BLOCK_ID, signatures: [] };
+  const { precommits, round } = consensus.lastCommit;
+  return commitOf(precommits, chain.lastBlockHeight, round, chain.lastBlockId);
+}
+
+export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
+  if (isStale(v) || v.mode !== 'consensus') return;
+  const proposing = v.proposing ?? unreachable('checked');
+  const { chain, config } = v;
+  const lastCommit = lastCommitOf(v);
+  const draft = makeBlock(chain, proposing.height, [], lastCommit, proposing.evidence, addressOf(v));
+  v.ask(
+    { for: 'prepare', height: proposing.height, round: proposing.round },
+    {
+      type: 'prepare-proposal',
+      value: {
+        maxTxBytes: proposing.bytesMax,
+        txs,
+        localLastCommit:
+          lastCommit.signatures.length === 0
+            ? { round: 0, votes: [] }
+            : extendedCommitInfo(lastCommit, chain.lastValidators),
+        misbehavior: misbehaviorOf(proposing.evidence),
+        height: proposing.height,
+        timeNs: draft.header.timeNs,
+        nextValidatorsHash: hashOfSet(chain.nextValidators),
+        proposerAddress: (config.key ?? unreachable('only validators propose')).address,
+      },
+    },
+  );
+}
+
+const addressOf = (v: ValidatorState): Uint8Array => (v.config.key ?? unreachable('only validators propose')).address;
+
+export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal): void {
+  if (isStale(v) || v.mode !== 'consensus') return;
+  const proposing = v.proposing ?? unreachable('checked');
+  const { consensus, chain } = v;
+  const size = response.txs.reduce((sum, tx) => sum + 1n + varintSize(tx.length) + BigInt(tx.length), 0n);
+  if (size > proposing.bytesMax) {
+    v.halt(`PrepareProposal returned ${size} bytes of transactions; max_tx_bytes was ${proposing.bytesMax}. Fix the application`);
+    return;
+  }
+  const block = makeBlock(chain, proposing.height, response.txs, lastCommitOf(v), proposing.evidence, addressOf(v));
+  const parts = PartSet.whole(encodeBlock(block));
+  const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
+  const entry = consensus.blocks.put(id, parts, block);
+  // Like everybody else's, our own proposal is for ProcessProposal to accept (CometBFT defaultDoPrevote).
+  if (entry.app === 'accepted' && entry.block === block) entry.app = 'unasked';
+  requestProposal(v, proposing.round, -1, id);
+}
+
+const varintSize = (length: number): bigint => (length < 128 ? 1n : length < 16_384 ? 2n : length < 2_097_152 ? 3n : 4n);
+
+function requestProposal(v: ValidatorState, round: number, polRound: number, blockId: BlockId): void {
+  const proposal: Proposal = {
+    type: PROPOSAL,
+    height: v.consensus.height,
+    round,
+    polRound,
+    blockId,
+    timeNs: v.turn.wallNs,
+    signature: EMPTY_BYTES,
+  };
+  v.does({ type: 'sync', log: 'consensus' });
+  v.tell('signer', { type: 'sign-proposal', proposal });
+}
+
+export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
+  const { consensus } = v;
+  if (v.mode !== 'consensus' || proposal.height !== consensus.height) return;
+  const entry = consensus.blocks.get(proposal.blockId);
+  if (!entry?.block) return; // the signer remembered a proposal of an earlier life, whose block is gone
+  consensus.onProposal(proposal);
+  const payloads = [payloadOf({ type: 'proposal', proposal })];
+  for (let i = 0; i < entry.id.parts.total; i++) {
+    const part = entry.parts.part(i) ?? unreachable('our own block is whole');
+    payloads.push(payloadOf({ type: 'block-part', height: proposal.height, round: proposal.round, part }));
+  }
+  for (const payload of payloads) {
+    v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'own', ...payload }) });
+  }
+  v.does({ type: 'sync', log: 'consensus' });
+  broadcast(v, payloads, (view) => {
+    if (view.height !== consensus.height) return;
+    view.takeProposal(proposal.round, proposal.blockId);
+    view.takeMissingParts(entry.id.parts, (index) => entry.parts.part(index), entry.id.parts.total);
+  });
+}
+
+// --- judging ---------------------------------------------------------------------------------------------------------
+
+/** valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store. */
+function judge(v: ValidatorState, entry: BlockEntry): boolean {
+  const block = entry.block ?? unreachable('judged when whole');
+  for (const evidence of block.evidence) {
+    const height = evidenceHeight(evidence);
+    if (height > v.chain.lastBlockHeight || height < v.store.base || v.history.header(height)) continue;
+    entry.rules = 'reading';
+    v.load({ for: 'evidence', height }, blockKey(height), blockKey(height + 1n), 1);
+    return false;
+  }
+  const refusal = validateBlockInState(v.chain, block, {
+    verify: v.config.verify,
+    verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
+  });
+  entry.rules = refusal ? 'bad' : 'good';
+  entry.why = refusal;
+  entry.early = block.header.timeNs >= v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
+  if (refusal) v.warn(`block ${hexUpperOf(entry.id.hash)} of height ${v.consensus.height} is invalid: ${refusal.because}`);
+  const decision = v.consensus.decision;
+  if (refusal && decision && v.consensus.blocks.get(decision.id) === entry) {
+    v.halt(`CONSENSUS FAILURE: +2/3 committed an invalid block at height ${v.consensus.height}: ${refusal.because}`);
+  }
+  return true;
+}
+
+function askApp(v: ValidatorState, entry: BlockEntry): void {
+  const block = entry.block ?? unreachable('asked when whole');
+  v.ask(
+    { for: 'process', height: v.consensus.height, blockId: entry.id },
+    {
+      type: 'process-proposal',
+      value: {
+        txs: block.txs,
+        proposedLastCommit: commitInfoOf(v, block),
+        misbehavior: misbehaviorOf(block.evidence),
+        hash: entry.id.hash,
+        height: block.header.height,
+        timeNs: block.header.timeNs,
+        nextValidatorsHash: block.header.nextValidatorsHash,
+        proposerAddress: block.header.proposerAddress,
+      },
+    },
+  );
+}

@@ -1,0 +1,179 @@
+// What one validator actor owns: its chain, its consensus, its peers, its asks to other actors, and the effects of the turn under way.
+
+import { History } from '../../machines/chain/history.ts';
+import { Consensus } from '../../machines/consensus/consensus.ts';
+import type { Finished } from '../../machines/consensus/gossip.ts';
+import type { PeerView } from '../../machines/consensus/peers.ts';
+import { EvidencePool } from '../../machines/evidence/pool.ts';
+import type { AbciRequest } from '../../protocol/abci.ts';
+import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
+import type { BlockId, ChainState, Evidence, Vote } from '../../protocol/types.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
+import type { ValidatorConfig } from './config.ts';
+import type { Execution } from './execute.ts';
+import type { Handshake } from './handshake.ts';
+
+/** What an answer of the application is for. */
+export type Ask =
+  | { readonly for: 'handshake' }
+  | { readonly for: 'prepare'; readonly height: bigint; readonly round: number }
+  | { readonly for: 'process'; readonly height: bigint; readonly blockId: BlockId }
+  | { readonly for: 'finalize' | 'commit' };
+
+/** A proposal of ours in the making: reaped, prepared, signed, in that order. */
+export interface Proposing {
+  readonly height: bigint;
+  readonly round: number;
+  readonly evidence: readonly Evidence[];
+  readonly bytesMax: bigint;
+}
+
+/** Why something is read from the store. */
+export type Reading =
+  | { readonly for: 'handshake' }
+  | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
+  | { readonly for: 'evidence'; readonly height: bigint };
+
+export type Mode = 'handshake' | 'sync' | 'consensus' | 'halted';
+
+export class ValidatorState {
+  readonly config: ValidatorConfig;
+  readonly consensus: Consensus;
+  readonly pool = new EvidencePool();
+  readonly history = new History();
+  readonly views = new Map<PeerId, PeerView>();
+  mode: Mode = 'handshake';
+  chain: ChainState;
+  /** Heights in the block store; 0, 0 when empty. */
+  store = { base: 0n, height: 0n };
+  handshake: Handshake | null = null;
+  execution: Execution | null = null;
+  proposing: Proposing | null = null;
+  finished: Finished | null = null;
+  /** Messages for the next height, heard while we finish this one. */
+  future: { readonly peer: PeerId; readonly payload: Payload; readonly message: ConsensusMessage }[] = [];
+  /** The log after the last ended height, replayed when consensus begins. */
+  logTail: readonly Uint8Array[] = [];
+  isReplaying = false;
+  /** What recovery would have said; asked of the signer once the log is replayed. */
+  unsaid: { readonly type: number; readonly round: number; readonly blockId: BlockId }[] = [];
+  /** A timer id per kind that runs now, so that a stale one is cancelled. */
+  readonly timers = new Map<string, string>();
+  gossipRuns = false;
+  ticks = 0;
+  startedNs = 0n;
+  /** When the last height was decided, on the monotonic clock. */
+  commitNs = 0n;
+  /** Whether block sync applied anything in this life: then the log is not replayed (spec 5.12). */
+  synced = false;
+  /** Peers that we told the mempool are behind. */
+  readonly laggards = new Set<PeerId>();
+  /** Own votes for heights that were decided while the signer worked: still worth sending. */
+  lateVote: Vote | null = null;
+
+  turn!: Turn;
+  private effects: Effect[] = [];
+  private readonly asks = new Map<number, Ask>();
+  private readonly readings = new Map<number, Reading>();
+  private tag = 0;
+
+  constructor(config: ValidatorConfig, chain: ChainState) {
+    this.config = config;
+    this.chain = chain;
+    this.consensus = new Consensus(config.consensus, config.key?.address ?? null);
+  }
+
+  // --- effects of this turn ----------------------------------------------------------------------------------------
+
+  begin(turn: Turn): void {
+    this.turn = turn;
+    this.effects = [];
+  }
+
+  end(): readonly Effect[] {
+    return this.effects;
+  }
+
+  does(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  tell(to: string, message: LocalMessage): void {
+    this.effects.push({ type: 'tell', to, message });
+  }
+
+  publish(event: NodeEvent): void {
+    this.effects.push({ type: 'publish', event });
+  }
+
+  warn(what: string): void {
+    this.publish({ type: 'warning', what });
+  }
+
+  score(peer: PeerId, because: string): void {
+    this.effects.push({ type: 'score', peer, because, drop: true });
+  }
+
+  ask(ask: Ask, request: AbciRequest): void {
+    const tag = ++this.tag;
+    this.asks.set(tag, ask);
+    this.tell('app', { type: 'request', from: 'validator', tag, request });
+  }
+
+  answered(tag: number): Ask | undefined {
+    const ask = this.asks.get(tag);
+    this.asks.delete(tag);
+    return ask;
+  }
+
+  load(reading: Reading, from: Uint8Array, to: Uint8Array, limit: number): void {
+    const tag = ++this.tag;
+    this.readings.set(tag, reading);
+    this.effects.push({ type: 'load', store: 'chain', from, to, limit, tag });
+  }
+
+  loaded(tag: number): Reading | undefined {
+    const reading = this.readings.get(tag);
+    this.readings.delete(tag);
+    return reading;
+  }
+
+  /** Starts a timer of a kind, and cancels the one of the same kind that runs. */
+  schedule(kind: string, id: string, afterNs: bigint): void {
+    const running = this.timers.get(kind);
+    if (running !== undefined) this.effects.push({ type: 'cancel', timer: running });
+    this.timers.set(kind, id);
+    this.effects.push({ type: 'schedule', timer: id, afterNs });
+  }
+
+  cancel(kind: string): void {
+    const running = this.timers.get(kind);
+    if (running === undefined) return;
+    this.timers.delete(kind);
+    this.effects.push({ type: 'cancel', timer: running });
+  }
+
+  fired(kind: string): void {
+    this.timers.delete(kind);
+  }
+
+  /** Stops taking part, loudly; what is stored stays for people to look at (spec 5.2, internal panic policy). */
+  halt(what: string): void {
+    this.mode = 'halted';
+    for (const kind of [...this.timers.keys()]) this.cancel(kind);
+    this.publish({ type: 'halted', what });
+  }
+
+  /** What we know of our own past, for evidence. */
+  facts(): EvidenceFacts {
+    const { history } = this;
+    return {
+      state: this.chain,
+      heightLatest: this.chain.lastBlockHeight,
+      header: (height) => history.header(height),
+      commit: (height) => history.commit(height),
+      validators: (height) => history.validators(height),
+    };
+  }
+}

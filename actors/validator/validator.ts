@@ -1,0 +1,343 @@
+// The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
+
+import { STATE_KEY, STORE_RANGE_KEY } from '../../machines/chain/keys.ts';
+import { PeerView } from '../../machines/consensus/peers.ts';
+import type { TimeoutStep } from '../../machines/consensus/config.ts';
+import type { AbciResponse } from '../../protocol/abci.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
+import { verifyCommitLight } from '../../protocol/rules/commit.ts';
+import { genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
+import { headerHash } from '../../protocol/hashes.ts';
+import { isValidatorAlone } from '../../machines/chain/alone.ts';
+import type { BlockId, Commit } from '../../protocol/types.ts';
+import {
+  decodeBlock,
+  decodeChainState,
+  decodeCommit,
+  decodeConsensusParams,
+  decodeEvidence,
+  decodeValidatorSet,
+} from '../../protocol/wire/index.ts';
+import { decodeWith } from '../../protocol/words.ts';
+import { heightOfKey } from '../../machines/chain/keys.ts';
+import { type ValidatorMail, validatorMail } from '../mail.ts';
+import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
+import type { ValidatorConfig } from './config.ts';
+import { execute, heightStart, onCommitted, onFinalized, scheduleStart, storeRange } from './execute.ts';
+import { gossipEvidence, keepGossiping, onGossipTick, onReadForPeer, send } from './gossiping.ts';
+import {
+  afterApply,
+  beginHandshake,
+  onHandshakeAnswer,
+  onHandshakeRead,
+  onReplayCommitted,
+  onReplayFinalized,
+} from './handshake.ts';
+import { completeBlock, hear, hearFuture, hearMessage } from './hear.ts';
+import { encodeRecord, type LogRecord, recordsOf } from './logbook.ts';
+import { onPrepared, onReaped, onSignedProposal, onSignedVote, requestVote, settle } from './speak.ts';
+import { ValidatorState } from './state.ts';
+import { messageOf, payloadOf } from './words.ts';
+
+const family = (letter: string): { readonly store: 'chain'; readonly from: Uint8Array; readonly to: Uint8Array } => ({
+  store: 'chain',
+  from: Uint8Array.of(letter.charCodeAt(0)),
+  to: Uint8Array.of(letter.charCodeAt(0) + 1),
+});
+const only = (key: Uint8Array) => ({ store: 'chain' as const, from: key, to: Uint8Array.of(...key, 0) });
+
+export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, ValidatorMail> {
+  return {
+    name: 'validator',
+    words: validatorMail,
+    reads: {
+      logs: ['consensus'],
+      stores: [only(STATE_KEY), only(STORE_RANGE_KEY), family('v'), family('p'), family('e'), family('d')],
+    },
+    start: (boot, turn) => start(config, boot, turn),
+    receive,
+    look: (v) => v.consensus.step,
+  };
+}
+
+// --- a life begins -----------------------------------------------------------------------------------------------------
+
+function start(config: ValidatorConfig, boot: Boot, turn: Turn): { state: ValidatorState; effects: readonly Effect[] } {
+  const genesis = genesisState(config.genesis);
+  if (isRefusal(genesis)) return unreachable(`the genesis file was checked before: ${genesis.because}`);
+  const [states, ranges, sets, params, pending, committed] = boot.stores;
+  const stored = states?.[0] ? decodeChainState(states[0].value) : null;
+  must(!isRefusal(stored), 'the stored state does not decode');
+  const v = new ValidatorState(config, stored ?? genesis);
+  v.begin(turn);
+  v.logTail = boot.logs[0] ?? [];
+  v.commitNs = turn.monoNs;
+  if (ranges?.[0]) v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
+  restoreHistory(v, sets ?? [], params ?? []);
+  v.pool.restore(
+    (pending ?? []).map(({ value }) => {
+      const evidence = decodeEvidence(value);
+      return isRefusal(evidence) ? unreachable('stored evidence does not decode') : evidence;
+    }),
+    (committed ?? []).map(({ key }) => key.slice(9)),
+  );
+  beginHandshake(v, afterHandshake);
+  v.publish({ type: 'mode', mode: 'handshake' });
+  return { state: v, effects: v.end() };
+}
+
+function restoreHistory(v: ValidatorState, sets: readonly KeyValue[], params: readonly KeyValue[]): void {
+  const { chain } = v;
+  for (const { key, value } of sets) {
+    const set = decodeValidatorSet(value);
+    v.history.setFrom(heightOfKey(key), isRefusal(set) ? unreachable('a stored validator set does not decode') : set);
+  }
+  for (const { key, value } of params) {
+    const found = decodeConsensusParams(value);
+    v.history.paramsFrom(heightOfKey(key), isRefusal(found) ? unreachable('stored parameters do not decode') : found);
+  }
+  const first = chain.lastBlockHeight === 0n ? chain.initialHeight : chain.lastBlockHeight + 1n;
+  v.history.setFrom(first, chain.validators);
+  v.history.setFrom(first + 1n, chain.nextValidators);
+}
+
+function afterHandshake(v: ValidatorState): void {
+  const height = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
+  const sync = v.config.blocksync && !isValidatorAlone(v.chain.validators, v.config.key?.address ?? null);
+  v.tell('blocksync', { type: 'sync-from', height, base: v.store.base, sync });
+  v.mode = 'sync';
+  v.publish({ type: 'mode', mode: 'sync' });
+  if (!sync) joinConsensus(v);
+}
+
+/** Takes part from the height after the state: replays the log of that height first, then speaks. */
+function joinConsensus(v: ValidatorState): void {
+  const { consensus, chain } = v;
+  v.mode = 'consensus';
+  v.publish({ type: 'mode', mode: 'consensus' });
+  const commit: Commit | null = v.handshake?.lastCommit ?? null;
+  consensus.begin(heightStart(v, commit));
+  const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
+  if (records) replayLog(v, records);
+  v.logTail = [];
+  if (consensus.step === 'newHeight') scheduleStart(v);
+  settle(v);
+  for (const { type, round, blockId } of v.unsaid) {
+    const tally = type === 1 ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
+    if (round === consensus.round && tally && !tally.has(consensus.index)) requestVote(v, type as 1 | 2, round, blockId);
+  }
+  v.unsaid = [];
+  for (const view of v.views.values()) greet(v, view);
+  if (v.pool.hasPending) gossipEvidence(v);
+}
+
+/** Recovery: the log's messages through the same doors, with everything that we would say held back (spec 5.7). */
+function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {
+  const { consensus } = v;
+  v.isReplaying = true;
+  for (const record of records) {
+    if (record.type === 'timeout') onTimeoutFired(v, record.step, record.height, record.round);
+    else if (record.type === 'heard' || record.type === 'own') replayMessage(v, record);
+    settle(v);
+    if (consensus.decision !== null && v.execution) break;
+  }
+  v.isReplaying = false;
+}
+
+function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'heard' | 'own' }>): void {
+  const { consensus } = v;
+  const message = messageOf(record.bytes, v.config.memo);
+  if (isRefusal(message)) return unreachable('the log holds only messages that decoded');
+  if (record.type === 'heard') {
+    const view = v.views.get(record.peer) ?? new PeerView(record.peer);
+    return hearMessage(v, view, record, message);
+  }
+  if (message.type === 'vote' && message.vote.height === consensus.height) {
+    consensus.onOwnLoggedVote(message.vote);
+    consensus.onVote(message.vote, '');
+  } else if (message.type === 'proposal' && message.proposal.height === consensus.height) {
+    consensus.onProposal(message.proposal);
+  } else if (message.type === 'block-part' && message.height === consensus.height) {
+    const added = consensus.onPart(message.part);
+    if (added !== 'unwanted' && added.isNew && added.entry.parts.isComplete) completeBlock(v, added.entry);
+  }
+}
+
+// --- a turn ------------------------------------------------------------------------------------------------------------
+
+function receive(v: ValidatorState, mail: ValidatorMail, turn: Turn): readonly Effect[] {
+  v.begin(turn);
+  if (v.mode === 'halted') return v.end();
+  const before = v.consensus.height;
+  dispatch(v, mail);
+  settle(v);
+  if (v.consensus.height !== before && v.mode === 'consensus') {
+    hearFuture(v);
+    settle(v);
+  }
+  keepGossiping(v);
+  return v.end();
+}
+
+function dispatch(v: ValidatorState, mail: ValidatorMail): void {
+  switch (mail.type) {
+    case 'heard':
+      return hear(v, mail.peer, mail.payloads);
+    case 'timer':
+      return onTimer(v, mail.timer);
+    case 'signed-vote':
+      return onSignedVote(v, mail.vote);
+    case 'signed-proposal':
+      return onSignedProposal(v, mail.proposal);
+    case 'sign-refused':
+      return v.warn(`the signer refuses ${mail.height}/${mail.round}/${mail.step}: ${mail.because}`);
+    case 'answer':
+      return onAnswer(v, mail.tag, mail.response);
+    case 'reaped':
+      return onReaped(v, mail.txs);
+    case 'txs-available':
+      return v.consensus.onTxsAvailable();
+    case 'peer-up':
+      return onPeerUp(v, mail.peer);
+    case 'peer-down':
+      v.views.delete(mail.peer);
+      v.laggards.delete(mail.peer);
+      return;
+    case 'loaded':
+      return onLoaded(v, mail.tag, mail.found);
+    case 'block-fetched':
+      return onBlockFetched(v, mail.height, mail.block, mail.commit);
+    case 'caught-up':
+      if (v.mode === 'sync' && !v.execution) joinConsensus(v);
+      return;
+    case 'signature':
+      unreachable('the validator signs through the signer');
+  }
+}
+
+function onTimer(v: ValidatorState, timer: string): void {
+  if (timer === 'gossip') return onGossipTick(v);
+  if (timer === 'evidence') {
+    v.fired('evidence');
+    return gossipEvidence(v);
+  }
+  const [step, height, round] = timer.split(' ');
+  v.fired(step ?? '');
+  if (v.mode !== 'consensus') return;
+  const at = { step: step ?? '', height: BigInt(height ?? '0'), round: Number(round ?? '0') };
+  if (at.height !== v.consensus.height) return;
+  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'timeout', ...at }) });
+  onTimeoutFired(v, at.step, at.height, at.round);
+}
+
+function onTimeoutFired(v: ValidatorState, step: string, height: bigint, round: number): void {
+  if (step === 'start') v.consensus.onStartDue(height);
+  else if (step === 'empty') v.consensus.onEmptyBlockDue(height);
+  else v.consensus.onTimeout(step as TimeoutStep, height, round);
+}
+
+function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void {
+  const ask = v.answered(tag);
+  if (!ask) return unreachable('an answer to nothing');
+  if (response.type === 'exception') {
+    return v.halt(`the application failed (${ask.for}): ${response.value.error}. Fix it and restart this node`);
+  }
+  switch (ask.for) {
+    case 'handshake':
+      return onHandshakeAnswer(v, response);
+    case 'prepare':
+      if (response.type === 'prepare-proposal') onPrepared(v, response.value);
+      return;
+    case 'process': {
+      if (response.type !== 'process-proposal' || ask.height !== v.consensus.height) return;
+      const { status } = response.value;
+      if (status !== 1 && status !== 2) return v.halt('ProcessProposal answered UNKNOWN. Fix the application');
+      const entry = v.consensus.blocks.get(ask.blockId);
+      if (entry) entry.app = status === 1 ? 'accepted' : 'rejected';
+      return;
+    }
+    case 'finalize':
+      if (response.type !== 'finalize-block') return unreachable('FinalizeBlock was asked');
+      if (v.execution) onFinalized(v, response.value);
+      else onReplayFinalized(v, response.value);
+      return;
+    case 'commit':
+      if (response.type !== 'commit') return unreachable('Commit was asked');
+      return onCommitAnswer(v, response.value.retainHeight);
+  }
+}
+
+function onCommitAnswer(v: ValidatorState, retainHeight: bigint): void {
+  const { execution } = v;
+  if (!execution) return onReplayCommitted(v);
+  onCommitted(v, retainHeight);
+  if ((v.mode as string) === 'halted') return;
+  if (execution.source === 'handshake') return afterApply(v);
+  if (execution.source === 'sync') {
+    if (v.handshake) v.handshake.lastCommit = execution.commit;
+    return;
+  }
+  const entry = v.consensus.blocks.get(execution.id);
+  if (entry) v.finished = { height: execution.block.header.height, entry, round: execution.round };
+  v.consensus.onExecuted(heightStart(v, execution.commit));
+}
+
+// --- peers -------------------------------------------------------------------------------------------------------------
+
+function onPeerUp(v: ValidatorState, peer: PeerId): void {
+  const view = new PeerView(peer);
+  v.views.set(peer, view);
+  if (v.mode === 'consensus') greet(v, view);
+}
+
+function greet(v: ValidatorState, view: PeerView): void {
+  const { consensus } = v;
+  view.told = `${consensus.height}/${consensus.round}`;
+  send(v, [view.peer], [
+    payloadOf({
+      type: 'new-round-step',
+      height: consensus.height,
+      round: consensus.round,
+      step: 1,
+      secondsSinceStart: 0n,
+      lastCommitRound: consensus.lastCommit?.round ?? -1,
+    }),
+  ]);
+}
+
+function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): void {
+  const reading = v.loaded(tag);
+  if (!reading) return unreachable('nothing was read');
+  if (reading.for === 'handshake') return onHandshakeRead(v, found);
+  if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
+  const value = found[0]?.value;
+  const block = value ? decodeBlock(value) : null;
+  if (block && !isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
+  else v.halt(`block ${reading.height} is missing or broken in the store, and evidence needs it. Resync this node`);
+  for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';
+}
+
+// --- block sync --------------------------------------------------------------------------------------------------------
+
+/** A block from block sync: the next block's last commit must prove it before it is executed (spec 5.12). */
+function onBlockFetched(v: ValidatorState, height: bigint, blockBytes: Uint8Array, commitBytes: Uint8Array): void {
+  const expected = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
+  if (v.mode !== 'sync' || height !== expected || v.execution) return;
+  const block = decodeBlock(blockBytes);
+  const commit = decodeCommit(commitBytes);
+  const refuse = (because: string): void => v.tell('blocksync', { type: 'block-refused', height, because });
+  if (isRefusal(block)) return refuse(block.because);
+  if (isRefusal(commit)) return refuse(commit.because);
+  const parts = PartSet.whole(blockBytes);
+  const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
+  const refusal =
+    verifyCommitLight(v.chain.chainId, v.chain.validators, id, height, commit, v.config.verify) ??
+    validateBlockInState(v.chain, block, {
+      verify: v.config.verify,
+      verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
+    });
+  if (refusal) return refuse(refusal.because);
+  v.synced = true;
+  execute(v, { id, block, parts }, commit.round, commit, 'sync');
+}

@@ -1,0 +1,69 @@
+// Consensus messages as the bytes that travel: encoded once however many peers they go to, decoded once however many nodes share the buffer.
+
+import {
+  CHANNEL_DATA,
+  CHANNEL_EVIDENCE,
+  CHANNEL_STATE,
+  CHANNEL_VOTE,
+  CHANNEL_VOTE_SET_BITS,
+  type ConsensusMessage,
+} from '../../protocol/messages.ts';
+import type { Refusal } from '../../protocol/refusal.ts';
+import type { Evidence } from '../../protocol/types.ts';
+import { decodeConsensusMessage, encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
+import type { Payload } from '../turn.ts';
+
+const CHANNEL: Readonly<Record<ConsensusMessage['type'], number>> = {
+  'new-round-step': CHANNEL_STATE,
+  'new-valid-block': CHANNEL_STATE,
+  'has-vote': CHANNEL_STATE,
+  'vote-set-maj23': CHANNEL_STATE,
+  proposal: CHANNEL_DATA,
+  'proposal-pol': CHANNEL_DATA,
+  'block-part': CHANNEL_DATA,
+  vote: CHANNEL_VOTE,
+  'vote-set-bits': CHANNEL_VOTE_SET_BITS,
+};
+
+const make = (message: ConsensusMessage): Payload => ({
+  channel: CHANNEL[message.type],
+  bytes: encodeConsensusMessage(message),
+});
+
+const ofVote = new WeakMap<object, Payload>();
+
+/** Votes, proposals and parts are relayed to many: their payload is made once per value. */
+export function payloadOf(message: ConsensusMessage): Payload {
+  const value =
+    message.type === 'vote'
+      ? message.vote
+      : message.type === 'proposal'
+        ? message.proposal
+        : message.type === 'block-part'
+          ? message.part
+          : null;
+  if (value === null) return make(message);
+  let payload = ofVote.get(value);
+  // A part's payload also names a round: another round is another payload.
+  if (!payload || message.type === 'block-part') {
+    payload = make(message);
+    ofVote.set(value, payload);
+  }
+  return payload;
+}
+
+export const evidencePayload = (evidence: readonly Evidence[]): Payload => ({
+  channel: CHANNEL_EVIDENCE,
+  bytes: encodeEvidenceList(evidence),
+});
+
+const decoded = new WeakMap<Uint8Array, ConsensusMessage | Refusal>();
+
+export function messageOf(bytes: Uint8Array, memo: boolean): ConsensusMessage | Refusal {
+  if (!memo) return decodeConsensusMessage(bytes);
+  const known = decoded.get(bytes);
+  if (known !== undefined) return known;
+  const message = decodeConsensusMessage(bytes);
+  decoded.set(bytes, message);
+  return message;
+}

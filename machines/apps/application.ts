@@ -1,0 +1,59 @@
+// What an in-process application is: ABCI 2.0 requests in, answers out, and the writes that make a commit last.
+
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
+import { type Refusal, refuse } from '../../protocol/refusal.ts';
+import { Counter } from './counter.ts';
+import { KvStore } from './kvstore.ts';
+import { Noop } from './noop.ts';
+
+export interface Pair {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+/** `remove` deletes the key; `value` is then empty. */
+export interface PairWrite extends Pair {
+  readonly remove: boolean;
+}
+
+export interface Application {
+  readonly name: string;
+  answer(request: AbciRequest): AbciResponse;
+  /** The writes of the commits since the last drain, in order: one atomic batch. */
+  drainWrites(): PairWrite[];
+  /** All pairs ever written and not removed, once, before the first request. */
+  restore(pairs: readonly Pair[]): void;
+  /** 32 bytes over the whole committed state (its app hash may cover less), the same on every node of a chain. */
+  digest(): Uint8Array;
+  /** The same, recomputed from what the application holds. */
+  digestFromScratch(): Uint8Array;
+}
+
+export const APPLICATION_NAMES = [
+  'kvstore',
+  'persistent_kvstore',
+  'counter',
+  'counter_serial',
+  'noop',
+] as const;
+export type ApplicationName = (typeof APPLICATION_NAMES)[number];
+
+/** A fresh application by the name that `--proxy_app` takes (spec 7). */
+export function applicationNamed(name: string): Application | Refusal<'unknown-application'> {
+  switch (name) {
+    case 'kvstore':
+    case 'persistent_kvstore':
+      return new KvStore();
+    case 'counter':
+      return new Counter(false);
+    case 'counter_serial':
+      return new Counter(true);
+    case 'noop':
+      return new Noop();
+    default:
+      return refuse(
+        'unknown-application',
+        `no application is named ${name}: use one of ${APPLICATION_NAMES.join(', ')}`,
+      );
+  }
+}

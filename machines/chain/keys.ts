@@ -1,0 +1,49 @@
+// Where things lie in the `chain` store: one-letter families, heights big-endian so that ranges are in height order.
+
+import { utf8Encode } from '#platform';
+
+function family(letter: string): (height: bigint) => Uint8Array {
+  const code = letter.charCodeAt(0);
+  return (height) => {
+    const key = new Uint8Array(9);
+    key[0] = code;
+    new DataView(key.buffer).setBigUint64(1, height, false);
+    return key;
+  };
+}
+
+/** The height in a key of any family. */
+export const heightOfKey = (key: Uint8Array): bigint =>
+  new DataView(key.buffer, key.byteOffset, key.length).getBigUint64(1, false);
+
+/** protobuf Block. */
+export const blockKey = family('b');
+/** protobuf Commit that our node saw decide the height (any round; may differ from node to node). */
+export const seenCommitKey = family('s');
+/** protobuf ExtendedCommit, where vote extensions are enabled. */
+export const extendedCommitKey = family('x');
+/** protobuf ResponseFinalizeBlock. */
+export const responseKey = family('r');
+/** protobuf ValidatorSet in force at this height; written only where it changed (see `machines/chain`). */
+export const validatorsKey = family('v');
+/** protobuf ConsensusParams in force at this height; written only where they changed. */
+export const paramsKey = family('p');
+/** Pending evidence: 'e' + height + identity hash. */
+export const evidenceKey = (height: bigint, identity: Uint8Array): Uint8Array => withTail('e', height, identity);
+/** Committed evidence marker: 'd' + height + identity hash. */
+export const committedEvidenceKey = (height: bigint, identity: Uint8Array): Uint8Array =>
+  withTail('d', height, identity);
+
+function withTail(letter: string, height: bigint, tail: Uint8Array): Uint8Array {
+  const key = new Uint8Array(9 + tail.length);
+  key.set(family(letter)(height));
+  key.set(tail, 9);
+  return key;
+}
+
+/** protobuf State: what is true after the last executed block. */
+export const STATE_KEY = utf8Encode('state');
+/** `{ base, height }` of the blocks stored (i64, i64 little-endian, `protocol/words`). */
+export const STORE_RANGE_KEY = utf8Encode('range');
+/** The genesis document of the first start, as its JSON text. */
+export const GENESIS_KEY = utf8Encode('genesis');

@@ -1,0 +1,77 @@
+// The blocks that this height speaks of, by id: their parts as they arrive, and what we have found out about each.
+
+import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import type { Block, BlockId, Part } from '../../protocol/types.ts';
+import { blockIdKey } from '../../protocol/validate.ts';
+
+export interface BlockEntry {
+  readonly id: BlockId;
+  readonly parts: PartSet;
+  /** Set when the parts are complete and decode. */
+  block: Block | null;
+  /** What the rules of the chain say of it: `reading` while evidence in it waits for our own store; `bad` also when the parts do not decode or do not hash to the id. */
+  rules: 'unknown' | 'reading' | 'good' | 'bad';
+  /** What the application said (ProcessProposal): asked once per block. */
+  app: 'unasked' | 'asked' | 'accepted' | 'rejected';
+  /** Our clock thought its time too far ahead when it was judged: not prevoted, though the rules allow it (spec 5.4). */
+  early: boolean;
+  /** Why `rules` is bad, for people. */
+  why: Refusal | null;
+}
+
+/** The paper's valid(v): the rules and the application agree. */
+export const isValid = (entry: BlockEntry | undefined): entry is BlockEntry =>
+  entry !== undefined && entry.rules === 'good' && entry.app === 'accepted';
+
+export class Blocks {
+  private readonly byId = new Map<string, BlockEntry>();
+
+  get(id: BlockId): BlockEntry | undefined {
+    return this.byId.get(blockIdKey(id));
+  }
+
+  /** The entry for an id that a proposal or a quorum named. */
+  want(id: BlockId): BlockEntry {
+    const key = blockIdKey(id);
+    let entry = this.byId.get(key);
+    if (!entry) {
+      entry = { id, parts: new PartSet(id.parts), block: null, rules: 'unknown', app: 'unasked', early: false, why: null };
+      this.byId.set(key, entry);
+    }
+    return entry;
+  }
+
+  /** A block that is whole already (our own proposal). */
+  put(id: BlockId, parts: PartSet, block: Block): BlockEntry {
+    const key = blockIdKey(id);
+    const known = this.byId.get(key);
+    if (known?.block) return known;
+    const entry: BlockEntry = { id, parts, block, rules: 'good', app: 'accepted', early: false, why: null };
+    this.byId.set(key, entry);
+    return entry;
+  }
+
+  /** The entry that this part completes or extends; `unwanted` when no entry asks for it. */
+  addPart(part: Part): { readonly entry: BlockEntry; readonly isNew: boolean } | 'unwanted' {
+    for (const entry of this.byId.values()) {
+      if (entry.parts.isComplete) {
+        if (entry.parts.has(part.index) && sameProof(entry.parts.part(part.index), part)) return { entry, isNew: false };
+        continue;
+      }
+      const added = entry.parts.add(part);
+      if (!isRefusal(added)) return { entry, isNew: added === 'added' };
+    }
+    return 'unwanted';
+  }
+
+  all(): IterableIterator<BlockEntry> {
+    return this.byId.values();
+  }
+}
+
+function sameProof(known: Part | undefined, part: Part): boolean {
+  if (!known || known.bytes.length !== part.bytes.length) return false;
+  for (let i = 0; i < known.bytes.length; i++) if (known.bytes[i] !== part.bytes[i]) return false;
+  return true;
+}

@@ -1,0 +1,49 @@
+// What an operator can set about consensus (config.toml section [consensus], spec 2.7), in nanoseconds, with CometBFT's defaults.
+
+const MS = 1_000_000n;
+
+export interface ConsensusConfig {
+  readonly timeoutProposeNs: bigint;
+  readonly timeoutProposeDeltaNs: bigint;
+  readonly timeoutPrevoteNs: bigint;
+  readonly timeoutPrevoteDeltaNs: bigint;
+  readonly timeoutPrecommitNs: bigint;
+  readonly timeoutPrecommitDeltaNs: bigint;
+  readonly timeoutCommitNs: bigint;
+  readonly skipTimeoutCommit: boolean;
+  readonly createEmptyBlocks: boolean;
+  /** With `createEmptyBlocks`: wait this long for transactions before an empty block; 0: do not wait. */
+  readonly createEmptyBlocksIntervalNs: bigint;
+  /** A block further ahead of our clock is not prevoted (spec 5.4). */
+  readonly blockTimeToleranceNs: bigint;
+  /** How often gossip looks at what peers lack (peer_gossip_sleep_duration). */
+  readonly gossipNs: bigint;
+  /** How often what was sent and not confirmed is offered again: links may lose. */
+  readonly reofferNs: bigint;
+}
+
+export const DEFAULT_CONSENSUS: ConsensusConfig = {
+  timeoutProposeNs: 3_000n * MS,
+  timeoutProposeDeltaNs: 500n * MS,
+  timeoutPrevoteNs: 1_000n * MS,
+  timeoutPrevoteDeltaNs: 500n * MS,
+  timeoutPrecommitNs: 1_000n * MS,
+  timeoutPrecommitDeltaNs: 500n * MS,
+  timeoutCommitNs: 1_000n * MS,
+  skipTimeoutCommit: false,
+  createEmptyBlocks: true,
+  createEmptyBlocksIntervalNs: 0n,
+  blockTimeToleranceNs: 60_000n * MS,
+  gossipNs: 100n * MS,
+  reofferNs: 1_000n * MS,
+};
+
+export type TimeoutStep = 'propose' | 'prevote' | 'precommit';
+
+/** Timeouts grow with the round, so that rounds outlast any finite delay (paper, section "Termination"). */
+export function timeoutNs(config: ConsensusConfig, step: TimeoutStep, round: number): bigint {
+  const rounds = BigInt(round);
+  if (step === 'propose') return config.timeoutProposeNs + rounds * config.timeoutProposeDeltaNs;
+  if (step === 'prevote') return config.timeoutPrevoteNs + rounds * config.timeoutPrevoteDeltaNs;
+  return config.timeoutPrecommitNs + rounds * config.timeoutPrecommitDeltaNs;
+}

@@ -1,0 +1,175 @@
+// What to tell one peer now: the proposals, parts and votes of the heights we can speak of that it lacks (spec 5.11), within a bound.
+
+import { bitArrayOf } from '../../protocol/bit-array.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import { type BlockId, type Part, PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
+import type { BlockEntry } from './blocks.ts';
+import { STEP_NUMBER } from './chart.ts';
+import type { Consensus } from './consensus.ts';
+import type { PeerView } from './peers.ts';
+
+/** Votes in one offer: the largest set that one envelope should carry. */
+const VOTES_PER_OFFER_MAX = 256;
+/** Parts in one offer: 64 of 64 KiB each. */
+const PARTS_PER_OFFER_MAX = 64;
+
+/** The height before ours, kept so that a peer one behind can finish it. */
+export interface Finished {
+  readonly height: bigint;
+  readonly entry: BlockEntry;
+  readonly round: number;
+}
+
+/** Our own standing, when the peer was not told it yet. */
+export function roundStep(consensus: Consensus, view: PeerView, startedSeconds: bigint): ConsensusMessage | null {
+  const { height, round, step } = consensus;
+  const standing = `${height}/${round}`;
+  if (view.told === standing) return null;
+  view.told = standing;
+  return {
+    type: 'new-round-step',
+    height,
+    round,
+    step: STEP_NUMBER[step],
+    secondsSinceStart: startedSeconds,
+    lastCommitRound: consensus.lastCommit?.round ?? -1,
+  };
+}
+
+/** Everything that the peer lacks of what we have, as far as we know; marked as sent. */
+export function offer(consensus: Consensus, finished: Finished | null, view: PeerView): ConsensusMessage[] {
+  const out: ConsensusMessage[] = [];
+  if (view.height === consensus.height) offerHeight(consensus, view, out);
+  else if (finished && view.height === finished.height) offerFinished(consensus, finished, view, out);
+  return out;
+}
+
+function offerHeight(consensus: Consensus, view: PeerView, out: ConsensusMessage[]): void {
+  const rounds = new Set([view.round, consensus.round]);
+  if (consensus.decision) rounds.add(consensus.decision.round);
+  for (const number of rounds) {
+    const round = consensus.rounds.get(number);
+    if (!round) continue;
+    for (const proposal of round.proposals) {
+      if (view.takeProposal(number, proposal.blockId)) out.push({ type: 'proposal', proposal });
+      if (proposal.polRound >= 0) offerVotes(consensus, view, proposal.polRound, PREVOTE, out);
+      offerParts(consensus.height, number, consensus.blocks.get(proposal.blockId), view, out);
+    }
+    offerVotes(consensus, view, number, PREVOTE, out);
+    offerVotes(consensus, view, number, PRECOMMIT, out);
+    for (const tally of [round.prevotes, round.precommits]) {
+      if (tally.twoThirds) offerParts(consensus.height, number, consensus.blocks.get(tally.twoThirds), view, out);
+    }
+  }
+}
+
+function offerVotes(consensus: Consensus, view: PeerView, number: number, type: number, out: ConsensusMessage[]): void {
+  const round = consensus.rounds.get(number);
+  if (!round) return;
+  const tally = type === PREVOTE ? round.prevotes : round.precommits;
+  const votes = view.takeMissing(consensus.height, number, type, tally.votes, VOTES_PER_OFFER_MAX);
+  for (const vote of votes) out.push({ type: 'vote', vote });
+}
+
+function offerParts(
+  height: bigint,
+  round: number,
+  entry: BlockEntry | undefined,
+  view: PeerView,
+  out: ConsensusMessage[],
+): void {
+  if (!entry) return;
+  const parts = view.takeMissingParts(entry.id.parts, (index) => entry.parts.part(index), PARTS_PER_OFFER_MAX);
+  for (const part of parts) out.push({ type: 'block-part', height, round, part });
+}
+
+/** The peer is one height behind: the precommits that decided it, and the block. */
+function offerFinished(consensus: Consensus, finished: Finished, view: PeerView, out: ConsensusMessage[]): void {
+  const precommits = consensus.lastCommit?.precommits;
+  if (!precommits) return;
+  const { height, round } = finished;
+  const votes = precommits.votesFor(finished.entry.id) ?? [];
+  for (const vote of view.takeMissing(height, round, PRECOMMIT, votes, VOTES_PER_OFFER_MAX)) {
+    out.push({ type: 'vote', vote });
+  }
+  offerParts(height, round, finished.entry, view, out);
+}
+
+/** A peer further behind: the stored commit as votes, and the block's parts, all at once. */
+export function serveStored(
+  height: bigint,
+  round: number,
+  votes: readonly (Vote | undefined)[],
+  parts: readonly Part[],
+  blockId: BlockId,
+  view: PeerView,
+): ConsensusMessage[] {
+  const out: ConsensusMessage[] = [];
+  for (const vote of view.takeMissing(height, round, PRECOMMIT, votes, VOTES_PER_OFFER_MAX)) {
+    out.push({ type: 'vote', vote });
+  }
+  for (const part of view.takeMissingParts(blockId.parts, (index) => parts[index], PARTS_PER_OFFER_MAX)) {
+    out.push({ type: 'block-part', height, round, part });
+  }
+  return out;
+}
+
+/** What we have and the peer may not know of: has-votes of this round, and which parts we still lack. */
+export function announce(consensus: Consensus, view: PeerView): ConsensusMessage[] {
+  const out: ConsensusMessage[] = [];
+  if (view.height !== consensus.height) return out;
+  const { height } = consensus;
+  const round = consensus.rounds.get(consensus.round);
+  if (!round) return out;
+  for (const [type, tally] of [
+    [PREVOTE, round.prevotes],
+    [PRECOMMIT, round.precommits],
+  ] as const) {
+    for (const index of view.takeUntold(height, round.round, type, tally.votes)) {
+      out.push({ type: 'has-vote', height, round: round.round, voteType: type, index });
+    }
+  }
+  return out;
+}
+
+/** Two thirds named a block that we do not have whole: peers that have its parts should send them. */
+export function askForParts(consensus: Consensus): ConsensusMessage[] {
+  const out: ConsensusMessage[] = [];
+  for (const entry of consensus.blocks.all()) {
+    if (entry.parts.isComplete) continue;
+    const { total } = entry.id.parts;
+    if (total === 0) continue;
+    const have: number[] = [];
+    for (let i = 0; i < total; i++) if (entry.parts.has(i)) have.push(i);
+    out.push({
+      type: 'new-valid-block',
+      height: consensus.height,
+      round: consensus.round,
+      parts: entry.id.parts,
+      have: bitArrayOf(total, have),
+      isCommit: consensus.decision !== null,
+    });
+  }
+  return out;
+}
+
+/** Two-thirds claims, so that peers send us the conflicting votes we may lack (CometBFT queryMaj23). */
+export function claims(consensus: Consensus): ConsensusMessage[] {
+  const out: ConsensusMessage[] = [];
+  const round = consensus.rounds.get(consensus.round);
+  if (!round) return out;
+  for (const [voteType, tally] of [
+    [PREVOTE, round.prevotes],
+    [PRECOMMIT, round.precommits],
+  ] as const) {
+    if (tally.twoThirds === null) continue;
+    out.push({
+      type: 'vote-set-maj23',
+      height: consensus.height,
+      round: round.round,
+      voteType,
+      blockId: tally.twoThirds,
+    });
+  }
+  return out;
+}

@@ -1,0 +1,172 @@
+// What each peer has, is being sent, and was told: so that gossip offers what is missing, once, and never floods in circles (spec 5.11).
+
+import type { BitArray, BlockId, Part, PartSetHeader, Vote } from '../../protocol/types.ts';
+import { blockIdKey } from '../../protocol/validate.ts';
+
+/** The peer has it: it said so, sent it, or moved past it. */
+const HAS = 1;
+/** We sent it; links may have lost it. */
+const SENT = 2;
+/** We told the peer that we have it. */
+const TOLD = 4;
+
+/** One byte of marks per validator or part. */
+export type Marks = Uint8Array;
+
+export class PeerView {
+  readonly peer: string;
+  height = 0n;
+  round = -1;
+  step = 0;
+  lastCommitRound = -1;
+  /** What we last told it about ourselves, so that a round step is told once: height, round, step. */
+  told = '';
+  /** When the peer last asked from behind, on our monotonic clock; paces what we serve it. */
+  servedNs = -1n;
+  /** A height that we are reading from our store for it; 0: none. */
+  reading = 0n;
+  /** The block of `reading`, until its commit is read too. */
+  readBlock: Uint8Array | null = null;
+  private votes = new Map<string, Marks>();
+  private parts = new Map<string, Marks>();
+  private proposals = new Map<string, number>();
+
+  constructor(peer: string) {
+    this.peer = peer;
+  }
+
+  /** A round step of the peer. True: it stands somewhere else than before. */
+  onRoundStep(height: bigint, round: number, step: number, lastCommitRound: number): boolean {
+    const moved = height !== this.height || round !== this.round;
+    if (height !== this.height) this.forgetHeight();
+    this.height = height;
+    this.round = round;
+    this.step = step;
+    this.lastCommitRound = lastCommitRound;
+    return moved;
+  }
+
+  /** Marks are of one height: the peer's. */
+  private forgetHeight(): void {
+    this.votes.clear();
+    this.parts.clear();
+    this.proposals.clear();
+  }
+
+  /** Speaking of a height above the one we knew says that the peer is there, if a round step was lost. */
+  assumeHeight(height: bigint): void {
+    if (height <= this.height) return;
+    this.onRoundStep(height, 0, 1, -1);
+  }
+
+  private voteMarks(height: bigint, round: number, type: number, validators: number): Marks | null {
+    if (height !== this.height) return null;
+    const key = `${round}/${type}`;
+    let marks = this.votes.get(key);
+    if (!marks || marks.length !== validators) {
+      marks = new Uint8Array(validators);
+      this.votes.set(key, marks);
+    }
+    return marks;
+  }
+
+  hasVote(height: bigint, round: number, type: number, index: number, validators: number): void {
+    const marks = this.voteMarks(height, round, type, validators);
+    if (marks && index < marks.length) marks[index] = (marks[index] as number) | HAS;
+  }
+
+  sentVote(vote: Vote, validators: number): void {
+    const marks = this.voteMarks(vote.height, vote.round, vote.type, validators);
+    if (marks) marks[vote.validatorIndex] = (marks[vote.validatorIndex] as number) | SENT;
+  }
+
+  /** Indexes of these votes that the peer neither has nor is being sent; marks them sent. */
+  takeMissing(
+    height: bigint,
+    round: number,
+    type: number,
+    votes: readonly (Vote | undefined)[],
+    limit: number,
+  ): Vote[] {
+    const marks = this.voteMarks(height, round, type, votes.length);
+    const missing: Vote[] = [];
+    if (!marks) return missing;
+    for (let i = 0; i < votes.length && missing.length < limit; i++) {
+      const vote = votes[i];
+      if (vote === undefined || ((marks[i] as number) & (HAS | SENT)) !== 0) continue;
+      marks[i] = (marks[i] as number) | SENT;
+      missing.push(vote);
+    }
+    return missing;
+  }
+
+  /** Indexes of these votes that the peer does not have and was not told of; marks them told. */
+  takeUntold(height: bigint, round: number, type: number, votes: readonly (Vote | undefined)[]): number[] {
+    const marks = this.voteMarks(height, round, type, votes.length);
+    const untold: number[] = [];
+    if (!marks) return untold;
+    for (let i = 0; i < votes.length; i++) {
+      if (votes[i] === undefined || ((marks[i] as number) & (HAS | SENT | TOLD)) !== 0) continue;
+      marks[i] = (marks[i] as number) | TOLD;
+      untold.push(i);
+    }
+    return untold;
+  }
+
+  private partMarks(parts: PartSetHeader): Marks {
+    const key = blockIdKey({ hash: parts.hash, parts });
+    let marks = this.parts.get(key);
+    if (!marks) {
+      marks = new Uint8Array(parts.total);
+      this.parts.set(key, marks);
+    }
+    return marks;
+  }
+
+  hasPart(parts: PartSetHeader, index: number): void {
+    const marks = this.partMarks(parts);
+    if (index < marks.length) marks[index] = HAS;
+  }
+
+  /** The peer says which parts it has: what it lacks was lost, whatever we sent. */
+  hasParts(parts: PartSetHeader, have: BitArray): void {
+    const marks = this.partMarks(parts);
+    for (let i = 0; i < marks.length && i < have.bits; i++) {
+      const bit = ((have.elems[i >> 6] ?? 0n) >> BigInt(i & 63)) & 1n;
+      marks[i] = bit === 1n ? HAS : 0;
+    }
+  }
+
+  takeMissingParts(parts: PartSetHeader, part: (index: number) => Part | undefined, limit: number): Part[] {
+    const marks = this.partMarks(parts);
+    const missing: Part[] = [];
+    for (let i = 0; i < marks.length && missing.length < limit; i++) {
+      if (((marks[i] as number) & (HAS | SENT)) !== 0) continue;
+      const found = part(i);
+      if (!found) continue;
+      marks[i] = (marks[i] as number) | SENT;
+      missing.push(found);
+    }
+    return missing;
+  }
+
+  /** True the first time: then it counts as sent. */
+  takeProposal(round: number, blockId: BlockId): boolean {
+    const key = `${round}/${blockIdKey(blockId)}`;
+    if (this.proposals.has(key)) return false;
+    this.proposals.set(key, SENT);
+    return true;
+  }
+
+  hasProposal(round: number, blockId: BlockId): void {
+    this.proposals.set(`${round}/${blockIdKey(blockId)}`, HAS);
+  }
+
+  /** What was sent or told and never confirmed may be lost: offer it again. */
+  forgetUnconfirmed(): void {
+    for (const marks of this.votes.values()) for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
+    for (const marks of this.parts.values()) for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
+    for (const [key, mark] of this.proposals) if (mark === SENT) this.proposals.delete(key);
+    this.told = '';
+  }
+}

@@ -1,0 +1,105 @@
+// One height's rounds: which votes and proposals stand in each, and who has spoken in rounds ahead of ours.
+
+import { moreThanThird } from '../../protocol/rules/quorum.ts';
+import { type Proposal, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
+import { equalBlockId } from '../../protocol/validate.ts';
+import { type Tallied, VoteTally } from './votes.ts';
+
+/** A peer may make us keep votes for one round ahead of ours, and one it claims to be catching up from (spec 5.2). */
+const CATCH_UP_ROUNDS_PER_PEER_MAX = 2;
+/** An equivocating proposer's second proposal is kept when a quorum names it; more than this many ids cannot have one. */
+const PROPOSALS_PER_ROUND_MAX = 3;
+
+export interface Round {
+  readonly round: number;
+  readonly prevotes: VoteTally;
+  readonly precommits: VoteTally;
+  /** Proposals of this round's proposer whose signature verified; more than one when it equivocates. */
+  readonly proposals: Proposal[];
+  /** Who has sent anything in this round, by index, and their power (L55 counts any message). */
+  readonly spoke: boolean[];
+  spokePower: bigint;
+}
+
+export type VoteOutcome = Tallied | { readonly tally: 'too-far'; readonly round: number };
+
+export class Rounds {
+  readonly height: bigint;
+  readonly validators: ValidatorSet;
+  private readonly byRound = new Map<number, Round>();
+  private readonly catchUp = new Map<string, number[]>();
+  /** Rounds ahead of ours that more than a third of the power speaks in, greatest first; -1: none. */
+  private furthestSpoken = -1;
+
+  constructor(height: bigint, validators: ValidatorSet) {
+    this.height = height;
+    this.validators = validators;
+  }
+
+  get(round: number): Round | undefined {
+    return this.byRound.get(round);
+  }
+
+  at(round: number): Round {
+    let found = this.byRound.get(round);
+    if (!found) {
+      found = {
+        round,
+        prevotes: new VoteTally(this.validators),
+        precommits: new VoteTally(this.validators),
+        proposals: [],
+        spoke: [],
+        spokePower: 0n,
+      };
+      this.byRound.set(round, found);
+    }
+    return found;
+  }
+
+  all(): IterableIterator<Round> {
+    return this.byRound.values();
+  }
+
+  /** Counts a verified vote. `peer` is empty for our own. `current` is the round that we are in. */
+  tally(vote: Vote, power: bigint, peer: string, current: number): VoteOutcome {
+    if (!this.byRound.has(vote.round) && vote.round > current + 1 && !this.mayCatchUp(peer, vote.round)) {
+      return { tally: 'too-far', round: vote.round };
+    }
+    const round = this.at(vote.round);
+    const outcome = (vote.type === PREVOTE ? round.prevotes : round.precommits).tally(vote, power);
+    if (outcome.tally === 'added') this.spoke(round, vote.validatorIndex, power);
+    return outcome;
+  }
+
+  private mayCatchUp(peer: string, round: number): boolean {
+    const rounds = this.catchUp.get(peer) ?? [];
+    if (rounds.includes(round)) return true;
+    if (rounds.length >= CATCH_UP_ROUNDS_PER_PEER_MAX) return false;
+    this.catchUp.set(peer, [...rounds, round]);
+    return true;
+  }
+
+  /** Null: kept. Otherwise why the proposal is not kept. */
+  propose(proposal: Proposal, proposerIndex: number, power: bigint): 'known' | 'crowded' | null {
+    const round = this.at(proposal.round);
+    if (round.proposals.some((each) => equalBlockId(each.blockId, proposal.blockId))) return 'known';
+    if (round.proposals.length >= PROPOSALS_PER_ROUND_MAX) return 'crowded';
+    round.proposals.push(proposal);
+    this.spoke(round, proposerIndex, power);
+    return null;
+  }
+
+  private spoke(round: Round, index: number, power: bigint): void {
+    if (round.spoke[index]) return;
+    round.spoke[index] = true;
+    round.spokePower += power;
+    if (round.round > this.furthestSpoken && moreThanThird(round.spokePower, this.validators.powerTotal)) {
+      this.furthestSpoken = round.round;
+    }
+  }
+
+  /** L55: the furthest round after `current` in which more than a third of the power (f+1) has spoken; -1: none. */
+  skipTo(current: number): number {
+    return this.furthestSpoken > current ? this.furthestSpoken : -1;
+  }
+}

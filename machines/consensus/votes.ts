@@ -1,0 +1,119 @@
+// Counts votes of one kind in one round, and remembers the first two-thirds it saw. Trusts its caller on signatures.
+
+import { powerNeeded } from '../../protocol/rules/quorum.ts';
+import type { BlockId, ValidatorSet, Vote } from '../../protocol/types.ts';
+import { blockIdKey, isNilBlockId } from '../../protocol/validate.ts';
+
+/** The votes for one block id (or nil), beside each other. */
+interface Bucket {
+  readonly blockId: BlockId;
+  sum: bigint;
+  /** By validator index; an equivocator may stand in more than one bucket. */
+  readonly votes: (Vote | undefined)[];
+  /** A peer claims two thirds for this id, so conflicting votes for it are worth keeping (CometBFT SetPeerMaj23). */
+  claimed: boolean;
+}
+
+export type Tallied =
+  | { readonly tally: 'added' }
+  | { readonly tally: 'known' }
+  /** The validator has voted for another id in this round: `first` and `second` make evidence. Counted only if `kept`. */
+  | { readonly tally: 'conflict'; readonly first: Vote; readonly second: Vote; readonly kept: boolean };
+
+const ADDED: Tallied = { tally: 'added' };
+const KNOWN: Tallied = { tally: 'known' };
+
+export class VoteTally {
+  readonly validators: ValidatorSet;
+  /** First vote of each validator, by index. */
+  readonly votes: (Vote | undefined)[];
+  /** How many validators have voted. */
+  count = 0;
+  /** Power of all who voted, each once. */
+  sumAny = 0n;
+  /** The first id (nil has an empty hash) with more than two thirds; never changes once set. */
+  twoThirds: BlockId | null = null;
+  /** Distinguishes states of this tally cheaply: grows with every vote kept. */
+  version = 0;
+  private readonly needed: bigint;
+  private readonly buckets = new Map<string, Bucket>();
+  private readonly claims = new Map<string, string>();
+
+  constructor(validators: ValidatorSet) {
+    this.validators = validators;
+    this.votes = new Array<Vote | undefined>(validators.validators.length);
+    this.needed = powerNeeded(validators.powerTotal);
+  }
+
+  /** More than two thirds of the power voted for anything at all. */
+  get hasTwoThirdsAny(): boolean {
+    return this.sumAny >= this.needed;
+  }
+
+  get hasAll(): boolean {
+    return this.count === this.votes.length;
+  }
+
+  /** More than two thirds voted nil. */
+  get isNilTwoThirds(): boolean {
+    return this.twoThirds !== null && isNilBlockId(this.twoThirds);
+  }
+
+  has(index: number): boolean {
+    return this.votes[index] !== undefined;
+  }
+
+  hasFor(index: number, blockId: BlockId): boolean {
+    return this.buckets.get(blockIdKey(blockId))?.votes[index] !== undefined;
+  }
+
+  /** The votes kept for an id, by index; undefined where nobody voted for it. */
+  votesFor(blockId: BlockId): readonly (Vote | undefined)[] | undefined {
+    return this.buckets.get(blockIdKey(blockId))?.votes;
+  }
+
+  sumFor(blockId: BlockId): bigint {
+    return this.buckets.get(blockIdKey(blockId))?.sum ?? 0n;
+  }
+
+  tally(vote: Vote, power: bigint): Tallied {
+    const key = blockIdKey(vote.blockId);
+    const first = this.votes[vote.validatorIndex];
+    let bucket = this.buckets.get(key);
+    if (bucket?.votes[vote.validatorIndex] !== undefined) return KNOWN;
+    if (first !== undefined) {
+      // Kept only where somebody else already stands, or a peer claims two thirds: memory stays within the square of the set.
+      const kept = bucket !== undefined;
+      if (bucket) this.count_(bucket, vote, power);
+      return { tally: 'conflict', first, second: vote, kept };
+    }
+    this.votes[vote.validatorIndex] = vote;
+    this.count++;
+    this.sumAny += power;
+    if (!bucket) {
+      bucket = { blockId: vote.blockId, sum: 0n, votes: new Array(this.votes.length), claimed: false };
+      this.buckets.set(key, bucket);
+    }
+    this.count_(bucket, vote, power);
+    return ADDED;
+  }
+
+  private count_(bucket: Bucket, vote: Vote, power: bigint): void {
+    bucket.votes[vote.validatorIndex] = vote;
+    bucket.sum += power;
+    this.version++;
+    if (this.twoThirds === null && bucket.sum >= this.needed) this.twoThirds = bucket.blockId;
+  }
+
+  /** A peer says that it saw two thirds for this id. False: the same peer claimed another id before, which is a lie. */
+  claim(peer: string, blockId: BlockId): boolean {
+    const key = blockIdKey(blockId);
+    const before = this.claims.get(peer);
+    if (before !== undefined) return before === key;
+    this.claims.set(peer, key);
+    const bucket = this.buckets.get(key);
+    if (bucket) bucket.claimed = true;
+    else this.buckets.set(key, { blockId, sum: 0n, votes: new Array(this.votes.length), claimed: true });
+    return true;
+  }
+}

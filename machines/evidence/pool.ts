@@ -1,0 +1,138 @@
+// The evidence that a node holds against others: what it saw and cannot prove yet, what waits for a block, what is committed (spec 5.10).
+
+import { hexOf } from '../../protocol/bytes.ts';
+import { evidenceIdentity } from '../../protocol/hashes.ts';
+import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
+import {
+  type EvidenceFacts,
+  evidenceHeight,
+  isExpired,
+  makeDuplicateVote,
+  verifyEvidence,
+} from '../../protocol/rules/evidence.ts';
+import type { Verify } from '../../protocol/signatures.ts';
+import type { ConsensusParams, Evidence, Vote } from '../../protocol/types.ts';
+import { encodeEvidenceList } from '../../protocol/wire/index.ts';
+
+export interface Pending {
+  readonly evidence: Evidence;
+  readonly identity: Uint8Array;
+  readonly height: bigint;
+}
+
+export class EvidencePool {
+  private readonly pending = new Map<string, Pending>();
+  private readonly committed = new Set<string>();
+  /** Conflicting votes whose block time is not known until their height is committed. */
+  private conflicts: { readonly first: Vote; readonly second: Vote }[] = [];
+
+  restore(pending: readonly Evidence[], committedIdentities: readonly Uint8Array[]): void {
+    for (const identity of committedIdentities) this.committed.add(hexOf(identity));
+    for (const evidence of pending) this.keep(evidence);
+  }
+
+  private keep(evidence: Evidence): Pending | null {
+    const identity = evidenceIdentity(evidence);
+    const key = hexOf(identity);
+    if (this.pending.has(key) || this.committed.has(key)) return null;
+    const kept = { evidence, identity, height: evidenceHeight(evidence) };
+    this.pending.set(key, kept);
+    return kept;
+  }
+
+  sawConflict(first: Vote, second: Vote): void {
+    this.conflicts.push({ first, second });
+  }
+
+  /** A height is committed: its conflicts become evidence. Returns what is new. */
+  onCommitted(facts: EvidenceFacts): Pending[] {
+    const made: Pending[] = [];
+    const waiting: typeof this.conflicts = [];
+    for (const conflict of this.conflicts) {
+      const { height } = conflict.first;
+      const header = facts.header(height);
+      const set = facts.validators(height);
+      if (!header || !set) {
+        if (height > facts.heightLatest) waiting.push(conflict);
+        continue;
+      }
+      const evidence = makeDuplicateVote(conflict.first, conflict.second, header.timeNs, set);
+      if (isRefusal(evidence)) continue;
+      const kept = this.keep(evidence);
+      if (kept) made.push(kept);
+    }
+    this.conflicts = waiting;
+    return made;
+  }
+
+  /** Evidence from a peer. Null: known already. */
+  add(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Pending | Refusal | null {
+    const key = hexOf(evidenceIdentity(evidence));
+    if (this.pending.has(key) || this.committed.has(key)) return null;
+    const refusal = verifyEvidence(evidence, facts, verify);
+    return refusal ?? this.keep(evidence);
+  }
+
+  /** The evidence of a proposed block: known, or verifiable; not committed; none twice. */
+  check(list: readonly Evidence[], facts: EvidenceFacts, verify: Verify): Refusal | null {
+    const seen = new Set<string>();
+    for (const evidence of list) {
+      const key = hexOf(evidenceIdentity(evidence));
+      if (seen.has(key)) return refuse('evidence-twice', `the block holds the same evidence twice: ${key}`);
+      if (this.committed.has(key)) return refuse('evidence-committed', `evidence ${key} was already committed`);
+      seen.add(key);
+      // Light attacks are verified again each time: they depend on what we hold by now (spec 5.10).
+      if (this.pending.has(key) && evidence.kind === 'duplicate-vote') continue;
+      const refusal = verifyEvidence(evidence, facts, verify);
+      if (refusal) return refusal;
+    }
+    return null;
+  }
+
+  /** For a proposal: oldest first, while the encoded list stays within `bytesMax`. */
+  take(bytesMax: bigint): { readonly evidence: readonly Evidence[]; readonly bytes: bigint } {
+    const evidence: Evidence[] = [];
+    let size = 0n;
+    for (const pending of this.inOrder()) {
+      const grown = BigInt(encodeEvidenceList([...evidence, pending.evidence]).length);
+      if (grown > bytesMax) break;
+      evidence.push(pending.evidence);
+      size = grown;
+    }
+    return { evidence, bytes: size };
+  }
+
+  inOrder(): Pending[] {
+    if (this.pending.size === 0) return [];
+    return [...this.pending.values()].sort((a, b) => (a.height < b.height ? -1 : a.height > b.height ? 1 : 0));
+  }
+
+  get hasPending(): boolean {
+    return this.pending.size > 0;
+  }
+
+  /** A block's evidence is committed; what is too old leaves. Returns what was committed and what leaves the pending list. */
+  onBlock(
+    list: readonly Evidence[],
+    heightLatest: bigint,
+    timeLatestNs: bigint,
+    params: ConsensusParams,
+  ): { readonly committed: Pending[]; readonly removed: Pending[] } {
+    const committed: Pending[] = [];
+    const removed: Pending[] = [];
+    for (const evidence of list) {
+      const identity = evidenceIdentity(evidence);
+      const key = hexOf(identity);
+      this.committed.add(key);
+      const entry = { evidence, identity, height: evidenceHeight(evidence) };
+      committed.push(entry);
+      if (this.pending.delete(key)) removed.push(entry);
+    }
+    for (const [key, entry] of this.pending) {
+      if (!isExpired(params, heightLatest - entry.height, timeLatestNs - entry.evidence.timeNs)) continue;
+      this.pending.delete(key);
+      removed.push(entry);
+    }
+    return { committed, removed };
+  }
+}

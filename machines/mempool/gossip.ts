@@ -1,0 +1,192 @@
+// Who is offered which transaction and when: per peer, never what it sent us, and what may have been lost again after a while.
+
+import type { MempoolConfig } from './config.ts';
+import type { PoolTx } from './pool.ts';
+
+/** The same transactions for each of these peers: encoded once. */
+export interface Offer {
+  readonly to: string[];
+  readonly txs: readonly PoolTx[];
+}
+
+interface Item {
+  readonly pooled: PoolTx;
+  readonly dueNs: bigint;
+}
+
+/** Passed items are let go of this many at a time. */
+const HEAD_MAX = 1024;
+
+/** First in, first out, each due no earlier than the one before (but for a burst of milliseconds). */
+class Fifo {
+  private items: Item[] = [];
+  private head = 0;
+
+  push(pooled: PoolTx, dueNs: bigint): void {
+    this.items.push({ pooled, dueNs });
+  }
+
+  /** The first that is still worth offering to `peer`. */
+  peek(peer: string): Item | undefined {
+    for (let item = this.items[this.head]; item; item = this.items[this.head]) {
+      if (!item.pooled.isGone && !item.pooled.knownBy.has(peer)) return item;
+      this.shift();
+    }
+    return undefined;
+  }
+
+  shift(): void {
+    this.head++;
+    if (this.head < this.items.length && this.head < HEAD_MAX) return;
+    this.items = this.items.slice(this.head);
+    this.head = 0;
+  }
+}
+
+class PeerQueues {
+  /** Null until the peer said where it is. */
+  height: bigint | null = null;
+  /** Submitted here, or all of the pool for a peer that just came. */
+  readonly urgent = new Fifo();
+  /** Heard from another peer. */
+  readonly relayed = new Fifo();
+  /** Offered once already. */
+  readonly again = new Fifo();
+  readonly queues = [this.urgent, this.relayed, this.again];
+  /** For a peer too far behind to check them. */
+  held: PoolTx[] = [];
+  /** After a full batch the next one waits, so that a large pool does not crowd out consensus. */
+  notBeforeNs = 0n;
+}
+
+type Pace = Pick<MempoolConfig, 'gossipPeriodNs' | 'burstNs' | 'reofferNs' | 'batchBytesMax'>;
+
+export class Gossip {
+  private readonly pace: Pace;
+  private readonly peers = new Map<string, PeerQueues>();
+  private urgentNotBeforeNs = 0n;
+  private isEmpty = true;
+
+  constructor(pace: Pace) {
+    this.pace = pace;
+  }
+
+  /** A peer that comes, or comes back, knows nothing: it may have lost its pool. */
+  peerUp(peer: string, pool: Iterable<PoolTx>, nowNs: bigint): void {
+    const queues = new PeerQueues();
+    this.peers.set(peer, queues);
+    for (const pooled of pool) {
+      pooled.knownBy.delete(peer);
+      queues.urgent.push(pooled, nowNs);
+      this.isEmpty = false;
+    }
+  }
+
+  peerDown(peer: string): void {
+    this.peers.delete(peer);
+  }
+
+  peerAt(peer: string, height: bigint, nowNs: bigint): void {
+    const queues = this.peers.get(peer);
+    if (!queues) return; // told just before it went
+    queues.height = height;
+    if (queues.held.length === 0) return;
+    const { held } = queues;
+    queues.held = [];
+    for (const pooled of held) {
+      if (isBehind(queues, pooled)) queues.held.push(pooled);
+      else queues.urgent.push(pooled, nowNs);
+    }
+  }
+
+  entered(pooled: PoolTx, isLocal: boolean, nowNs: bigint): void {
+    if (this.peers.size === 0) return;
+    const dueNs = isLocal ? this.urgentDueNs(nowNs) : nowNs + this.pace.gossipPeriodNs;
+    this.isEmpty = false;
+    for (const [peer, queues] of this.peers) {
+      if (!pooled.knownBy.has(peer)) (isLocal ? queues.urgent : queues.relayed).push(pooled, dueNs);
+    }
+  }
+
+  /** At once, or with the others of a burst when one went out just now. */
+  private urgentDueNs(nowNs: bigint): bigint {
+    if (nowNs < this.urgentNotBeforeNs) return this.urgentNotBeforeNs;
+    this.urgentNotBeforeNs = nowNs + this.pace.burstNs;
+    return nowNs;
+  }
+
+  /** The pool is empty: nothing is left to offer. */
+  clear(): void {
+    if (this.isEmpty) return;
+    this.isEmpty = true;
+    for (const [peer, { height, notBeforeNs }] of this.peers) {
+      const queues = new PeerQueues();
+      queues.height = height;
+      queues.notBeforeNs = notBeforeNs;
+      this.peers.set(peer, queues);
+    }
+  }
+
+  /** When `take` has something to give; null: nothing waits. */
+  dueNs(): bigint | null {
+    if (this.isEmpty) return null;
+    let soonest: bigint | null = null;
+    for (const [peer, { queues, notBeforeNs }] of this.peers) {
+      for (const queue of queues) {
+        const item = queue.peek(peer);
+        if (!item) continue;
+        let { dueNs } = item;
+        if (dueNs < notBeforeNs) dueNs = notBeforeNs;
+        if (soonest === null || dueNs < soonest) soonest = dueNs;
+      }
+    }
+    return soonest;
+  }
+
+  take(nowNs: bigint): Offer[] {
+    const offers: Offer[] = [];
+    for (const [peer, queues] of this.peers) {
+      if (queues.notBeforeNs > nowNs) continue;
+      const txs = this.batchFor(peer, queues, nowNs);
+      if (txs.length === 0) continue;
+      const same = offers.find((offer) => isSameList(offer.txs, txs));
+      if (same) same.to.push(peer);
+      else offers.push({ to: [peer], txs });
+    }
+    return offers;
+  }
+
+  private batchFor(peer: string, queues: PeerQueues, nowNs: bigint): PoolTx[] {
+    const batch: PoolTx[] = [];
+    let bytes = 0;
+    for (const queue of queues.queues) {
+      for (let item = queue.peek(peer); item && item.dueNs <= nowNs; item = queue.peek(peer)) {
+        const { pooled } = item;
+        if (isBehind(queues, pooled)) {
+          queue.shift();
+          queues.held.push(pooled);
+          continue;
+        }
+        if (batch.length > 0 && bytes + pooled.tx.length > this.pace.batchBytesMax) {
+          queues.notBeforeNs = nowNs + this.pace.gossipPeriodNs;
+          return batch;
+        }
+        queue.shift();
+        bytes += pooled.tx.length;
+        batch.push(pooled);
+        queues.again.push(pooled, nowNs + this.pace.reofferNs);
+      }
+    }
+    return batch;
+  }
+}
+
+/** CometBFT broadcastTxRoutine: one block of slack. */
+const isBehind = ({ height }: PeerQueues, pooled: PoolTx): boolean =>
+  height !== null && height < pooled.height - 1n;
+
+function isSameList(a: readonly PoolTx[], b: readonly PoolTx[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,239 @@
+// The pool: transactions that the application found valid, first in first out, until a block takes them (spec 5.14). Asks nobody itself.
+
+import { sha256 } from '#platform';
+import type { ResponseCheckTx } from '../../protocol/abci.ts';
+import { byteKey } from '../../protocol/bytes.ts';
+import { must, type Refusal, refuse } from '../../protocol/refusal.ts';
+import { TxCache } from './cache.ts';
+import type { MempoolConfig } from './config.ts';
+
+export type PoolRefusal = Refusal<
+  | 'mempool-full'
+  | 'rechecking'
+  | 'tx-too-large'
+  | 'pre-check'
+  | 'in-cache'
+  | 'check-tx'
+  | 'post-check'
+  | 'late'
+>;
+
+/** A transaction on its way through the application's first check. */
+export interface Checking {
+  readonly tx: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly key: string;
+  /** The pool's height when the application was asked. */
+  readonly height: bigint;
+  /** Peers that sent it to us. */
+  readonly knownBy: Set<string>;
+  /** Somebody submitted it to this very node. */
+  isLocal: boolean;
+  /** A block took it before the application answered. */
+  isCommitted: boolean;
+}
+
+export interface PoolTx {
+  readonly tx: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly key: string;
+  readonly gasWanted: bigint;
+  /** The pool's height when it entered: a block may hold it from the next one on. */
+  readonly height: bigint;
+  /** Peers that sent it to us, so that nobody sends it back. */
+  readonly knownBy: Set<string>;
+  isGone: boolean;
+  /** Tag of the recheck we wait for; 0: none. */
+  recheckTag: number;
+}
+
+/** Bytes of the protobuf field that holds it in a block's `Data`. */
+export function protoSizeOfTx(length: number): number {
+  let size = 2 + length;
+  for (let rest = length; rest > 127; rest = Math.floor(rest / 128)) size++;
+  return size;
+}
+
+export class Pool {
+  private readonly config: MempoolConfig;
+  private readonly cache: TxCache;
+  /** In order of entry. */
+  readonly txs = new Map<string, PoolTx>();
+  readonly checking = new Map<string, Checking>();
+  private bytes = 0;
+  private bytesChecking = 0;
+  height = 0n;
+  private blockTxBytesMax: bigint;
+  private gasMax: bigint;
+  /** Rechecks of the last block not answered yet; `isOverrun` when a block came before all were. */
+  private rechecks = 0;
+  private isOverrun = false;
+
+  constructor(config: MempoolConfig) {
+    this.config = config;
+    this.cache = new TxCache(config.cacheSize);
+    this.blockTxBytesMax = config.blockTxBytesMax;
+    this.gasMax = config.gasMax;
+  }
+
+  get size(): number {
+    return this.txs.size;
+  }
+
+  get sizeBytes(): number {
+    return this.bytes;
+  }
+
+  /** CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. */
+  admit(tx: Uint8Array, sender: string | null): Checking | PoolRefusal {
+    const refusal = this.refusalFor(tx.length);
+    if (refusal) return refusal;
+    const hash = sha256(tx);
+    const key = byteKey(hash);
+    const known = this.txs.get(key) ?? this.checking.get(key);
+    if (!this.cache.push(key) || known) {
+      if (known && sender !== null) known.knownBy.add(sender);
+      return refuse('in-cache', 'tx already exists in cache');
+    }
+    const checking: Checking = {
+      tx,
+      hash,
+      key,
+      height: this.height,
+      knownBy: new Set(sender === null ? [] : [sender]),
+      isLocal: sender === null,
+      isCommitted: false,
+    };
+    this.checking.set(key, checking);
+    this.bytesChecking += tx.length;
+    return checking;
+  }
+
+  /** What is being checked counts as being here, so that nothing the application accepted has to be dropped. */
+  private refusalFor(length: number): PoolRefusal | null {
+    const { txsMax, bytesMax, txBytesMax } = this.config;
+    const count = this.txs.size + this.checking.size;
+    const bytes = this.bytes + this.bytesChecking;
+    if (count >= txsMax || bytes + length > bytesMax) {
+      const because = `mempool is full: number of txs ${count} (max: ${txsMax}), total txs bytes ${bytes} (max: ${bytesMax})`;
+      return refuse('mempool-full', because);
+    }
+    if (this.isOverrun) {
+      const because = 'mempool is still rechecking after a new committed block, so it is considered as full';
+      return refuse('rechecking', because);
+    }
+    if (length > txBytesMax) {
+      return refuse('tx-too-large', `Tx too large. Max size is ${txBytesMax}, but got ${length}`);
+    }
+    const size = BigInt(protoSizeOfTx(length));
+    if (this.blockTxBytesMax >= 0n && size > this.blockTxBytesMax) {
+      const because = `tx pre check: tx size is too big: ${size}, max: ${this.blockTxBytesMax}`;
+      return refuse('pre-check', because);
+    }
+    return null;
+  }
+
+  /** The application's answer to the first check. */
+  settle(checking: Checking, response: ResponseCheckTx): PoolTx | PoolRefusal {
+    if (checking.isCommitted) return refuse('late', 'a block took the transaction while it was checked');
+    const { tx, hash, key, knownBy } = checking;
+    this.checking.delete(key);
+    this.bytesChecking -= tx.length;
+    const refusal = this.refusalOf(response);
+    if (refusal) {
+      if (!this.config.keepInvalidTxsInCache) this.cache.remove(key);
+      return refusal;
+    }
+    must(!this.txs.has(key), 'a transaction in the pool was checked as new');
+    const { height } = this;
+    const entered: PoolTx = {
+      tx,
+      hash,
+      key,
+      gasWanted: response.gasWanted,
+      height,
+      knownBy,
+      isGone: false,
+      recheckTag: 0,
+    };
+    this.txs.set(key, entered);
+    this.bytes += tx.length;
+    return entered;
+  }
+
+  private refusalOf({ code, log, gasWanted }: ResponseCheckTx): PoolRefusal | null {
+    if (code !== 0) return refuse('check-tx', log === '' ? 'refused by the application' : log);
+    if (this.gasMax === -1n) return null;
+    if (gasWanted < 0n) return refuse('post-check', `gas wanted ${gasWanted} is negative`);
+    if (gasWanted <= this.gasMax) return null;
+    return refuse('post-check', `gas wanted ${gasWanted} is greater than max gas ${this.gasMax}`);
+  }
+
+  /** In order of entry, stopping at the first that would exceed a limit (-1: none). */
+  reap(bytesMax: bigint, gasMax: bigint): Uint8Array[] {
+    const txs: Uint8Array[] = [];
+    const bytesLimit = bytesMax < 0n ? Number.POSITIVE_INFINITY : Number(bytesMax);
+    let bytes = 0;
+    let gas = 0n;
+    for (const { tx, gasWanted } of this.txs.values()) {
+      bytes += protoSizeOfTx(tx.length);
+      gas += gasWanted;
+      if (bytes > bytesLimit || (gasMax >= 0n && gas > gasMax)) break;
+      txs.push(tx);
+    }
+    return txs;
+  }
+
+  /** A block was committed. What is left is the caller's to have rechecked (`recheckAsked`, `settleRecheck`). */
+  update(height: bigint, txs: readonly Uint8Array[], codes: readonly number[], limits: PoolLimits): void {
+    this.height = height;
+    this.blockTxBytesMax = limits.txBytesMax;
+    this.gasMax = limits.gasMax;
+    this.isOverrun = this.rechecks > 0;
+    this.rechecks = 0;
+    for (let i = 0; i < txs.length; i++) {
+      const key = byteKey(sha256(txs[i]!));
+      if (codes[i] === 0) this.cache.push(key);
+      else if (!this.config.keepInvalidTxsInCache) this.cache.remove(key);
+      const checking = this.checking.get(key);
+      if (checking) {
+        checking.isCommitted = true;
+        this.checking.delete(key);
+        this.bytesChecking -= checking.tx.length;
+      }
+      const pooled = this.txs.get(key);
+      if (pooled) this.remove(pooled);
+    }
+    if (this.txs.size === 0) this.isOverrun = false;
+  }
+
+  recheckAsked(pooled: PoolTx, tag: number): void {
+    this.rechecks++;
+    pooled.recheckTag = tag;
+  }
+
+  /** Null: it stays, or the answer is to an older question. */
+  settleRecheck(pooled: PoolTx, tag: number, response: ResponseCheckTx): PoolRefusal | null {
+    if (pooled.isGone || pooled.recheckTag !== tag) return null;
+    pooled.recheckTag = 0;
+    this.rechecks--;
+    if (this.rechecks === 0) this.isOverrun = false;
+    const refusal = this.refusalOf(response);
+    if (!refusal) return null;
+    this.remove(pooled);
+    if (!this.config.keepInvalidTxsInCache) this.cache.remove(pooled.key);
+    return refusal;
+  }
+
+  private remove(pooled: PoolTx): void {
+    pooled.isGone = true;
+    this.txs.delete(pooled.key);
+    this.bytes -= pooled.tx.length;
+  }
+}
+
+/** What a block of the next height allows one transaction; -1: no limit. */
+export interface PoolLimits {
+  readonly txBytesMax: bigint;
+  readonly gasMax: bigint;
+}

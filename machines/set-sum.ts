@@ -1,0 +1,72 @@
+// A digest of a set that grows with the chain: the sum mod 2^256 of SHA-256(entry), kept up entry by entry, whatever their order.
+
+import { sha256 } from '#platform';
+
+const LIMBS = 8;
+const LIMB = 0x1_0000_0000;
+
+/** Adding and removing cost one SHA-256. Who keeps one also recomputes it from scratch now and then (`setSumOf`). */
+export class SetSum {
+  /** Most significant first, 32 bits each. */
+  private readonly limbs = new Uint32Array(LIMBS);
+
+  add(entry: Uint8Array): void {
+    this.plus(sha256(entry));
+  }
+
+  remove(entry: Uint8Array): void {
+    this.minus(sha256(entry));
+  }
+
+  addPair(key: Uint8Array, value: Uint8Array): void {
+    this.plus(sha256(pairEntry(key, value)));
+  }
+
+  removePair(key: Uint8Array, value: Uint8Array): void {
+    this.minus(sha256(pairEntry(key, value)));
+  }
+
+  /** 32 bytes, big-endian: a fresh array. The empty set gives zeros. */
+  value(): Uint8Array {
+    const bytes = new Uint8Array(4 * LIMBS);
+    const view = new DataView(bytes.buffer);
+    for (let i = 0; i < LIMBS; i++) view.setUint32(4 * i, this.limbs[i]!, false);
+    return bytes;
+  }
+
+  private plus(hash: Uint8Array): void {
+    const view = new DataView(hash.buffer, hash.byteOffset, hash.length);
+    let carry = 0;
+    for (let i = LIMBS - 1; i >= 0; i--) {
+      const sum = this.limbs[i]! + view.getUint32(4 * i, false) + carry;
+      carry = sum >= LIMB ? 1 : 0;
+      this.limbs[i] = sum;
+    }
+  }
+
+  private minus(hash: Uint8Array): void {
+    const view = new DataView(hash.buffer, hash.byteOffset, hash.length);
+    let borrow = 0;
+    for (let i = LIMBS - 1; i >= 0; i--) {
+      const difference = this.limbs[i]! - view.getUint32(4 * i, false) - borrow;
+      borrow = difference < 0 ? 1 : 0;
+      this.limbs[i] = difference;
+    }
+  }
+}
+
+/** `key length (u32, little-endian) | key | value`: no two pairs share it. */
+export function pairEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
+  const entry = new Uint8Array(4 + key.length + value.length);
+  new DataView(entry.buffer).setUint32(0, key.length, true);
+  entry.set(key, 4);
+  entry.set(value, 4 + key.length);
+  return entry;
+}
+
+/** The digest from scratch. */
+export function setSumOf(entries: Iterable<Uint8Array>): Uint8Array {
+  const sum = new SetSum();
+  for (const entry of entries) sum.add(entry);
+  return sum.value();
+}

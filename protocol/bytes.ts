@@ -1,0 +1,94 @@
+// Bytes and their spellings: hex, base64, comparison, joining.
+
+import { base64 } from '@scure/base';
+import { EMPTY_BYTES } from './types.ts';
+
+const HEX_LOWER: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
+const HEX_UPPER: readonly string[] = HEX_LOWER.map((pair) => pair.toUpperCase());
+
+function spell(bytes: Uint8Array, pairs: readonly string[]): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) text += pairs[bytes[i]!];
+  return text;
+}
+
+export const hexOf = (bytes: Uint8Array): string => spell(bytes, HEX_LOWER);
+export const hexUpperOf = (bytes: Uint8Array): string => spell(bytes, HEX_UPPER);
+
+/** 0..15, or -1 for what is no hex digit. */
+function nibbleOf(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
+}
+
+/** Any case, no prefix; null when the text is not hex. */
+export function bytesOfHex(text: string): Uint8Array | null {
+  if (text.length % 2 !== 0) return null;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    const high = nibbleOf(text.charCodeAt(2 * i));
+    const low = nibbleOf(text.charCodeAt(2 * i + 1));
+    if (high < 0 || low < 0) return null;
+    bytes[i] = high * 16 + low;
+  }
+  return bytes;
+}
+
+export const base64Of = (bytes: Uint8Array): string => base64.encode(bytes);
+
+/** Standard alphabet, padded; null for anything else. */
+export function bytesOfBase64(text: string): Uint8Array | null {
+  if (text === '') return EMPTY_BYTES;
+  try {
+    return base64.decode(text);
+  } catch {
+    return null; // the library has no other way to say no
+  }
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Negative, zero or positive: byte by byte, then the shorter first (Go's bytes.Compare). */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const shared = Math.min(a.length, b.length);
+  for (let i = 0; i < shared; i++) {
+    const difference = a[i]! - b[i]!;
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+/** Arguments of one call; longer keys are made piece by piece. */
+const KEY_PIECE_BYTES = 1024;
+
+/** One char per byte (latin1): a map key of bytes that sorts as the bytes do. */
+export function byteKey(bytes: Uint8Array): string {
+  if (bytes.length <= KEY_PIECE_BYTES) {
+    return String.fromCharCode.apply(null, bytes as unknown as number[]); // any array-like will do
+  }
+  let key = '';
+  for (let at = 0; at < bytes.length; at += KEY_PIECE_BYTES) {
+    key += byteKey(bytes.subarray(at, at + KEY_PIECE_BYTES));
+  }
+  return key;
+}

@@ -1,0 +1,132 @@
+// Every hash that blocks are made of (spec 4.4, 4.5). Headers and validator sets are immutable, so their hashes are remembered with them.
+
+import { sha256 } from '#platform';
+import type { ExecTxResult } from './abci.ts';
+import { merkleRoot } from './merkle.ts';
+import {
+  type Commit,
+  type ConsensusParams,
+  EMPTY_BYTES,
+  type Evidence,
+  type Hash,
+  type Header,
+  type ValidatorSet,
+} from './types.ts';
+import { encodeBlockId } from './wire/block-id.ts';
+import { encodeCommitSig } from './wire/commit.ts';
+import { encodeBareEvidence } from './wire/evidence.ts';
+import { encodeVersion } from './wire/header.ts';
+import { encodeSimpleValidator } from './wire/validator.ts';
+import { encodeWith, type ProtoWriter } from './wire/writer.ts';
+
+export const txHash = (tx: Uint8Array): Hash => sha256(tx);
+
+/** The leaves are the hashes of the transactions, not the transactions. */
+export const dataHash = (txs: readonly Uint8Array[]): Hash => merkleRoot(txs.map(txHash));
+
+/** CometBFT cdcEncode: a wrapper message of one field, and nothing at all for the empty value. */
+const wrapBytes = (value: Uint8Array): Uint8Array =>
+  encodeWith((writer, bytes) => writer.bytes(0x0a, bytes), value);
+
+function headerLeaves(header: Header): Uint8Array[] {
+  return [
+    encodeVersion(header.version),
+    encodeWith((writer, text) => writer.text(0x0a, text), header.chainId),
+    encodeWith((writer, height) => writer.int64(0x08, height), header.height),
+    encodeWith((writer, timeNs) => writer.timeFields(timeNs), header.timeNs),
+    encodeBlockId(header.lastBlockId),
+    wrapBytes(header.lastCommitHash),
+    wrapBytes(header.dataHash),
+    wrapBytes(header.validatorsHash),
+    wrapBytes(header.nextValidatorsHash),
+    wrapBytes(header.consensusHash),
+    wrapBytes(header.appHash),
+    wrapBytes(header.lastResultsHash),
+    wrapBytes(header.evidenceHash),
+    wrapBytes(header.proposerAddress),
+  ];
+}
+
+const headerHashes = new WeakMap<Header, Hash>();
+
+/** The block hash; no bytes while the header has no validators hash. */
+export function headerHash(header: Header): Hash {
+  if (header.validatorsHash.length === 0) return EMPTY_BYTES;
+  let hash = headerHashes.get(header);
+  if (!hash) {
+    hash = merkleRoot(headerLeaves(header));
+    headerHashes.set(header, hash);
+  }
+  return hash;
+}
+
+const commitHashes = new WeakMap<Commit, Hash>();
+
+/** last_commit_hash: over the signatures alone. */
+export function commitHash(commit: Commit): Hash {
+  let hash = commitHashes.get(commit);
+  if (!hash) {
+    hash = merkleRoot(commit.signatures.map(encodeCommitSig));
+    commitHashes.set(commit, hash);
+  }
+  return hash;
+}
+
+export const evidenceListHash = (list: readonly Evidence[]): Hash => merkleRoot(list.map(encodeBareEvidence));
+
+const HASH_BYTES = 32;
+
+/** binary.PutVarint: zig-zag, then varint. */
+function zigZagVarint(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+  bytes.push(Number(rest));
+  return Uint8Array.from(bytes);
+}
+
+/**
+ * What makes two pieces of evidence the same one (CometBFT Evidence.Hash). For a light client attack only the first 31 bytes of the
+ * conflicting hash count, and a zero stands for the last: an upstream slip that is consensus now.
+ */
+export function evidenceIdentity(evidence: Evidence): Hash {
+  if (evidence.kind === 'duplicate-vote') return sha256(encodeBareEvidence(evidence));
+  const height = zigZagVarint(evidence.commonHeight);
+  const bytes = new Uint8Array(HASH_BYTES + height.length);
+  bytes.set(headerHash(evidence.conflictingBlock.signedHeader.header).subarray(0, HASH_BYTES - 1));
+  bytes.set(height, HASH_BYTES);
+  return sha256(bytes);
+}
+
+const validatorsHashes = new WeakMap<ValidatorSet['validators'], Hash>();
+
+/** Over keys and powers in set order; priorities do not count. */
+export function validatorsHash(set: ValidatorSet): Hash {
+  let hash = validatorsHashes.get(set.validators);
+  if (!hash) {
+    hash = merkleRoot(set.validators.map(encodeSimpleValidator));
+    validatorsHashes.set(set.validators, hash);
+  }
+  return hash;
+}
+
+function writeHashedParams(writer: ProtoWriter, params: Pick<ConsensusParams, 'block'>): void {
+  writer.int64(0x08, params.block.maxBytes);
+  writer.int64(0x10, params.block.maxGas);
+}
+
+/** consensus_hash: only the block limits are in it (HashedParams). */
+export const paramsHash = (params: Pick<ConsensusParams, 'block'>): Hash =>
+  sha256(encodeWith(writeHashedParams, params));
+
+/** The part of a result that all nodes agree on: no log, info, events, codespace. */
+function writeDeterministicResult(writer: ProtoWriter, result: ExecTxResult): void {
+  writer.int(0x08, result.code);
+  writer.bytes(0x12, result.data);
+  writer.int64(0x28, result.gasWanted);
+  writer.int64(0x30, result.gasUsed);
+}
+
+/** last_results_hash. */
+export const resultsHash = (results: readonly ExecTxResult[]): Hash =>
+  merkleRoot(results.map((result) => encodeWith(writeDeterministicResult, result)));

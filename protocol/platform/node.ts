@@ -1,0 +1,70 @@
+// The platform keeper for Node: native hashes and ed25519. The only file below floor 4 that may import `node:`.
+
+import * as nodeCrypto from 'node:crypto';
+import type { RunningSha256 } from './platform.d.ts';
+
+const bytesOf = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+const digestOf = (algorithm: string, bytes: Uint8Array): Uint8Array => bytesOf(nodeCrypto.createHash(algorithm).update(bytes).digest());
+
+// crypto.hash (Node 20.12) costs half of createHash on short inputs.
+const oneShot = (nodeCrypto as { hash?: (algorithm: string, data: Uint8Array, encoding: 'buffer') => Buffer }).hash;
+
+export const sha256 = (bytes: Uint8Array): Uint8Array =>
+  oneShot ? bytesOf(oneShot('sha256', bytes, 'buffer')) : digestOf('sha256', bytes);
+export const sha512 = (bytes: Uint8Array): Uint8Array =>
+  oneShot ? bytesOf(oneShot('sha512', bytes, 'buffer')) : digestOf('sha512', bytes);
+export const ripemd160 = (bytes: Uint8Array): Uint8Array => digestOf('ripemd160', bytes);
+
+const running = (hash: nodeCrypto.Hash): RunningSha256 => ({
+  update: (bytes) => void hash.update(bytes),
+  copy: () => running(hash.copy()),
+  digest: () => bytesOf(hash.digest()),
+});
+export const runningSha256 = (): RunningSha256 => running(nodeCrypto.createHash('sha256'));
+
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+/** A key object costs as much to make as a verification; this many validators' keys stay made. */
+const KEY_OBJECTS_MAX = 4096;
+
+function keyCache(make: (raw: Uint8Array) => nodeCrypto.KeyObject): (raw: Uint8Array) => nodeCrypto.KeyObject {
+  const made = new Map<string, nodeCrypto.KeyObject>();
+  return (raw) => {
+    const name = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1');
+    let key = made.get(name);
+    if (!key) {
+      if (made.size >= KEY_OBJECTS_MAX) made.clear();
+      key = make(raw);
+      made.set(name, key);
+    }
+    return key;
+  };
+}
+const privateKey = keyCache((seed) =>
+  nodeCrypto.createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' }),
+);
+const publicKeyOf = keyCache((raw) =>
+  nodeCrypto.createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' }),
+);
+
+export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
+  const spki = nodeCrypto.createPublicKey(privateKey(seed)).export({ format: 'der', type: 'spki' });
+  return bytesOf(Buffer.from(spki.subarray(SPKI_PREFIX.length)));
+}
+
+export const ed25519Sign = (seed: Uint8Array, message: Uint8Array): Uint8Array =>
+  bytesOf(nodeCrypto.sign(null, message, privateKey(seed)));
+
+export function ed25519VerifyStrict(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  try {
+    return nodeCrypto.verify(null, message, publicKeyOf(publicKey), signature);
+  } catch {
+    return false; // some engines throw on encodings that they do not like; ZIP-215 decides then
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+export const utf8Encode = (text: string): Uint8Array => encoder.encode(text);
+export const utf8Decode = (bytes: Uint8Array): string => decoder.decode(bytes);

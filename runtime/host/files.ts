@@ -1,0 +1,177 @@
+// Files of a node's home: written whole or not at all, read with errors that name the path and what to do.
+
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * Bad input from outside (a file, a port, a right): the message names it and says what to do. Not a bug of
+ * ours.
+ */
+export class SetupError extends Error {
+  override name = 'SetupError';
+}
+
+const REMEDIES: Record<string, string> = {
+  ENOENT: 'there is no such file; check the path, or make it with `init`',
+  EACCES: 'permission denied; give this user the right to read and write it',
+  EPERM: 'not permitted; give this user the right to read and write it',
+  EISDIR: 'it is a folder; name a file',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  ENOSPC: 'the disk is full; free some space and start again',
+  EDQUOT: 'the disk quota is used up; free some space and start again',
+  EROFS: 'the disk is mounted read-only',
+  EIO: 'the disk failed; check it before starting again',
+  EMFILE: 'too many open files; raise the limit (ulimit -n)',
+  EADDRINUSE: 'the port is in use; stop the other program or listen on another port',
+  EADDRNOTAVAIL: 'this machine has no such address; listen on 127.0.0.1',
+};
+
+/** The error of a system call as a SetupError: `what` says what was tried, with the path or address. */
+export function setupError(what: string, error: unknown): SetupError {
+  const code = (error as { code?: string }).code ?? '';
+  const why = REMEDIES[code] ?? (error instanceof Error ? error.message : String(error));
+  return new SetupError(`${what}: ${why}${code && REMEDIES[code] ? ` (${code})` : ''}`, { cause: error });
+}
+
+function trying<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw error instanceof SetupError ? error : setupError(what, error);
+  }
+}
+
+export const makeFolder = (path: string): void =>
+  trying(`cannot make the folder ${path}`, () => void mkdirSync(path, { recursive: true }));
+
+/** Makes the entries of a folder (new and renamed files) durable. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/**
+ * After a crash the file has its old content or the new one, never a mixture; on return the new one is
+ * durable.
+ */
+export function writeFileAtomic(path: string, content: Uint8Array | string, mode = 0o644): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  trying(`cannot write ${path}`, () => {
+    try {
+      const file = openSync(temporary, 'w', mode);
+      try {
+        const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+        for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      renameSync(temporary, path);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+    syncFolder(dirname(path));
+  });
+}
+
+/** `what` names the file in an error: `the genesis file`. */
+export const readText = (what: string, path: string): string =>
+  trying(`cannot read ${what} ${path}`, () => readFileSync(path, 'utf8'));
+
+/**
+ * One holder's process: the id is used again after a reboot, so the start time (clock ticks, Linux) tells
+ * them apart.
+ */
+function processMark(pid: number): string | null {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EPERM') return null; // EPERM: it lives, as another user
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // Fields after the command, which may hold spaces and brackets: field 3 is the first.
+    return `${pid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
+  } catch {
+    return `${pid} ?`;
+  }
+}
+
+/**
+ * Takes the folder for this process, so that two nodes never write one set of files (and never sign with
+ * one key). A lock left by a dead process is taken over. The answer lets go.
+ */
+export function lockFolder(folder: string): () => void {
+  const lock = join(folder, 'LOCK');
+  const mine = join(folder, `LOCK.${process.pid}`);
+  const mark = processMark(process.pid)!;
+  return trying(`cannot lock ${folder}`, () => {
+    writeFileSync(mine, mark);
+    try {
+      for (let attempt = 0; ; attempt++) {
+        if (linked(mine, lock)) return () => rmSync(lock, { force: true });
+        const holder = readLock(lock);
+        if (holder !== '' && processMark(Number(holder.split(' ')[0])) === holder)
+          throw inUse(folder, holder);
+        if (attempt >= 3) throw inUse(folder, holder);
+        removeStale(lock, holder);
+      }
+    } finally {
+      rmSync(mine, { force: true });
+    }
+  });
+}
+
+const inUse = (folder: string, holder: string): SetupError =>
+  new SetupError(
+    `${folder} is in use by process ${holder.split(' ')[0]}; stop it, or choose another home ` +
+      `(if no such node runs, remove ${folder}/LOCK)`,
+  );
+
+/** link(2) fails when the name is taken: of several processes one wins. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readLock(lock: string): string {
+  try {
+    return readFileSync(lock, 'utf8');
+  } catch {
+    return ''; // gone since: the next attempt finds it free
+  }
+}
+
+/** Takes the dead holder's lock away; puts it back when, meanwhile, it became that of a living one. */
+function removeStale(lock: string, holder: string): void {
+  const aside = `${lock}.stale.${process.pid}`;
+  try {
+    renameSync(lock, aside);
+  } catch {
+    return; // another process was faster
+  }
+  if (readLock(aside) !== holder) linked(aside, lock);
+  rmSync(aside, { force: true });
+}

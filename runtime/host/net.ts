@@ -1,0 +1,345 @@
+// Keeps the Net port with WebSockets: who is connected to whom, one connection per peer, envelopes in
+// binary frames.
+//
+// A connection opens with text frames: each side says its peer id; then, of the two, the one with the lower
+// id decides
+// whether this connection stays, and says `ok`. So when both dial at the same time, one judge keeps one of
+// the two.
+// Until the secret connection stands here, an id is only claimed: hence loopback addresses only.
+
+import type { IncomingMessage } from 'node:http';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import { isRefusal, must } from '../../protocol/refusal.ts';
+import type { Net, NetListener } from '../kernel/ports.ts';
+import { packEnvelope, unpackEnvelope } from './envelope.ts';
+import { SetupError, setupError } from './files.ts';
+import { formatWsAddress, parseWsAddress } from './net-address.ts';
+
+/** Refused at the opening handshake when the other side speaks another version. */
+const SUBPROTOCOL = 'rehearsal.p2p.1';
+/** The largest message is a block of 100 MiB (block sync), with room for its envelope. */
+const FRAME_BYTES_MAX = 101 * 1024 * 1024;
+/** A peer that reads slower than we write is dropped rather than served from our memory. */
+const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
+/** From the dial, or from the arrival of a connection, until both sides agree that it stands. */
+const HANDSHAKE_MS = 3_000;
+/** A cut wire sends nothing: noticed by the second ping without an answer to the first. */
+const PING_MS = 10_000;
+/** How long a closing connection may take to say goodbye. */
+const GOODBYE_MS = 1_000;
+/** Connections that have not yet said who they are, and others: far above what a test network needs. */
+const CONNECTIONS_MAX = 512;
+
+/** WebSocket close codes of ours. */
+const CLOSE_NORMAL = 1000;
+const CLOSE_NOT_READY = 1013;
+const CLOSE_DUPLICATE = 4001;
+const CLOSE_WRONG_PEER = 4002;
+const CLOSE_MALFORMED = 4003;
+const CLOSE_TIMEOUT = 4004;
+
+export interface HostNet extends Net {
+  /** What others dial. */
+  readonly address: string;
+  /** Closes the listener and every connection, without a word to the listener. */
+  shutdown(): Promise<void>;
+}
+
+export interface NetOptions {
+  /** Ours. */
+  readonly peer: PeerId;
+  /** ws://127.0.0.1:26656; port 0: the system chooses. */
+  readonly listen: string;
+  /** Milliseconds between keep-alive pings; a cut wire is noticed by the second. */
+  readonly pingMs?: number;
+}
+
+/** Listens when it answers; refuses (SetupError) an address that cannot be listened on. */
+export async function openNet(options: NetOptions): Promise<HostNet> {
+  must(PEER_ID.test(options.peer), 'a peer id is 40 lower-case hex digits');
+  const address = parseWsAddress(options.listen);
+  if (isRefusal(address)) throw new SetupError(`cannot listen: ${address.because}`);
+  const server = new WebSocketServer({
+    host: address.host,
+    port: address.port,
+    maxPayload: FRAME_BYTES_MAX,
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    // A browser names the page's origin: no web page may speak to a node of the person who looks at it.
+    verifyClient: ({ req }: { req: IncomingMessage }) =>
+      req.headers.origin === undefined && req.headers['sec-websocket-protocol'] === SUBPROTOCOL,
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve);
+    server.once('error', (error) => reject(setupError(`cannot listen on ${options.listen}`, error)));
+  });
+  const bound = server.address();
+  must(typeof bound === 'object' && bound !== null, 'a TCP server has a port');
+  return new WsNet(options, formatWsAddress({ host: address.host, port: bound.port }), server);
+}
+
+const PEER_ID = /^[0-9a-f]{40}$/;
+
+/** One WebSocket, from the first byte to the last. */
+class Connection {
+  readonly socket: WebSocket;
+  /** True: we dialled. */
+  readonly outbound: boolean;
+  /** Whom we dialled, or who it says it is. */
+  peer: PeerId | null;
+  /**
+   * `greeting`: no hello yet; `waiting`: for the judge's ok; `up`: told to the listener; `over`: of no more
+   * interest.
+   */
+  stage: 'greeting' | 'waiting' | 'up' | 'over' = 'greeting';
+  answeredPing = true;
+
+  constructor(socket: WebSocket, outbound: boolean, peer: PeerId | null) {
+    this.socket = socket;
+    this.outbound = outbound;
+    this.peer = peer;
+  }
+
+  /** Says goodbye, and hangs up when that is not answered. */
+  end(code: number): void {
+    this.stage = 'over';
+    this.socket.close(code);
+    setTimeout(() => this.socket.terminate(), GOODBYE_MS).unref();
+  }
+
+  hangUp(): void {
+    this.stage = 'over';
+    this.socket.terminate();
+  }
+}
+
+/** A dial not yet answered with `up` or `dialFailed`. */
+interface Dial {
+  readonly connection: Connection | null;
+  readonly timeout: NodeJS.Timeout;
+}
+
+class WsNet implements HostNet {
+  readonly address: string;
+  readonly #self: PeerId;
+  readonly #server: WebSocketServer;
+  readonly #connections = new Set<Connection>();
+  readonly #up = new Map<PeerId, Connection>();
+  readonly #dials = new Map<PeerId, Dial>();
+  readonly #pings: NodeJS.Timeout;
+  #listener: NetListener | null = null;
+  #isShut = false;
+
+  constructor(options: NetOptions, address: string, server: WebSocketServer) {
+    this.#self = options.peer;
+    this.address = address;
+    this.#server = server;
+    server.on('connection', (socket) => this.#onArrival(socket));
+    // Errors of the listener after its start (too many open files): connections fail, the node goes on.
+    server.on('error', () => {});
+    this.#pings = setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS);
+    this.#pings.unref();
+  }
+
+  listen(listener: NetListener): void {
+    this.#listener = listener;
+  }
+
+  dial(peer: PeerId, address: string): void {
+    if (this.#isShut || this.#up.has(peer) || this.#dials.has(peer)) return;
+    const timeout = setTimeout(
+      () => this.#endDial(peer, `no connection within ${HANDSHAKE_MS} ms`),
+      HANDSHAKE_MS,
+    );
+    const parsed = parseWsAddress(address);
+    if (peer === this.#self || isRefusal(parsed)) {
+      this.#dials.set(peer, { connection: null, timeout });
+      const because = isRefusal(parsed) ? parsed.because : 'that is our own id';
+      setImmediate(() => this.#endDial(peer, because));
+      return;
+    }
+    const socket = new WebSocket(formatWsAddress(parsed), SUBPROTOCOL, {
+      maxPayload: FRAME_BYTES_MAX,
+      perMessageDeflate: false,
+      followRedirects: false,
+      handshakeTimeout: HANDSHAKE_MS,
+    });
+    const connection = this.#watch(socket, true, peer);
+    this.#dials.set(peer, { connection, timeout });
+    socket.on('open', () => socket.send(this.#self));
+  }
+
+  send(to: readonly PeerId[], payloads: readonly Payload[]): void {
+    let frame: Uint8Array | null = null;
+    for (const peer of to) {
+      const connection = this.#up.get(peer);
+      if (!connection) continue;
+      frame ??= packEnvelope(payloads); // once for all
+      connection.socket.send(frame);
+      if (connection.socket.bufferedAmount > BACKLOG_BYTES_MAX) connection.hangUp();
+    }
+  }
+
+  close(peer: PeerId): void {
+    const connection = this.#up.get(peer);
+    if (!connection) return;
+    connection.end(CLOSE_NORMAL);
+    setImmediate(() => this.#takeDown(connection));
+  }
+
+  async shutdown(): Promise<void> {
+    if (this.#isShut) return;
+    this.#isShut = true;
+    this.#listener = null;
+    clearInterval(this.#pings);
+    for (const { timeout } of this.#dials.values()) clearTimeout(timeout);
+    this.#dials.clear();
+    this.#up.clear();
+    for (const connection of this.#connections) connection.hangUp();
+    await new Promise<void>((done) => this.#server.close(() => done()));
+  }
+
+  #onArrival(socket: WebSocket): void {
+    const connection = this.#watch(socket, false, null);
+    if (!this.#listener || this.#connections.size > CONNECTIONS_MAX) {
+      connection.end(CLOSE_NOT_READY);
+      return;
+    }
+    socket.send(this.#self);
+    setTimeout(() => {
+      if (connection.stage === 'greeting' || connection.stage === 'waiting') connection.end(CLOSE_TIMEOUT);
+    }, HANDSHAKE_MS).unref();
+  }
+
+  #watch(socket: WebSocket, outbound: boolean, peer: PeerId | null): Connection {
+    const connection = new Connection(socket, outbound, peer);
+    let failure = '';
+    this.#connections.add(connection);
+    socket.on('message', (data, isBinary) => this.#onFrame(connection, data, isBinary));
+    socket.on('pong', () => {
+      connection.answeredPing = true;
+    });
+    socket.on('error', (error) => {
+      failure = error.message;
+    });
+    socket.on('close', (code) => {
+      this.#connections.delete(connection);
+      this.#takeDown(connection);
+      connection.stage = 'over';
+      this.#onDialEnded(connection, code, failure);
+    });
+    return connection;
+  }
+
+  #onFrame(connection: Connection, data: RawData, isBinary: boolean): void {
+    if (connection.stage === 'over' || this.#isShut) return;
+    must(Buffer.isBuffer(data), 'ws gives Buffers (binaryType nodebuffer)');
+    if (connection.stage === 'up') this.#onEnvelope(connection, data, isBinary);
+    else if (isBinary) connection.end(CLOSE_MALFORMED);
+    else if (connection.stage === 'greeting') this.#onHello(connection, data.toString('latin1'));
+    else this.#onVerdict(connection, data.toString('latin1'));
+  }
+
+  #onEnvelope(connection: Connection, data: Buffer, isBinary: boolean): void {
+    const payloads = isBinary ? unpackEnvelope(data) : null;
+    if (payloads === null || isRefusal(payloads)) {
+      this.#takeDown(connection);
+      connection.end(CLOSE_MALFORMED);
+      return;
+    }
+    if (payloads.length > 0) this.#listener?.heard(connection.peer!, payloads);
+  }
+
+  #onHello(connection: Connection, peer: string): void {
+    if (!PEER_ID.test(peer) || peer === this.#self || (connection.outbound && peer !== connection.peer)) {
+      connection.end(CLOSE_WRONG_PEER);
+      return;
+    }
+    connection.peer = peer;
+    connection.stage = 'waiting';
+    if (this.#self < peer) this.#judge(connection, peer);
+  }
+
+  /**
+   * We have the lower id. The first connection stays, unless the same side dials again: then it has lost
+   * the first.
+   */
+  #judge(connection: Connection, peer: PeerId): void {
+    const standing = this.#up.get(peer);
+    if (standing && standing.outbound !== connection.outbound) {
+      connection.end(CLOSE_DUPLICATE);
+      return;
+    }
+    connection.socket.send('ok');
+    this.#bringUp(connection, peer);
+  }
+
+  #onVerdict(connection: Connection, text: string): void {
+    if (text !== 'ok' || this.#self < connection.peer!) connection.end(CLOSE_MALFORMED);
+    else this.#bringUp(connection, connection.peer!);
+  }
+
+  #bringUp(connection: Connection, peer: PeerId): void {
+    const standing = this.#up.get(peer);
+    if (standing) {
+      this.#takeDown(standing);
+      standing.end(CLOSE_DUPLICATE);
+    }
+    connection.stage = 'up';
+    this.#up.set(peer, connection);
+    const dial = this.#dials.get(peer);
+    if (dial) {
+      clearTimeout(dial.timeout);
+      this.#dials.delete(peer);
+      if (dial.connection !== connection && dial.connection?.stage === 'greeting')
+        dial.connection.end(CLOSE_DUPLICATE);
+    }
+    this.#listener?.up(peer);
+  }
+
+  #takeDown(connection: Connection): void {
+    const peer = connection.peer;
+    if (peer === null || this.#up.get(peer) !== connection) return;
+    this.#up.delete(peer);
+    this.#listener?.down(peer);
+  }
+
+  /**
+   * A dialled connection closed. As a duplicate: the other one is on its way up, or the dial runs into its
+   * timeout.
+   */
+  #onDialEnded(connection: Connection, code: number, failure: string): void {
+    const peer = connection.peer;
+    if (!connection.outbound || peer === null || this.#dials.get(peer)?.connection !== connection) return;
+    if (code === CLOSE_DUPLICATE) return;
+    const why: Record<number, string> = {
+      [CLOSE_WRONG_PEER]: 'another peer answers there',
+      [CLOSE_NOT_READY]: 'the peer is not ready or has too many connections',
+      [CLOSE_TIMEOUT]: 'the peer saw no greeting in time',
+      [CLOSE_MALFORMED]: 'the greeting was not understood',
+    };
+    this.#endDial(peer, failure || why[code] || `the connection closed (${code})`);
+  }
+
+  #endDial(peer: PeerId, because: string): void {
+    const dial = this.#dials.get(peer);
+    if (!dial || this.#isShut) return;
+    this.#dials.delete(peer);
+    clearTimeout(dial.timeout);
+    dial.connection?.hangUp();
+    this.#listener?.dialFailed(peer, because);
+  }
+
+  #pingAll(): void {
+    for (const connection of this.#connections) {
+      if (connection.stage !== 'up') continue;
+      if (!connection.answeredPing) connection.hangUp();
+      else {
+        connection.answeredPing = false;
+        connection.socket.ping();
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// All ports of one node over one home folder: <home>/data holds its logs and stores, and is locked while
+// they are open.
+
+import { join } from 'node:path';
+import type { LogName, PeerId, StoreName } from '../../actors/turn.ts';
+import type { Ports } from '../kernel/ports.ts';
+import { hostClock } from './clock.ts';
+import { lockFolder, makeFolder } from './files.ts';
+import { type HostLog, openLog, type Repair } from './log.ts';
+import { hostMail } from './mail.ts';
+import { openNet } from './net.ts';
+import { hostRandom } from './random.ts';
+import { signKeeper } from './sign.ts';
+import { type HostStore, openStore } from './store.ts';
+
+export interface HostOptions {
+  /** The node's folder; made when it is not there. */
+  readonly home: string;
+  /** Of the validator key: 32 bytes. */
+  readonly seed: Uint8Array;
+  /** Of the node key. */
+  readonly peer: PeerId;
+  /** ws://127.0.0.1:26656; port 0: the system chooses. */
+  readonly listen: string;
+  /** A log was cut at opening: for the person who runs the node. */
+  readonly onRepair?: (repair: Repair) => void;
+  /** The disk failed: the node cannot go on. By default thrown outside any turn, which ends the process. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+export interface HostPorts extends Ports {
+  /** What peers dial. */
+  readonly address: string;
+  /** Makes everything durable, closes files and connections, cancels timers, throws mail under way away. */
+  close(): Promise<void>;
+}
+
+/**
+ * A log whose loss could make a validator sign twice for one step: damage that no crash explains stops the
+ * start. The others are cut where the damage begins, and the node catches up from its peers.
+ */
+const NEVER_CUT: readonly LogName[] = ['privval'];
+
+/** Refuses (SetupError) a home in use, a port in use, a file that cannot be opened. */
+export async function hostPorts(options: HostOptions): Promise<HostPorts> {
+  const data = join(options.home, 'data');
+  makeFolder(data);
+  const unlock = lockFolder(data);
+  const logs = new Map<LogName, HostLog>();
+  const stores = new Map<StoreName, HostStore>();
+  const clock = hostClock();
+  const mail = hostMail();
+  const net = await openNet(options).catch((error) => {
+    unlock();
+    throw error;
+  });
+  const told = {
+    ...(options.onRepair ? { onRepair: options.onRepair } : {}),
+    ...(options.onFatal ? { onFatal: options.onFatal } : {}),
+  };
+  return {
+    clock,
+    random: hostRandom(),
+    net,
+    mail,
+    sign: signKeeper(options.seed),
+    address: net.address,
+    log: (name) =>
+      kept(logs, name, () =>
+        openLog(join(data, `${name}.log`), { ...told, refuseCorruption: NEVER_CUT.includes(name) }),
+      ),
+    store: (name) => kept(stores, name, () => openStore(join(data, `${name}.db`), told)),
+    close: async () => {
+      clock.close();
+      mail.close();
+      await net.shutdown();
+      // Logs before stores: what a store's batch says happened must not be missing in the log.
+      for (const log of logs.values()) await log.close();
+      for (const store of stores.values()) await store.close();
+      unlock();
+    },
+  };
+}
+
+function kept<Name, Opened>(open: Map<Name, Opened>, name: Name, make: () => Opened): Opened {
+  let opened = open.get(name);
+  if (opened === undefined) {
+    opened = make();
+    open.set(name, opened);
+  }
+  return opened;
+}

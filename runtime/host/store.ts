@@ -1,0 +1,220 @@
+// Keeps the Store port with one lmdb environment: reads are synchronous, batches become durable in the
+// background.
+
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Database, open } from 'lmdb';
+import type { KeyValue, Write } from '../../actors/turn.ts';
+import { compareBytes } from '../../protocol/bytes.ts';
+import { must } from '../../protocol/refusal.ts';
+import type { Store } from '../kernel/ports.ts';
+import { makeFolder, SetupError, setupError, syncFolder } from './files.ts';
+
+/** lmdb's limit with pages of 4 KiB. */
+const KEY_BYTES_MAX = 1978;
+
+export interface StoreOptions {
+  /**
+   * The disk failed: nothing of this store becomes durable any more. By default thrown, which ends the
+   * process.
+   */
+  readonly onFatal?: (error: Error) => void;
+}
+
+export interface HostStore extends Store {
+  readonly path: string;
+  /** Makes all batches durable, answers all `flushed`, closes the database. */
+  close(): Promise<void>;
+}
+
+/** @param path a folder of its own; made when it is not there. */
+export function openStore(path: string, options: StoreOptions = {}): HostStore {
+  const isNew = !existsSync(path);
+  makeFolder(path);
+  try {
+    const database = open<Uint8Array, Uint8Array>({
+      path,
+      noSubdir: false,
+      name: null as unknown as string, // the root database: one environment is one store
+      keyEncoding: 'binary',
+      encoding: 'binary',
+      // A commit is visible first and flushed after; a reopened database stands at the last flushed one,
+      // even when
+      // the machine did not reboot: a killed process comes back as from a power cut, so there is one
+      // recovery to test.
+      overlappingSync: true,
+      safeRestore: true,
+    } as Parameters<typeof open>[0]) as Database<Uint8Array, Uint8Array>;
+    syncFolder(path);
+    if (isNew) syncFolder(dirname(path));
+    return new LmdbStore(path, database, options.onFatal ?? throwLater);
+  } catch (error) {
+    throw error instanceof SetupError ? error : setupError(`cannot open the database ${path}`, error);
+  }
+}
+
+interface Batch {
+  readonly writes: readonly Write[];
+  readonly flushed: (() => void) | undefined;
+}
+
+/** What a key becomes when the batch numbered `batch` is committed. */
+interface Pending {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+  readonly remove: boolean;
+  readonly batch: number;
+}
+
+/**
+ * A synchronous lmdb commit waits for the disk in the calling thread whatever its flags say (measured: 0.4
+ * ms here, and as long as the disk likes elsewhere), so batches go to lmdb's own thread, and reads look
+ * first at what is under way.
+ */
+class LmdbStore implements HostStore {
+  readonly path: string;
+  readonly #database: Database<Uint8Array, Uint8Array>;
+  readonly #onFatal: (error: Error) => void;
+  /** Written, not yet committed: the last write of each key. */
+  readonly #pending = new Map<string, Pending>();
+  #queue: Batch[] = [];
+  /** Batches so far. */
+  #count = 0;
+  /** One lmdb transaction at a time, of all batches queued meanwhile; `asked`: one is about to start. */
+  #busy = false;
+  #asked = false;
+  #state: 'open' | 'failed' | 'closed' = 'open';
+
+  constructor(path: string, database: Database<Uint8Array, Uint8Array>, onFatal: (error: Error) => void) {
+    this.path = path;
+    this.#database = database;
+    this.#onFatal = onFatal;
+  }
+
+  write(writes: readonly Write[], flushed?: () => void): void {
+    must(this.#state !== 'closed', `write to the closed store ${this.path}`);
+    this.#count++;
+    for (const { key, value, remove } of writes) {
+      must(
+        key.length >= 1 && key.length <= KEY_BYTES_MAX,
+        `a key has 1 to ${KEY_BYTES_MAX} bytes, not ${key.length}`,
+      );
+      this.#pending.set(nameOf(key), { key, value, remove, batch: this.#count });
+    }
+    this.#queue.push({ writes, flushed });
+    this.#ask();
+  }
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    const pending = this.#pending.get(nameOf(key));
+    if (pending) return pending.remove ? undefined : pending.value;
+    const found = this.#database.getBinary(key);
+    return found && plain(found);
+  }
+
+  range(from: Uint8Array, to: Uint8Array, limit: number): readonly KeyValue[] {
+    const found: KeyValue[] = [];
+    if (limit <= 0 || (to.length > 0 && compareBytes(from, to) >= 0)) return found;
+    const pending = this.#pendingIn(from, to);
+    let next = 0;
+    const takePendingBefore = (key: Uint8Array | null) => {
+      for (; next < pending.length && found.length < limit; next++) {
+        const { key: own, value, remove } = pending[next]!;
+        if (key && compareBytes(own, key) >= 0) return;
+        if (!remove) found.push({ key: own, value });
+      }
+    };
+    for (const { key, value } of this.#database.getRange({
+      ...(from.length > 0 ? { start: from } : {}),
+      ...(to.length > 0 ? { end: to } : {}),
+    })) {
+      takePendingBefore(key);
+      if (found.length >= limit) return found;
+      const isPending = next < pending.length && compareBytes(pending[next]!.key, key) === 0;
+      if (isPending) continue; // taken, or found removed, in the next round
+      found.push({ key: plain(key), value: plain(value) });
+      if (found.length >= limit) return found;
+    }
+    takePendingBefore(null);
+    return found;
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    if (this.#state === 'open') await new Promise<void>((done) => this.write([], done));
+    this.#state = 'closed';
+    await this.#database.close();
+  }
+
+  #pendingIn(from: Uint8Array, to: Uint8Array): Pending[] {
+    const found: Pending[] = [];
+    for (const one of this.#pending.values()) {
+      if (compareBytes(one.key, from) >= 0 && (to.length === 0 || compareBytes(one.key, to) < 0))
+        found.push(one);
+    }
+    return found.sort((a, b) => compareBytes(a.key, b.key));
+  }
+
+  /** A microtask: all that one turn of the event loop writes shares one transaction and one flush. */
+  #ask(): void {
+    if (this.#asked || this.#busy || this.#state !== 'open') return;
+    this.#asked = true;
+    queueMicrotask(() => {
+      this.#asked = false;
+      if (this.#busy || this.#state !== 'open' || this.#queue.length === 0) return;
+      const batches = this.#queue;
+      this.#queue = [];
+      this.#busy = true;
+      this.#commit(batches, this.#count).then(
+        () => this.#committed(batches),
+        (error) => this.#fail(error),
+      );
+    });
+  }
+
+  async #commit(batches: readonly Batch[], upTo: number): Promise<void> {
+    const database = this.#database;
+    if (batches.some(({ writes }) => writes.length > 0)) {
+      await database.batch(() => {
+        for (const { writes } of batches) {
+          for (const { key, value, remove } of writes) {
+            if (remove) database.remove(key);
+            else database.put(key, value);
+          }
+        }
+      });
+      // Resolved: committed. It is on the disk only when `flushed` is, too.
+      await database.flushed;
+      database.resetReadTxn();
+    }
+    for (const [name, { batch }] of this.#pending) if (batch <= upTo) this.#pending.delete(name);
+  }
+
+  #committed(batches: readonly Batch[]): void {
+    this.#busy = false;
+    if (this.#queue.length > 0) this.#ask();
+    // In a task of its own, so that a bug thrown by an answer is not a rejected promise of ours.
+    setImmediate(() => {
+      for (const { flushed } of batches) flushed?.();
+    });
+  }
+
+  #fail(error: unknown): void {
+    this.#state = 'failed';
+    const cause = (error as { commitError?: unknown }).commitError ?? error;
+    this.#onFatal(setupError(`cannot write the database ${this.path}`, cause));
+  }
+}
+
+function throwLater(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
+/** A key as a string, one character per byte. */
+const nameOf = (key: Uint8Array): string =>
+  Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+
+/** lmdb answers with Buffers of their own memory. */
+const plain = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,0 +1,448 @@
+// One node: its actors (each an xstate actor), their mailboxes, one turn at a time, and the order in which effects leave. The same code in both worlds.
+
+import { type AnyActorLogic, createActor } from 'xstate';
+import type {
+  ActorName,
+  Boot,
+  Effect,
+  LocalMessage,
+  Logic,
+  NodeEvent,
+  PeerId,
+  Payload,
+  Turn,
+} from '../../actors/turn.ts';
+import { type Bug, must, unreachable } from '../../protocol/refusal.ts';
+import { type Codec, Writer } from '../../protocol/words.ts';
+import { RunningDigest } from './digest.ts';
+import { writeEffect } from './effects.ts';
+import type { Ports, Timer } from './ports.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
+type AnyLogic = Logic<any, any>;
+
+/** What a recorder sees of each turn, before its effects are released. Views: copy what you keep. */
+export interface TurnRecord {
+  readonly kind: 'boot' | 'turn' | 'spawn' | 'stop';
+  readonly actor: ActorName;
+  /** The canonical bytes of the turn's input: see `writeInput`. */
+  readonly input: Uint8Array;
+  /** The canonical bytes of its effects. */
+  readonly effects: Uint8Array;
+}
+
+export interface Watcher {
+  /** After a turn, before its effects are released. */
+  turn?(node: Node, record: TurnRecord): void;
+  published?(node: Node, actor: ActorName, event: NodeEvent): void;
+  /** Each effect, just before it leaves; true: the node crashed here and nothing more leaves. */
+  leaving?(node: Node, actor: ActorName, effect: Effect): boolean;
+  /** A bug in an actor: the node has stopped. */
+  bug?(node: Node, actor: ActorName, error: unknown): void;
+  /** Mail for an actor that is not there. */
+  lost?(node: Node, actor: ActorName): void;
+}
+
+interface Cell {
+  readonly logic: AnyLogic;
+  readonly ref: { send(message: LocalMessage): void; stop(): void };
+  state: unknown;
+  /** Effects behind a sync that is not durable yet, in order. */
+  held: Effect[];
+  isHeld: boolean;
+  readonly timers: Map<string, Timer>;
+}
+
+/** The turn that is handed to actors: one object, refilled, because turns are many. */
+export class OneTurn implements Turn {
+  wallNs = 0n;
+  monoNs = 0n;
+  readonly draws: number[] = [];
+  private source: (bound: number) => number = () => unreachable('no turn runs');
+
+  begin(wallNs: bigint, monoNs: bigint, source: (bound: number) => number): void {
+    this.wallNs = wallNs;
+    this.monoNs = monoNs;
+    this.source = source;
+    this.draws.length = 0;
+  }
+
+  draw(bound: number): number {
+    const value = this.source(bound);
+    this.draws.push(value);
+    return value;
+  }
+}
+
+export interface NodeOptions {
+  readonly id: PeerId;
+  readonly logics: readonly AnyLogic[];
+  /** Logic of an actor that is spawned by name (`peer:<id>`). */
+  readonly spawn: (actor: ActorName) => AnyLogic;
+  readonly ports: Ports;
+  readonly watcher: Watcher;
+  /** Which actor owns a channel of the wire. */
+  readonly ownerOf: (channel: number, peer: PeerId) => ActorName;
+}
+
+export class Node {
+  readonly id: PeerId;
+  readonly digest = new RunningDigest();
+  /** Deliveries so far: envelopes, local answers and timers that started a turn. */
+  deliveries = 0;
+  isAlive = true;
+  bug: unknown = null;
+  private readonly options: NodeOptions;
+  private readonly ports: Ports;
+  private readonly cells = new Map<ActorName, Cell>();
+  private readonly turn = new OneTurn();
+  private readonly input = new Writer(4096);
+  private readonly output = new Writer(4096);
+  private readonly drawSource: (bound: number) => number;
+  private effects: readonly Effect[] = [];
+  /** While paused, what would have happened waits here, in order. */
+  private backlog: (() => void)[] | null = null;
+
+  constructor(options: NodeOptions) {
+    this.id = options.id;
+    this.options = options;
+    this.ports = options.ports;
+    this.drawSource = (bound) => this.ports.random.draw(bound);
+  }
+
+  /** Reads the disk and starts every actor, in the order given. */
+  start(): void {
+    for (const logic of this.options.logics) this.startActor(logic, 'boot');
+    this.ports.net.listen({
+      up: (peer) => this.soon(() => this.peerUp(peer)),
+      down: (peer) => this.soon(() => this.peerDown(peer)),
+      heard: (peer, payloads) => this.soon(() => this.heard(peer, payloads)),
+      dialFailed: (peer, because) => this.deliver('dialer', { type: 'dial-failed', peer, because }),
+    });
+  }
+
+  /** Now, or when the pause ends. */
+  private soon(happens: () => void): void {
+    if (!this.isAlive) return;
+    if (this.backlog) this.backlog.push(happens);
+    else happens();
+  }
+
+  /** The process is stopped and not dead (SIGSTOP, a long collection): the world goes on, and waits for it. */
+  pause(): void {
+    this.backlog ??= [];
+  }
+
+  unpause(): void {
+    const waiting = this.backlog ?? [];
+    this.backlog = null;
+    for (let i = 0; i < waiting.length; i++) this.soon(waiting[i] as () => void);
+  }
+
+  /** Nothing more is heard or said: a crash, or the end. The disk stays as it is. */
+  halt(): void {
+    this.isAlive = false;
+    for (const cell of this.cells.values()) {
+      for (const timer of cell.timers.values()) timer.cancel();
+      cell.timers.clear();
+      cell.held = [];
+    }
+  }
+
+  has(actor: ActorName): boolean {
+    return this.cells.has(actor);
+  }
+
+  /** For tests, inspectors and pictures; never for actors. */
+  peek<State>(actor: ActorName): State | undefined {
+    return this.cells.get(actor)?.state as State | undefined;
+  }
+
+  wordsOf = (actor: ActorName): Codec<LocalMessage> | undefined => this.cells.get(actor)?.logic.words;
+
+  // --- actors ----------------------------------------------------------------------------------------------------
+
+  private startActor(logic: AnyLogic, kind: 'boot' | 'spawn'): void {
+    must(!this.cells.has(logic.name), `actor ${logic.name} lives already`);
+    const boot: Boot = {
+      logs: logic.reads.logs.map((name) => this.ports.log(name).read()),
+      stores: logic.reads.stores.map(({ store, from, to }) =>
+        this.ports.store(store).range(from, to, Number.MAX_SAFE_INTEGER),
+      ),
+    };
+    this.beginTurn();
+    const started = logic.start(boot, this.turn);
+    const cell = this.makeCell(logic, started.state);
+    this.cells.set(logic.name, cell);
+    this.input.clear();
+    writeBoot(this.input, kind, logic.name, this.turn, boot);
+    this.endTurn(cell, kind, started.effects);
+  }
+
+  private makeCell(logic: AnyLogic, state: unknown): Cell {
+    const actorLogic = {
+      config: (logic as { config?: unknown }).config ?? { id: logic.name },
+      transition: (snapshot: unknown, message: LocalMessage) => {
+        this.effects = logic.receive(cell.state, message, this.turn);
+        return snapshot;
+      },
+      getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+      getPersistedSnapshot: (snapshot: unknown) => snapshot,
+    } as unknown as AnyActorLogic;
+    const ref = createActor(actorLogic);
+    // Without an error observer xstate rethrows in a timer, where nobody sees which turn it was.
+    ref.subscribe({ error: (error: unknown) => this.onBug(logic.name, error) });
+    ref.start();
+    const cell: Cell = { logic, ref, state, held: [], isHeld: false, timers: new Map() };
+    return cell;
+  }
+
+  private onBug(actor: ActorName, error: unknown): void {
+    this.bug = error as Bug;
+    this.halt();
+    this.options.watcher.bug?.(this, actor, error);
+  }
+
+  private stopActor(actor: ActorName): void {
+    const cell = this.cells.get(actor);
+    if (!cell) return;
+    for (const timer of cell.timers.values()) timer.cancel();
+    cell.ref.stop();
+    this.cells.delete(actor);
+    this.input.clear();
+    this.output.clear();
+    this.input.u8(KIND.stop);
+    this.input.text(actor);
+    this.seal('stop', actor);
+  }
+
+  // --- turns -----------------------------------------------------------------------------------------------------
+
+  private beginTurn(): void {
+    const { clock } = this.ports;
+    this.turn.begin(clock.wallNs(), clock.monoNs(), this.drawSource);
+  }
+
+  /** One message, one turn, one ordered list of effects. */
+  deliver(actor: ActorName, message: LocalMessage): void {
+    if (!this.isAlive) return;
+    if (this.backlog) {
+      this.backlog.push(() => this.deliver(actor, message));
+      return;
+    }
+    const cell = this.cells.get(actor);
+    if (!cell) {
+      this.options.watcher.lost?.(this, actor);
+      return;
+    }
+    this.deliveries++;
+    this.beginTurn();
+    this.effects = [];
+    cell.ref.send(message);
+    if (this.bug !== null) return;
+    const effects = this.effects;
+    this.input.clear();
+    writeInput(this.input, actor, this.turn, cell.logic.words, message);
+    this.endTurn(cell, 'turn', effects);
+  }
+
+  private endTurn(cell: Cell, kind: 'boot' | 'turn' | 'spawn', effects: readonly Effect[]): void {
+    this.output.clear();
+    for (const effect of effects) writeEffect(this.output, effect, this.wordsOf);
+    this.seal(kind, cell.logic.name);
+    this.release(cell, effects);
+  }
+
+  private seal(kind: TurnRecord['kind'], actor: ActorName): void {
+    const input = this.input.peek();
+    const effects = this.output.peek();
+    this.digest.add(input);
+    this.digest.add(effects);
+    this.options.watcher.turn?.(this, { kind, actor, input, effects });
+  }
+
+  // --- effects ---------------------------------------------------------------------------------------------------
+
+  private release(cell: Cell, effects: readonly Effect[]): void {
+    if (cell.isHeld) {
+      for (const effect of effects) cell.held.push(effect);
+      return;
+    }
+    for (let i = 0; i < effects.length; i++) {
+      const effect = effects[i] as Effect;
+      if (this.options.watcher.leaving?.(this, cell.logic.name, effect)) return;
+      if (!this.isAlive) return;
+      if (!this.perform(cell, effect)) continue;
+      cell.held = effects.slice(i + 1);
+      return;
+    }
+  }
+
+  private resume(cell: Cell): void {
+    if (!this.isAlive) return;
+    if (this.backlog) {
+      this.backlog.push(() => this.resume(cell));
+      return;
+    }
+    cell.isHeld = false;
+    const held = cell.held;
+    cell.held = [];
+    this.release(cell, held);
+  }
+
+  /** True: what follows must wait until this is durable. */
+  private perform(cell: Cell, effect: Effect): boolean {
+    const { ports } = this;
+    const name = cell.logic.name;
+    switch (effect.type) {
+      case 'append':
+        ports.log(effect.log).append(effect.record);
+        return false;
+      case 'sync':
+        cell.isHeld = true;
+        ports.log(effect.log).sync(() => this.resume(cell));
+        return true;
+      case 'trim':
+        ports.log(effect.log).trim(effect.keep);
+        return false;
+      case 'store':
+        if (!effect.durable) {
+          ports.store(effect.store).write(effect.writes);
+          return false;
+        }
+        cell.isHeld = true;
+        ports.store(effect.store).write(effect.writes, () => this.resume(cell));
+        return true;
+      case 'load': {
+        const found = ports.store(effect.store).range(effect.from, effect.to, effect.limit);
+        this.mail(`store:${effect.store}`, name, { type: 'loaded', tag: effect.tag, found });
+        return false;
+      }
+      case 'sign':
+        ports.sign.sign(effect.bytes, (signature) =>
+          this.deliver(name, { type: 'signature', tag: effect.tag, signature }),
+        );
+        return false;
+      case 'send':
+        ports.net.send(effect.to, effect.payloads);
+        return false;
+      case 'tell':
+        this.mail(name, effect.to, effect.message);
+        return false;
+      case 'schedule':
+        this.schedule(cell, effect.timer, effect.afterNs);
+        return false;
+      case 'cancel':
+        cell.timers.get(effect.timer)?.cancel();
+        cell.timers.delete(effect.timer);
+        return false;
+      case 'publish':
+        this.options.watcher.published?.(this, name, effect.event);
+        return false;
+      case 'score':
+        if (effect.drop) ports.net.close(effect.peer);
+        return false;
+      case 'dial':
+        ports.net.dial(effect.peer, effect.address);
+        return false;
+      case 'spawn':
+        this.startActor(this.options.spawn(effect.actor), 'spawn');
+        return false;
+      case 'stop':
+        this.stopActor(effect.actor);
+        return false;
+    }
+  }
+
+  private schedule(cell: Cell, id: string, afterNs: bigint): void {
+    cell.timers.get(id)?.cancel();
+    const timer = this.ports.clock.after(afterNs, () => {
+      cell.timers.delete(id);
+      this.deliver(cell.logic.name, { type: 'timer', timer: id });
+    });
+    cell.timers.set(id, timer);
+  }
+
+  private mail(from: ActorName, to: ActorName, message: LocalMessage): void {
+    this.ports.mail.carry(from, to, () => this.deliver(to, message));
+  }
+
+  /** Mail from outside the actors: a transaction submitted by a play, a load or an RPC session. */
+  post(to: ActorName, message: LocalMessage): void {
+    this.mail('outside', to, message);
+  }
+
+  // --- the net ---------------------------------------------------------------------------------------------------
+
+  private peerUp(peer: PeerId): void {
+    const actor = `peer:${peer}`;
+    if (!this.cells.has(actor)) this.startActor(this.options.spawn(actor), 'spawn');
+    this.deliver(actor, { type: 'connected' });
+    this.deliver('dialer', { type: 'up', peer });
+  }
+
+  private peerDown(peer: PeerId): void {
+    const actor = `peer:${peer}`;
+    if (!this.cells.has(actor)) return;
+    this.deliver(actor, { type: 'disconnected' });
+    this.stopActor(actor);
+    this.deliver('dialer', { type: 'down', peer });
+  }
+
+  /** An envelope goes to the actor that owns its first channel; one that mixes owners is split. */
+  private heard(peer: PeerId, payloads: readonly Payload[]): void {
+    const { ownerOf } = this.options;
+    let start = 0;
+    while (start < payloads.length) {
+      const owner = ownerOf((payloads[start] as Payload).channel, peer);
+      let end = start + 1;
+      while (end < payloads.length && ownerOf((payloads[end] as Payload).channel, peer) === owner) end++;
+      const mine = start === 0 && end === payloads.length ? payloads : payloads.slice(start, end);
+      this.deliver(owner, { type: 'heard', peer, payloads: mine });
+      start = end;
+    }
+  }
+}
+
+// --- canonical bytes of a turn's input -----------------------------------------------------------------------------
+
+export const KIND = { boot: 0, turn: 1, spawn: 2, stop: 3 } as const;
+
+function writeTurn(w: Writer, turn: OneTurn): void {
+  w.i64(turn.wallNs);
+  w.i64(turn.monoNs);
+  w.u32(turn.draws.length);
+  for (const value of turn.draws) w.u32(value);
+}
+
+export function writeInput(
+  w: Writer,
+  actor: ActorName,
+  turn: OneTurn,
+  words: Codec<LocalMessage>,
+  message: LocalMessage,
+): void {
+  w.u8(KIND.turn);
+  w.text(actor);
+  writeTurn(w, turn);
+  words.write(w, message);
+}
+
+export function writeBoot(w: Writer, kind: 'boot' | 'spawn', actor: ActorName, turn: OneTurn, boot: Boot): void {
+  w.u8(KIND[kind]);
+  w.text(actor);
+  writeTurn(w, turn);
+  w.u32(boot.logs.length);
+  for (const log of boot.logs) {
+    w.u32(log.length);
+    for (const record of log) w.bytes(record);
+  }
+  w.u32(boot.stores.length);
+  for (const pairs of boot.stores) {
+    w.u32(pairs.length);
+    for (const { key, value } of pairs) {
+      w.bytes(key);
+      w.bytes(value);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// Who is on stage: names, keys and powers, the genesis they share, and how they are connected. From a few numbers, or from real files.
+
+import { ed25519PublicKey, sha256, utf8Encode } from '#platform';
+import { DEFAULT_NODE, type NodeConfig } from '../actors/node.ts';
+import type { PeerId } from '../actors/turn.ts';
+import { hexOf } from '../protocol/bytes.ts';
+import { formatGenesis } from '../protocol/json/genesis.ts';
+import { addressOf } from '../protocol/keys.ts';
+import { DEFAULT_PARAMS } from '../protocol/rules/params.ts';
+import { type ConsensusParams, EMPTY_BYTES, type Genesis, type PublicKey } from '../protocol/types.ts';
+import type { Stream } from './choices.ts';
+
+export interface Member {
+  readonly name: string;
+  readonly id: PeerId;
+  /** ed25519 seed of its validator key; null: a full node. */
+  readonly seed: Uint8Array | null;
+  readonly publicKey: PublicKey | null;
+  /** 0: has a key, and is not (yet) a validator. */
+  readonly power: bigint;
+}
+
+export interface Cast {
+  readonly chainId: string;
+  readonly genesis: string;
+  readonly members: readonly Member[];
+}
+
+/** 2024-01-01T00:00:00Z: the wall time at which every simulated world begins. */
+export const EPOCH_NS = 1_704_067_200_000_000_000n;
+
+const keyOf = (seed: Uint8Array): PublicKey => ({ type: 'ed25519', bytes: ed25519PublicKey(seed) });
+const peerIdOf = (name: string): PeerId => hexOf(sha256(utf8Encode(`node key of ${name}`)).subarray(0, 20));
+
+const known = new Map<string, Member>();
+/** A member's keys follow from its name: the same in every world, so that stories and traces of two runs compare. */
+function member(name: string, power: bigint, hasKey: boolean): Member {
+  const key = `${name}/${power}/${hasKey}`;
+  let made = known.get(key);
+  if (!made) {
+    const seed = hasKey ? sha256(utf8Encode(`validator key of ${name}`)) : null;
+    made = { name, id: peerIdOf(name), seed, publicKey: seed && keyOf(seed), power };
+    known.set(key, made);
+  }
+  return made;
+}
+
+export interface CastOptions {
+  readonly powers: readonly bigint[];
+  /** Nodes with a key that are no validators at genesis: they may join. */
+  readonly candidates?: number;
+  readonly fullNodes?: number;
+  readonly chainId?: string;
+  readonly params?: ConsensusParams;
+  readonly appState?: string;
+}
+
+/** Validators v0, v1, ...; candidates c0, ...; full nodes f0, .... */
+export function makeCast(options: CastOptions): Cast {
+  const chainId = options.chainId ?? 'rehearsal';
+  const members = [
+    ...options.powers.map((power, i) => member(`v${i}`, power, true)),
+    ...Array.from({ length: options.candidates ?? 0 }, (_, i) => member(`c${i}`, 0n, true)),
+    ...Array.from({ length: options.fullNodes ?? 0 }, (_, i) => member(`f${i}`, 0n, false)),
+  ];
+  const genesis: Genesis = {
+    genesisTimeNs: EPOCH_NS,
+    chainId,
+    initialHeight: 1n,
+    consensusParams: options.params ?? DEFAULT_PARAMS,
+    validators: members.flatMap(({ publicKey, power, name }) =>
+      publicKey && power > 0n ? [{ address: addressOf(publicKey), publicKey, power, name }] : [],
+    ),
+    appHash: EMPTY_BYTES,
+    appState: EMPTY_BYTES,
+  };
+  return { chainId, genesis: formatGenesis(genesis), members };
+}
+
+/** Pairs of member indexes that may talk. */
+export type Edges = readonly (readonly [number, number])[];
+
+export function fullMesh(size: number): Edges {
+  const edges: [number, number][] = [];
+  for (let a = 0; a < size; a++) for (let b = a + 1; b < size; b++) edges.push([a, b]);
+  return edges;
+}
+
+/** A ring, so that all are connected, and random chords until the mean degree is reached. */
+export function randomMesh(size: number, degree: number, stream: Stream): Edges {
+  if (degree >= size - 1) return fullMesh(size);
+  const edges = new Map<number, [number, number]>();
+  const add = (a: number, b: number): void => {
+    if (a !== b) edges.set(Math.min(a, b) * size + Math.max(a, b), [Math.min(a, b), Math.max(a, b)]);
+  };
+  const order = stream.shuffle(Array.from({ length: size }, (_, i) => i));
+  order.forEach((each, i) => {
+    add(each, order[(i + 1) % size] as number);
+  });
+  const wanted = Math.floor((size * degree) / 2);
+  while (edges.size < wanted) add(stream.draw(size), stream.draw(size));
+  return [...edges.values()];
+}
+
+export const addressOfMember = (member: Member): string => `sim://${member.name}`;
+
+/** One node's configuration; `settings` overrides what every node has. */
+export function configOf(
+  cast: Cast,
+  index: number,
+  edges: Edges,
+  settings: Partial<Pick<NodeConfig, 'app' | 'crypto' | 'consensus' | 'mempool' | 'sync' | 'blocksync'>>,
+): NodeConfig {
+  const member = cast.members[index] as Member;
+  const neighbours = edges.flatMap(([a, b]) => (a === index ? [b] : b === index ? [a] : []));
+  return {
+    ...DEFAULT_NODE,
+    ...settings,
+    id: member.id,
+    name: member.name,
+    genesis: cast.genesis,
+    publicKey: member.publicKey && hexOf(member.publicKey.bytes),
+    peers: neighbours.map((n) => {
+      const other = cast.members[n] as Member;
+      return { peer: other.id, address: addressOfMember(other) };
+    }),
+    listenAddress: addressOfMember(member),
+  };
+}

@@ -1,0 +1,109 @@
+// Owns the disk of one machine: what is durable, what is only written, and what a crash takes. Outlives the
+// node's lives.
+
+import type { LogName, StoreName } from '../actors/turn.ts';
+import type { Log, Store } from '../runtime/kernel/ports.ts';
+import type { Choices, Stream } from './choices.ts';
+import {
+  type CrashHow,
+  type Device,
+  DiskCounters,
+  DiskDoor,
+  type DiskPoint,
+  type DiskSettings,
+  GOOD_DISK,
+  type MediumName,
+} from './disk-door.ts';
+import type { Agenda, Life } from './heap.ts';
+import { LogMedium, SimLog } from './log.ts';
+import { SimStore, StoreMedium } from './store.ts';
+
+/** The content of a disk at one moment, to be restored later. */
+export interface DiskImage {
+  readonly logs: ReadonlyMap<LogName, LogMedium>;
+  readonly stores: ReadonlyMap<StoreName, StoreMedium>;
+}
+
+/** One life's door to the disk. */
+export interface DiskPorts {
+  log(name: LogName): Log;
+  store(name: StoreName): Store;
+}
+
+export class Disk implements Device {
+  readonly agenda: Agenda;
+  settings: DiskSettings;
+  readonly counters = new DiskCounters();
+  watch: ((point: DiskPoint) => void) | null = null;
+  points = 0;
+  readonly latencies: Stream;
+  readonly lies: Stream;
+  private readonly losses: Stream;
+  private logs = new Map<LogName, LogMedium>();
+  private stores = new Map<StoreName, StoreMedium>();
+
+  /** `name` tells the machine's streams of choices from those of others. */
+  constructor(agenda: Agenda, choices: Choices, name: string, settings: DiskSettings = GOOD_DISK) {
+    this.agenda = agenda;
+    this.settings = settings;
+    this.latencies = choices.stream(`disk/${name}/latency`);
+    this.lies = choices.stream(`disk/${name}/lie`);
+    this.losses = choices.stream(`disk/${name}/loss`);
+  }
+
+  /** The log and store ports of one life of the node, which reads what the lives before it left. */
+  open(life: Life, onFull: (name: MediumName) => void): DiskPorts {
+    const door = new DiskDoor(this, life, onFull);
+    const logs = new Map<LogName, Log>();
+    const stores = new Map<StoreName, Store>();
+    return {
+      log: (name) => fetch(logs, name, () => new SimLog(name, this.logMedium(name), door)),
+      store: (name) => fetch(stores, name, () => new SimStore(name, this.storeMedium(name), door)),
+    };
+  }
+
+  private logMedium(name: LogName): LogMedium {
+    return fetch(this.logs, name, () => new LogMedium());
+  }
+
+  private storeMedium(name: StoreName): StoreMedium {
+    return fetch(this.stores, name, () => new StoreMedium());
+  }
+
+  /**
+   * The machine lost its power, or the node was closed in good order. End the life first: afterwards all that
+   * is left is durable.
+   */
+  crash(how: CrashHow): void {
+    const { losses, counters } = this;
+    counters.crashes++;
+    for (const medium of this.logs.values()) medium.crash(how, losses, counters);
+    for (const medium of this.stores.values()) medium.crash(how, losses, counters);
+  }
+
+  /**
+   * A copy of the content, records and values shared. Take it between lives or of a living node: then with
+   * all that is written.
+   */
+  image(): DiskImage {
+    return {
+      logs: new Map([...this.logs].map(([name, medium]) => [name, medium.copy()])),
+      stores: new Map([...this.stores].map(([name, medium]) => [name, medium.copy()])),
+    };
+  }
+
+  /** Puts an old image back, as an operator may from a backup. Only between lives. */
+  restore(image: DiskImage): void {
+    this.logs = new Map([...image.logs].map(([name, medium]) => [name, medium.copy()]));
+    this.stores = new Map([...image.stores].map(([name, medium]) => [name, medium.copy()]));
+  }
+}
+
+function fetch<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
+}

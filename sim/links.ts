@@ -1,0 +1,262 @@
+// Owns what happens to an envelope between two nodes: its delay, and whether it is lost, doubled, reordered
+// or corrupted.
+
+import type { Payload, PeerId } from '../actors/turn.ts';
+import type { NetListener } from '../runtime/kernel/ports.ts';
+import type { Choices, Stream } from './choices.ts';
+import { type Agenda, type Life, WORLD_LIFE } from './heap.ts';
+import { drawLatency, drawSpan, type Latency, MILLISECOND, type Span, span, uniform } from './latency.ts';
+
+const MILLION = 1_000_000;
+const SECOND_NS = 1_000_000_000;
+
+/** One direction between two nodes. Chances are of an envelope, in a million. */
+export interface LinkSettings {
+  readonly latency: Latency;
+  readonly lossPpm: number;
+  /** A second copy, late by a drawn `straggle`. */
+  readonly duplicatePpm: number;
+  /** Late by a drawn `straggle`, so that others pass it. Without this fault a link keeps the order. */
+  readonly reorderPpm: number;
+  readonly straggle: Span;
+  /** A bit of a payload flipped, or its end cut off, in a copy. */
+  readonly corruptPpm: number;
+  /** Zero: as many as wanted. */
+  readonly bytesPerSecond: number;
+}
+
+export const CALM_LINK: LinkSettings = {
+  latency: uniform(1 * MILLISECOND, 5 * MILLISECOND),
+  lossPpm: 0,
+  duplicatePpm: 0,
+  reorderPpm: 0,
+  straggle: span(1 * MILLISECOND, 500 * MILLISECOND),
+  corruptPpm: 0,
+  bytesPerSecond: 0,
+};
+
+/** What happened to envelopes and connections, over the whole network. */
+export class NetCounters {
+  sent = 0;
+  delivered = 0;
+  dropped = 0;
+  duplicated = 0;
+  reordered = 0;
+  corrupted = 0;
+  truncated = 0;
+  /** Waited for bandwidth. */
+  throttled = 0;
+  /** Waited for a clog to end. */
+  clogged = 0;
+  /** Sent or on their way while the link was cut. */
+  cut = 0;
+  /** Sent to a peer that is not up. */
+  unconnected = 0;
+  /** Arrived at a node that has died or closed the connection meanwhile. */
+  stray = 0;
+  ruledDropped = 0;
+  ruledDelayed = 0;
+  ruledRewritten = 0;
+  opened = 0;
+  closed = 0;
+  dialsFailed = 0;
+  /** Connections whose end a peer was never told of. */
+  unnoticed = 0;
+}
+
+/** A machine on the network; it may run no node at the moment. */
+export interface Host {
+  readonly peer: PeerId;
+  readonly address: string;
+  /** Of the node it runs; `WORLD_LIFE` when it runs none. */
+  life: Life;
+  listener: NetListener | null;
+  readonly links: Map<PeerId, Link>;
+}
+
+/** From one host to another, and what the first believes of their connection. */
+export class Link {
+  readonly from: Host;
+  readonly to: Host;
+  /** The other direction; set once, when both are made. */
+  back: Link;
+  settings: LinkSettings;
+  isCut = false;
+  /** `heal` leaves this cut alone. */
+  isCutForEver = false;
+  /**
+   * The connection that `from` believes open: their number, 0 for none. An envelope arrives only where the
+   * same one is believed in.
+   */
+  session = 0;
+  isDialling = false;
+  /** Envelopes keep their order: none arrives before this. */
+  lastAt = 0;
+  /** The line is busy with earlier bytes until then. */
+  busyUntil = 0;
+  /** Nothing arrives before this. */
+  cloggedUntil = 0;
+
+  constructor(from: Host, to: Host, settings: LinkSettings) {
+    this.from = from;
+    this.to = to;
+    this.back = this;
+    this.settings = settings;
+  }
+
+  get isBroken(): boolean {
+    return this.isCut || this.back.isCut;
+  }
+}
+
+/** What a rule decides of one envelope before chance does. */
+export type Verdict =
+  | 'pass'
+  | 'drop'
+  /** Chance does not touch it; it comes after so much time, out of order if need be. */
+  | { readonly delayNs: number }
+  /** These instead (a liar's, or a part of them); chance goes on from there. */
+  | { readonly payloads: readonly Payload[] };
+
+export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) => Verdict;
+
+/** Carries envelopes over links, on the agenda. */
+export class Carrier {
+  /** Asked of every envelope that leaves over an open connection, once for each receiver. */
+  rule: SendRule | null = null;
+  readonly counters = new NetCounters();
+  private readonly agenda: Agenda;
+  private readonly latencies: Stream;
+  private readonly losses: Stream;
+  private readonly duplicates: Stream;
+  private readonly reorders: Stream;
+  private readonly corruptions: Stream;
+
+  // Envelopes on their way, by slot.
+  private readonly onLink: (Link | null)[] = [];
+  private readonly inside: (readonly Payload[])[] = [];
+  private readonly sessions: number[] = [];
+  private readonly vacant: number[] = [];
+
+  constructor(agenda: Agenda, choices: Choices) {
+    this.agenda = agenda;
+    this.latencies = choices.stream('net/latency');
+    this.losses = choices.stream('net/loss');
+    this.duplicates = choices.stream('net/duplicate');
+    this.reorders = choices.stream('net/reorder');
+    this.corruptions = choices.stream('net/corrupt');
+  }
+
+  drawLatency(link: Link): number {
+    return drawLatency(this.latencies, link.settings.latency);
+  }
+
+  /** One envelope, over a link whose sender believes in a connection. */
+  send(link: Link, payloads: readonly Payload[]): void {
+    const { counters, rule } = this;
+    counters.sent++;
+    if (rule === null) {
+      this.chance(link, payloads);
+      return;
+    }
+    const verdict = rule(link.from.peer, link.to.peer, payloads);
+    if (verdict === 'pass') this.chance(link, payloads);
+    else if (verdict === 'drop') counters.ruledDropped++;
+    else if ('payloads' in verdict) {
+      counters.ruledRewritten++;
+      this.chance(link, verdict.payloads);
+    } else {
+      counters.ruledDelayed++;
+      this.deliverAt(this.agenda.now + verdict.delayNs, link, payloads);
+    }
+  }
+
+  private chance(link: Link, sent: readonly Payload[]): void {
+    const { counters, agenda } = this;
+    const { settings } = link;
+    if (link.isCut) {
+      counters.cut++;
+      return;
+    }
+    if (this.losses.chance(settings.lossPpm, MILLION)) {
+      counters.dropped++;
+      return;
+    }
+    let at = agenda.now + drawLatency(this.latencies, settings.latency);
+    if (settings.bytesPerSecond > 0) at += this.queueFor(link, sent);
+    if (link.cloggedUntil > at) {
+      counters.clogged++;
+      at = link.cloggedUntil;
+    }
+    const payloads = this.corruptions.chance(settings.corruptPpm, MILLION) ? this.corrupt(sent) : sent;
+    if (at <= link.lastAt) at = link.lastAt + 1;
+    if (this.reorders.chance(settings.reorderPpm, MILLION)) {
+      counters.reordered++;
+      this.deliverAt(at + drawSpan(this.reorders, settings.straggle), link, payloads);
+    } else {
+      link.lastAt = at;
+      this.deliverAt(at, link, payloads);
+    }
+    if (this.duplicates.chance(settings.duplicatePpm, MILLION)) {
+      counters.duplicated++;
+      this.deliverAt(at + 1 + drawSpan(this.duplicates, settings.straggle), link, payloads);
+    }
+  }
+
+  /** The time until the line has carried these bytes, those before them included. */
+  private queueFor(link: Link, payloads: readonly Payload[]): number {
+    const { now } = this.agenda;
+    let size = 0;
+    for (const { bytes } of payloads) size += bytes.length;
+    if (link.busyUntil > now) this.counters.throttled++;
+    link.busyUntil =
+      Math.max(link.busyUntil, now) + Math.ceil((size * SECOND_NS) / link.settings.bytesPerSecond);
+    return link.busyUntil - now;
+  }
+
+  /** Changes a copy of one payload: the others, and other receivers, share the sender's buffers. */
+  private corrupt(payloads: readonly Payload[]): readonly Payload[] {
+    const { corruptions, counters } = this;
+    const solid = payloads.filter(({ bytes }) => bytes.length > 0);
+    if (solid.length === 0) return payloads;
+    const victim = corruptions.pick(solid);
+    const { length } = victim.bytes;
+    let bytes: Uint8Array;
+    if (corruptions.chance(1, 4)) {
+      counters.truncated++;
+      bytes = victim.bytes.slice(0, length - 1 - corruptions.draw(length));
+    } else {
+      counters.corrupted++;
+      bytes = victim.bytes.slice();
+      const at = corruptions.draw(length);
+      bytes[at] = (bytes[at] as number) ^ (1 << corruptions.draw(8));
+    }
+    return payloads.map((payload) => (payload === victim ? { channel: payload.channel, bytes } : payload));
+  }
+
+  private deliverAt(at: number, link: Link, payloads: readonly Payload[]): void {
+    const slot = this.vacant.pop() ?? this.onLink.length;
+    this.onLink[slot] = link;
+    this.inside[slot] = payloads;
+    this.sessions[slot] = link.session;
+    this.agenda.at(at, this.arrive, slot, WORLD_LIFE);
+  }
+
+  private readonly arrive = (slot: number): void => {
+    const link = this.onLink[slot] as Link;
+    const payloads = this.inside[slot] as readonly Payload[];
+    const session = this.sessions[slot] as number;
+    this.onLink[slot] = null;
+    this.inside[slot] = NO_PAYLOADS;
+    this.vacant.push(slot);
+    const { counters } = this;
+    if (link.isCut) counters.cut++;
+    else if (link.back.session !== session) counters.stray++;
+    else {
+      counters.delivered++;
+      link.to.listener?.heard(link.from.peer, payloads);
+    }
+  };
+}
+
+const NO_PAYLOADS: readonly Payload[] = [];

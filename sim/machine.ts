@@ -1,0 +1,58 @@
+// A machine of the simulated world: a disk and a clock that outlive the node's lives, and the node that runs on it now.
+
+import type { NodeConfig } from '../actors/node.ts';
+import type { Node } from '../runtime/kernel/node.ts';
+import type { Member } from './cast.ts';
+import type { MachineClock } from './clock.ts';
+import type { Disk } from './disk.ts';
+import { type Life, WORLD_LIFE } from './heap.ts';
+import type { SigningKey } from './sim-crypto.ts';
+
+export class Machine {
+  readonly index: number;
+  readonly member: Member;
+  readonly config: NodeConfig;
+  readonly disk: Disk;
+  readonly clock: MachineClock;
+  readonly key: SigningKey | null;
+  /** Null: not running. */
+  node: Node | null = null;
+  life: Life = WORLD_LIFE;
+  /** Lives begun. */
+  lives = 0;
+  crashes = 0;
+  /** Down for good. */
+  isGone = false;
+  /** Where it stands, from what it published. */
+  height = 0n;
+  round = 0;
+  step = 0;
+  mode = 'down';
+  halted: string | null = null;
+  /** Effects that left it, over all lives: where a crash can be placed. */
+  effectsLeft = 0;
+
+  constructor(
+    index: number,
+    config: NodeConfig,
+    member: Member,
+    disk: Disk,
+    clock: MachineClock,
+    key: SigningKey | null,
+  ) {
+    this.index = index;
+    this.config = config;
+    this.member = member;
+    this.disk = disk;
+    this.clock = clock;
+    this.key = key;
+  }
+
+  get name(): string {
+    return this.member.name;
+  }
+
+  get isUp(): boolean {
+    return this.node !== null;
+  }
+}

@@ -1,0 +1,40 @@
+// What watches a world from outside: oracles keep ghost state of their own from what leaves the nodes, and say when a promise is broken.
+
+import type { ActorName, Effect, NodeEvent } from '../actors/turn.ts';
+import type { Machine } from './machine.ts';
+
+export interface Violation {
+  readonly oracle: string;
+  readonly what: string;
+  readonly node: string;
+  readonly atNs: number;
+  readonly height: bigint;
+}
+
+/** How an oracle says that something is broken. */
+export type Report = (what: string, at: Machine | null, height: bigint) => void;
+
+export interface Oracle {
+  readonly name: string;
+  /** An effect is about to leave an actor. */
+  leaving?(at: Machine, actor: ActorName, effect: Effect): void;
+  published?(at: Machine, actor: ActorName, event: NodeEvent): void;
+  /** A node starts a life, or lost one. */
+  started?(at: Machine): void;
+  crashed?(at: Machine): void;
+  /** A transaction was given to a node. */
+  submitted?(at: Machine, tx: Uint8Array): void;
+  /** The run is over. */
+  ended?(): void;
+}
+
+/** Makes an oracle for one world; `isHonest` says whom its promises speak of. */
+export type OracleMaker = (report: Report, about: WorldAbout) => Oracle;
+
+/** What oracles may know of the world beforehand. */
+export interface WorldAbout {
+  readonly chainId: string;
+  readonly machines: readonly Machine[];
+  readonly now: () => number;
+  readonly isHonest: (at: Machine) => boolean;
+}

@@ -1,0 +1,214 @@
+// Agreement, validity, integrity, certificates, determinism, recovery, proposers and time: read from what nodes store and publish at each commit.
+
+import { heightOfKey } from '../../machines/chain/keys.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { commitHash, dataHash, evidenceListHash, headerHash, txHash } from '../../protocol/hashes.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import type { Verify } from '../../protocol/signatures.ts';
+import { type Block, type Commit, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
+import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import { utf8Decode, utf8Encode } from '#platform';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import { type GhostChain, isQuorum } from './ghost.ts';
+
+const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
+/** Heights whose blocks and digests are kept to compare late nodes with. */
+const short = (bytes: Uint8Array): string => hexOf(bytes).slice(0, 12);
+
+interface Height {
+  readonly hash: Uint8Array;
+  readonly block: Block;
+  readonly by: string;
+  round: number;
+  appHash: Uint8Array | null;
+  stateDigest: Uint8Array | null;
+  appliedDigest: Uint8Array | null;
+}
+
+/**
+ * 1 agreement, 2 validity, 3 integrity, 8 certificates, 15 application determinism, 17 proposers, 18 time, 21 recovery: one pass over the
+ * same decoded blocks, one name per promise.
+ */
+export const chainOracle =
+  (ghost: GhostChain, verify: Verify): OracleMaker =>
+  (report, about): Oracle => {
+    const heights = new Map<bigint, Height>();
+    const submitted = new Set<string>();
+    const committedTxs = new Map<string, bigint>();
+    const lastCommitted = new Map<Machine, bigint>();
+    const lastApplied = new Map<Machine, bigint>();
+    const certified = new Set<string>();
+    const fairness = new Map<string, number>();
+
+    const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
+      const { height } = block.header;
+      const hash = headerHash(block.header);
+      const known = heights.get(height);
+      if (known) {
+        if (!equalBytes(known.hash, hash)) {
+          report(`agreement: ${known.by} committed ${short(known.hash)} at height ${height}, ${at.name} ${short(hash)}`, at, height);
+        }
+        return;
+      }
+      heights.set(height, { hash, block, by: at.name, round: -1, appHash: null, stateDigest: null, appliedDigest: null });
+      validity(at, block, bytes);
+      times(at, block);
+    };
+
+    const validity = (at: Machine, block: Block, _bytes: Uint8Array): void => {
+      const { header, lastCommit } = block;
+      const { height } = header;
+      const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
+      const before = heights.get(height - 1n);
+      if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
+      if (before && !equalBytes(header.lastBlockId.hash, before.hash)) bad('does not follow the block before it');
+      if (!equalBytes(header.dataHash, dataHash(block.txs))) bad('has another data hash than its transactions');
+      if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit))) bad('has a wrong last commit hash');
+      if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence))) bad('has a wrong evidence hash');
+      if (before?.appHash && !equalBytes(header.appHash, before.appHash)) bad('carries another app hash than the application gave');
+      for (const tx of block.txs) transaction(at, height, tx, bad);
+      if (lastCommit && lastCommit.height > 0n) certificate(at, lastCommit, 'last commit of the next block');
+      const proposer = hexOf(header.proposerAddress);
+      fairness.set(proposer, (fairness.get(proposer) ?? 0) + 1);
+      if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n) bad(`was proposed by ${proposer}, no validator`);
+    };
+
+    const transaction = (at: Machine, height: bigint, tx: Uint8Array, bad: (what: string) => void): void => {
+      const id = hexOf(txHash(tx));
+      const before = committedTxs.get(id);
+      if (before !== undefined) report(`integrity: transaction ${id.slice(0, 12)} is in blocks ${before} and ${height}`, at, height);
+      committedTxs.set(id, height);
+      if (!submitted.has(id)) bad(`holds transaction ${id.slice(0, 12)}, which nobody submitted`);
+    };
+
+    /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
+    const certificate = (at: Machine, commit: Commit, what: string): void => {
+      const set = ghost.set(commit.height);
+      const bad = (why: string): void => report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
+      if (!set) return;
+      const id = `${commit.height}/${commit.round}/${hexOf(commit.blockId.hash)}/${hexOf(commitHash(commit))}`;
+      if (certified.has(id)) return;
+      certified.add(id);
+      if (commit.signatures.length !== set.members.length) {
+        return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
+      }
+      let sum = 0n;
+      commit.signatures.forEach((signature, index) => {
+        if (signature.flag === 1) return;
+        const member = set.members[index];
+        if (!member || member.address !== hexOf(signature.validatorAddress)) return bad(`signature ${index} is of another validator`);
+        const vote = {
+          type: PRECOMMIT,
+          height: commit.height,
+          round: commit.round,
+          blockId: signature.flag === 2 ? commit.blockId : NIL_BLOCK_ID,
+          timeNs: signature.timeNs,
+          validatorAddress: signature.validatorAddress,
+          validatorIndex: index,
+          signature: signature.signature,
+          extension: new Uint8Array(0),
+          extensionSignature: new Uint8Array(0),
+        };
+        if (!verify(member.key, voteSignBytes(about.chainId, vote), signature.signature)) bad(`signature ${index} is wrong`);
+        if (signature.flag === 2) sum += member.power;
+      });
+      if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
+    };
+
+    /** 18. Strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
+    const times = (at: Machine, block: Block): void => {
+      const { height, timeNs } = block.header;
+      const before = heights.get(height - 1n)?.block.header.timeNs;
+      if (before !== undefined && timeNs <= before) report(`time: block ${height} is not later than the block before it`, at, height);
+      let latest = ghost.genesisTimeNs;
+      for (const machine of about.machines) {
+        const wall = machine.clock.wallNs();
+        if (about.isHonest(machine) && wall > latest) latest = wall;
+      }
+      if (timeNs > latest && (before === undefined || timeNs > before + 1_000_000n)) {
+        report(`time: block ${height} is ${timeNs - latest} ns ahead of every honest clock`, at, height);
+      }
+    };
+
+    /** 17. The proposer is the one that the priorities name for a round up to the deciding one. */
+    const proposers = (at: Machine, height: bigint, round: number): void => {
+      const known = heights.get(height);
+      const set = ghost.set(height);
+      if (!known || !set || known.round >= 0) return;
+      known.round = round;
+      const proposer = hexOf(known.block.header.proposerAddress);
+      for (let r = 0; r <= round; r++) if (set.atRound(r) === proposer) return;
+      report(`proposer: block ${height} decided in round ${round} was proposed by ${proposer.slice(0, 12)}, out of turn`, at, height);
+    };
+
+    const same = (
+      at: Machine,
+      height: bigint,
+      field: 'appHash' | 'stateDigest' | 'appliedDigest',
+      value: Uint8Array,
+      promise: string,
+    ): void => {
+      const known = heights.get(height);
+      if (!known) return;
+      const before = known[field];
+      if (before === null) known[field] = value;
+      else if (!equalBytes(before, value)) {
+        report(`${promise}: at height ${height} ${at.name} has ${short(value)} where others have ${short(before)}`, at, height);
+      }
+    };
+
+    return {
+      name: 'chain',
+      submitted(_at, tx) {
+        submitted.add(hexOf(txHash(tx)));
+        // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
+        submitted.add(hexOf(txHash(utf8Encode(utf8Decode(tx).replace(':', '=')))));
+      },
+      started(at) {
+        lastApplied.delete(at);
+      },
+      leaving(at, _actor, effect) {
+        if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
+        for (const { key, value } of effect.writes) {
+          if (key.length !== 9 || value.length === 0) continue;
+          if (key[0] === FAMILY.block) {
+            const block = decodeBlock(value);
+            if (!isRefusal(block)) stored(at, block as Block, value);
+          } else if (key[0] === FAMILY.commit) {
+            const commit = decodeCommit(value);
+            if (!isRefusal(commit)) certificate(at, commit as Commit, 'seen commit of');
+          } else if (key[0] === FAMILY.response) {
+            const response = decodeResponseFinalizeBlock(value);
+            if (!isRefusal(response)) ghost.finalized(heightOfKey(key), response.validatorUpdates);
+          }
+        }
+      },
+      published(at, _actor, event) {
+        if (!about.isHonest(at)) return;
+        if (event.type === 'committed') {
+          const before = lastCommitted.get(at);
+          if (before !== undefined && event.height > before + 1n) {
+            report(`integrity: ${at.name} executed ${event.height} right after ${before}`, at, event.height);
+          }
+          lastCommitted.set(at, event.height);
+          const known = heights.get(event.height);
+          if (!known) report(`integrity: ${at.name} executed height ${event.height} and never stored it`, at, event.height);
+          else if (!equalBytes(known.hash, event.hash)) {
+            report(`agreement: ${at.name} executed ${short(event.hash)} at ${event.height}, not ${short(known.hash)}`, at, event.height);
+          }
+          proposers(at, event.height, event.round);
+          same(at, event.height, 'appHash', event.appHash, 'app hash');
+          same(at, event.height, 'stateDigest', event.stateDigest, 'recovery');
+        } else if (event.type === 'applied') {
+          const before = lastApplied.get(at);
+          if (before !== undefined && event.height !== before + 1n) {
+            report(`integrity: the application of ${at.name} applied ${event.height} after ${before}`, at, event.height);
+          }
+          lastApplied.set(at, event.height);
+          same(at, event.height, 'appliedDigest', event.stateDigest, 'application state');
+        }
+      },
+    };
+  };

@@ -1,0 +1,166 @@
+// The oracles' own picture of the chain, made from what nodes store and send: decoded bytes, own arithmetic, none of the product's rules.
+
+import { hexOf } from '../../protocol/bytes.ts';
+import { addressOf } from '../../protocol/keys.ts';
+import { parseGenesis } from '../../protocol/json/genesis.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import type { PublicKey, ValidatorUpdate } from '../../protocol/types.ts';
+import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
+
+export interface GhostValidator {
+  /** Hex. */
+  readonly address: string;
+  readonly key: PublicKey;
+  power: bigint;
+  priority: bigint;
+}
+
+/** Strictly more than two thirds, in the oracle's own words. */
+export const isQuorum = (sum: bigint, total: bigint): boolean => sum + sum + sum > total + total;
+
+const bigger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** One height's validators by power descending, then address: with the priorities of its round 0. */
+export class GhostSet {
+  readonly members: GhostValidator[];
+  readonly total: bigint;
+  /** Who proposes in round 0: the last one picked when the priorities were advanced to this height. */
+  proposer: string;
+
+  constructor(members: GhostValidator[], proposer: string) {
+    this.members = members;
+    this.total = members.reduce((sum, member) => sum + member.power, 0n);
+    this.proposer = proposer;
+  }
+
+  private copy(): GhostSet {
+    return new GhostSet(this.members.map((member) => ({ ...member })), this.proposer);
+  }
+
+  /** One turn of the wheel: everybody gains its power, the richest pays the total and proposes. */
+  private turn(): void {
+    let richest = this.members[0] ?? unreachable('an empty set');
+    for (const member of this.members) member.priority += member.power;
+    for (const member of this.members) {
+      if (member.priority > richest.priority) richest = member;
+      else if (member.priority === richest.priority && member.address < richest.address) richest = member;
+    }
+    richest.priority -= this.total;
+    this.proposer = richest.address;
+  }
+
+  /** Keeps the spread within twice the total, and the mean at zero. */
+  private settle(): void {
+    const window = 2n * this.total;
+    let low = this.members[0]?.priority ?? 0n;
+    let high = low;
+    for (const { priority } of this.members) {
+      if (priority < low) low = priority;
+      high = bigger(high, priority);
+    }
+    if (high - low > window) {
+      const ratio = (high - low + window - 1n) / window;
+      for (const member of this.members) member.priority /= ratio;
+    }
+    let sum = 0n;
+    for (const { priority } of this.members) sum += priority;
+    const size = BigInt(this.members.length);
+    let mean = sum / size;
+    if (sum % size !== 0n && sum < 0n) mean -= 1n;
+    for (const member of this.members) member.priority -= mean;
+  }
+
+  advanced(times: number): GhostSet {
+    const next = this.copy();
+    next.settle();
+    for (let i = 0; i < times; i++) next.turn();
+    return next;
+  }
+
+  changed(updates: readonly ValidatorUpdate[]): GhostSet {
+    if (updates.length === 0) return this.copy();
+    const next = new Map(this.members.map((member) => [member.address, { ...member }]));
+    const added: GhostValidator[] = [];
+    let removed = 0n;
+    for (const { publicKey, power } of updates) {
+      const address = hexOf(addressOf(publicKey));
+      const known = next.get(address);
+      if (power === 0n) {
+        removed += known?.power ?? 0n;
+        next.delete(address);
+      } else if (known) known.power = power;
+      else added.push({ address, key: publicKey, power, priority: 0n });
+    }
+    for (const member of added) next.set(member.address, member);
+    const members = [...next.values()].sort(inOrder);
+    // A newcomer starts behind everybody: 1.125 times the power of the set with those who leave still in it.
+    const before = members.reduce((sum, member) => sum + member.power, 0n) + removed;
+    for (const member of added) member.priority = -(before + (before >> 3n));
+    const set = new GhostSet(members, this.proposer);
+    set.settle();
+    return set;
+  }
+
+  powerOf(address: string): bigint {
+    return this.members.find((member) => member.address === address)?.power ?? 0n;
+  }
+
+  atRound(round: number): string {
+    return round === 0 ? this.proposer : this.advanced(round).proposer;
+  }
+}
+
+const inOrder = (a: GhostValidator, b: GhostValidator): number =>
+  a.power !== b.power ? (a.power > b.power ? -1 : 1) : a.address < b.address ? -1 : a.address > b.address ? 1 : 0;
+
+/** Which validators hold which height: genesis, then each committed block's updates two heights later. */
+export class GhostChain {
+  readonly chainId: string;
+  readonly genesisTimeNs: bigint;
+  private readonly sets = new Map<bigint, GhostSet>();
+  private readonly seen = new Set<bigint>();
+
+  constructor(genesisText: string) {
+    const genesis = parseGenesis(genesisText);
+    if (isRefusal(genesis)) unreachable(`the genesis text was checked: ${genesis.because}`);
+    this.chainId = genesis.chainId;
+    this.genesisTimeNs = genesis.genesisTimeNs;
+    const members = genesis.validators
+      .map(({ publicKey, power }) => ({ address: hexOf(addressOf(publicKey)), key: publicKey, power, priority: 0n }))
+      .sort(inOrder);
+    const total = members.reduce((sum, member) => sum + member.power, 0n);
+    // At genesis everybody is a newcomer, and all alike: the mean takes it away again.
+    for (const member of members) member.priority = -(total + (total >> 3n));
+    const first = new GhostSet(members, '').advanced(1);
+    this.sets.set(1n, first);
+    this.sets.set(2n, first.advanced(1));
+  }
+
+  set(height: bigint): GhostSet | undefined {
+    return this.sets.get(height);
+  }
+
+  /** The application's answer for a height, the first time that a node stores it. */
+  finalized(height: bigint, updates: readonly ValidatorUpdate[]): void {
+    if (this.seen.has(height)) return;
+    const next = this.sets.get(height + 1n);
+    if (!next) return;
+    this.seen.add(height);
+    this.sets.set(height + 2n, next.changed(updates).advanced(1));
+    this.sets.delete(height - 16n);
+  }
+}
+
+const decoded = new WeakMap<Uint8Array, ConsensusMessage | null>();
+
+/** A payload of the consensus channels; null when it does not decode (a corrupt or lying one). */
+export function consensusMessage(bytes: Uint8Array): ConsensusMessage | null {
+  let message = decoded.get(bytes);
+  if (message === undefined) {
+    const fresh = decodeConsensusMessage(bytes);
+    message = isRefusal(fresh) ? null : (fresh as ConsensusMessage);
+    decoded.set(bytes, message);
+  }
+  return message;
+}

@@ -1,0 +1,129 @@
+// Owns signing in the simulator: real ed25519, or "sim-crypto", whose signatures cost a hash and cannot be
+// forged inside the simulation.
+
+import { ed25519PublicKey, ed25519Sign, sha512 } from '#platform';
+import { equalBytes } from '../protocol/bytes.ts';
+import { must } from '../protocol/refusal.ts';
+import type { Verify } from '../protocol/signatures.ts';
+import type { PublicKey } from '../protocol/types.ts';
+import type { Sign } from '../runtime/kernel/ports.ts';
+import type { Stream } from './choices.ts';
+import type { Agenda, Life } from './heap.ts';
+import { drawSpan, MICROSECOND, type Span, span } from './latency.ts';
+
+/** A private key in the hand of its keeper: signs at once. */
+export interface SigningKey {
+  /** 32 bytes of an ed25519 key. */
+  readonly publicKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+export const ed25519Key = (seed: Uint8Array): SigningKey => ({
+  publicKey: ed25519PublicKey(seed),
+  sign: (message) => ed25519Sign(seed, message),
+});
+
+/** Signatures remembered: those of some heights of a hundred validators. A power of two. */
+const REMEMBERED = 8192;
+
+/**
+ * Signature = SHA-512(secret, public key, message). The secret is the world's; no actor ever sees it, so a
+ * liar can only sign with the key whose `SigningKey` it was given. Public keys are real, so addresses and
+ * sets are too.
+ */
+export class SimCrypto {
+  private readonly secret: Uint8Array;
+  private scratch = new Uint8Array(512);
+  private readonly isRemembering: boolean;
+  // Slot by the first bytes of the signature; what stands there is compared in full.
+  private readonly keys: (Uint8Array | undefined)[] = new Array(REMEMBERED);
+  private readonly messages: (Uint8Array | undefined)[] = new Array(REMEMBERED);
+  private readonly signatures: (Uint8Array | undefined)[] = new Array(REMEMBERED);
+
+  /** With `forget` every verification hashes: the verdicts are the same. */
+  constructor(secret: Uint8Array, memory: 'remember' | 'forget' = 'remember') {
+    must(secret.length === 32, 'the secret of a world has 32 bytes');
+    this.secret = secret;
+    this.isRemembering = memory === 'remember';
+  }
+
+  key(seed: Uint8Array): SigningKey {
+    const publicKey = ed25519PublicKey(seed);
+    return { publicKey, sign: (message) => this.signAs(publicKey, message) };
+  }
+
+  private signAs(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
+    const signature = this.mac(publicKey, message);
+    if (this.isRemembering) this.remember(publicKey, message, signature);
+    return signature;
+  }
+
+  private mac(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
+    // The secret and the key have fixed lengths, so no two inputs run together.
+    const length = 64 + message.length;
+    if (length > this.scratch.length) this.scratch = new Uint8Array(length * 2);
+    const { scratch } = this;
+    scratch.set(this.secret);
+    scratch.set(publicKey, 32);
+    scratch.set(message, 64);
+    return sha512(scratch.subarray(0, length));
+  }
+
+  private remember(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): void {
+    const slot = slotOf(signature);
+    this.keys[slot] = publicKey;
+    this.messages[slot] = message.slice(); // sign bytes may stand in a scratch buffer
+    this.signatures[slot] = signature.slice();
+  }
+
+  readonly verify: Verify = (key: PublicKey, message: Uint8Array, signature: Uint8Array): boolean => {
+    if (key.type !== 'ed25519' || key.bytes.length !== 32 || signature.length !== 64) return false;
+    if (this.isRemembering) {
+      const slot = slotOf(signature);
+      const known = this.signatures[slot];
+      if (
+        known !== undefined &&
+        equalBytes(known, signature) &&
+        equalBytes(this.keys[slot] as Uint8Array, key.bytes) &&
+        equalBytes(this.messages[slot] as Uint8Array, message)
+      ) {
+        return true;
+      }
+    }
+    const isGood = equalBytes(this.mac(key.bytes, message), signature);
+    if (isGood && this.isRemembering) this.remember(key.bytes, message, signature);
+    return isGood;
+  };
+}
+
+const slotOf = (signature: Uint8Array): number =>
+  ((signature[0] as number) | ((signature[1] as number) << 8)) & (REMEMBERED - 1);
+
+export const SIGNING: Span = span(10 * MICROSECOND, 100 * MICROSECOND);
+
+/** The sign port of one life: answers in order, after a drawn moment. */
+export class SimSign implements Sign {
+  readonly publicKey: Uint8Array;
+  private readonly agenda: Agenda;
+  private readonly life: Life;
+  private readonly stream: Stream;
+  private readonly key: SigningKey;
+  private readonly takes: Span;
+  private lastAt = 0;
+
+  constructor(agenda: Agenda, life: Life, stream: Stream, key: SigningKey, takes: Span = SIGNING) {
+    this.agenda = agenda;
+    this.life = life;
+    this.stream = stream;
+    this.key = key;
+    this.takes = takes;
+    this.publicKey = key.publicKey;
+  }
+
+  sign(bytes: Uint8Array, done: (signature: Uint8Array) => void): void {
+    const { agenda } = this;
+    const signature = this.key.sign(bytes);
+    this.lastAt = Math.max(agenda.now + drawSpan(this.stream, this.takes), this.lastAt + 1);
+    agenda.at(this.lastAt, () => done(signature), 0, this.life);
+  }
+}

@@ -1,0 +1,276 @@
+// A world: machines on a network under one agenda, their faults, and the oracles that watch. One heap, one thread, no promises.
+
+import { sha256, utf8Encode } from '#platform';
+import { type Gifts, type NodeConfig, nodeCast, ownerOf } from '../actors/node.ts';
+import type { ActorName, Effect, NodeEvent, PeerId } from '../actors/turn.ts';
+import { unreachable } from '../protocol/refusal.ts';
+import { rememberingVerify, type Verify, verifySignature } from '../protocol/signatures.ts';
+import { RunningDigest } from '../runtime/kernel/digest.ts';
+import { Node, type TurnRecord, type Watcher } from '../runtime/kernel/node.ts';
+import { addressOfMember, type Cast, configOf, type Edges, EPOCH_NS, fullMesh } from './cast.ts';
+import type { Choices, Stream } from './choices.ts';
+import { type ClockSettings, MachineClock } from './clock.ts';
+import { Disk } from './disk.ts';
+import type { CrashHow, DiskSettings } from './disk-door.ts';
+import { Agenda } from './heap.ts';
+import type { LinkSettings } from './links.ts';
+import { Machine } from './machine.ts';
+import { SimMail } from './mail.ts';
+import { Network } from './network.ts';
+import type { Oracle, OracleMaker, Violation } from './oracle.ts';
+import { ed25519Key, SimCrypto, SimSign } from './sim-crypto.ts';
+
+type Settings = Partial<Pick<NodeConfig, 'app' | 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;
+
+export interface WorldOptions {
+  readonly cast: Cast;
+  readonly choices: Choices;
+  readonly crypto: 'sim' | 'ed25519';
+  readonly edges?: Edges;
+  readonly settings?: Settings;
+  readonly links?: LinkSettings;
+  readonly disk?: DiskSettings;
+  /** Per machine; default: perfect. */
+  readonly clocks?: (index: number) => Partial<ClockSettings>;
+  readonly oracles?: readonly OracleMaker[];
+  /** Machines whose promises count; others lie. */
+  readonly liars?: ReadonlySet<string>;
+  readonly application?: Gifts['application'];
+  readonly memo?: boolean;
+  /** Gets each turn as it happens: a recorder, a picture. */
+  readonly onTurn?: (at: Machine, record: TurnRecord, world: World) => void;
+  readonly onEvent?: (at: Machine, actor: ActorName, event: NodeEvent, world: World) => void;
+}
+
+/** Signatures remembered between nodes with real ed25519: verification is pure, and two thirds of the cost. */
+const SIGNATURES_REMEMBERED = 65_536;
+
+export class World {
+  readonly agenda: Agenda;
+  readonly network: Network;
+  readonly machines: readonly Machine[];
+  readonly oracles: readonly Oracle[];
+  readonly violations: Violation[] = [];
+  readonly digest = new RunningDigest();
+  readonly choices: Choices;
+  /** Deliveries over all nodes and lives. */
+  deliveries = 0;
+  /** Called before each effect leaves: true crashes the node there. A play's or a swarm's crash plan. */
+  crashHere: ((at: Machine, actor: ActorName, effect: Effect) => boolean) | null = null;
+  /** Called when a node published something, after the oracles. */
+  listeners: ((at: Machine, event: NodeEvent) => void)[] = [];
+  lostMail = 0;
+  private readonly options: WorldOptions;
+  private readonly verify: Verify;
+  private readonly byId = new Map<PeerId, Machine>();
+  private readonly watchers = new Map<Node, Machine>();
+  private readonly starts: Stream;
+
+  constructor(options: WorldOptions) {
+    const { cast, choices } = options;
+    this.options = options;
+    this.choices = choices;
+    this.agenda = new Agenda(choices.stream('agenda/tie'));
+    this.network = new Network(this.agenda, choices, options.links);
+    this.starts = choices.stream('world/start');
+    const memo = options.memo ?? true;
+    const crypto = new SimCrypto(
+      sha256(utf8Encode('the secret of sim-crypto')),
+      memo ? 'remember' : 'forget',
+    );
+    const real = memo ? rememberingVerify(verifySignature, SIGNATURES_REMEMBERED) : verifySignature;
+    this.verify = options.crypto === 'sim' ? crypto.verify : real;
+    const edges = options.edges ?? fullMesh(cast.members.length);
+    this.machines = cast.members.map((member, index) => {
+      const config = configOf(cast, index, edges, { ...options.settings, crypto: options.crypto });
+      const disk = new Disk(this.agenda, choices, member.name, options.disk);
+      const clock = new MachineClock(this.agenda, {
+        epochNs: EPOCH_NS,
+        skewNs: 0n,
+        driftPpm: 0,
+        ...options.clocks?.(index),
+      });
+      const key =
+        member.seed && (options.crypto === 'sim' ? crypto.key(member.seed) : ed25519Key(member.seed));
+      const machine = new Machine(index, config, member, disk, clock, key);
+      this.network.addHost(member.id, addressOfMember(member));
+      this.byId.set(member.id, machine);
+      return machine;
+    });
+    const liars = options.liars ?? new Set<string>();
+    this.oracles = (options.oracles ?? []).map((make) => {
+      const oracle: Oracle = make((what, at, height) => this.violate(oracle.name, what, at, height), {
+        chainId: cast.chainId,
+        machines: this.machines,
+        now: () => this.agenda.now,
+        isHonest: (machine) => !liars.has(machine.name),
+      });
+      return oracle;
+    });
+  }
+
+  private violate(oracle: string, what: string, at: Machine | null, height: bigint): void {
+    this.violations.push({ oracle, what, node: at?.name ?? '', atNs: this.agenda.now, height });
+  }
+
+  machine(name: string): Machine {
+    return this.machines.find((each) => each.name === name) ?? unreachable(`no machine ${name} in this cast`);
+  }
+
+  machineOf(peer: PeerId): Machine | undefined {
+    return this.byId.get(peer);
+  }
+
+  // --- lives -----------------------------------------------------------------------------------------------------------
+
+  /** Every node starts within the first tenth of a second. */
+  startAll(): void {
+    for (const machine of this.machines) {
+      this.agenda.after(this.starts.draw(100_000_000), () => this.startNode(machine));
+    }
+  }
+
+  startNode(machine: Machine): void {
+    if (machine.node || machine.isGone) return;
+    const life = this.agenda.beginLife();
+    const { choices, agenda } = this;
+    const disk = machine.disk.open(life, () => this.crash(machine, 'drawn'));
+    const label = `node/${machine.name}/`;
+    const gifts: Gifts = {
+      verify: this.verify,
+      memo: this.options.memo ?? true,
+      ...(this.options.application && { application: this.options.application }),
+    };
+    const cast = nodeCast(machine.config, gifts);
+    const sign = new SimSign(agenda, life, choices.stream(`${label}sign`), machine.key ?? NO_KEY);
+    const random = choices.stream(`${label}draw`);
+    const node = new Node({
+      id: machine.member.id,
+      logics: cast.logics,
+      spawn: cast.spawn,
+      ownerOf,
+      watcher: this.watcher,
+      ports: {
+        clock: machine.clock.open(life),
+        random,
+        net: this.network.start(machine.member.id, life),
+        mail: new SimMail(agenda, life, choices.stream(`${label}mail`)),
+        sign,
+        log: disk.log,
+        store: disk.store,
+      },
+    });
+    machine.node = node;
+    machine.life = life;
+    machine.lives++;
+    machine.mode = 'handshake';
+    machine.halted = null;
+    this.watchers.set(node, machine);
+    this.mark(1, machine);
+    for (const oracle of this.oracles) oracle.started?.(machine);
+    node.start();
+  }
+
+  /** The machine loses its power now; the disk keeps what was durable, and of the rest what is drawn. */
+  crash(machine: Machine, how: CrashHow): void {
+    const { node } = machine;
+    if (!node) return;
+    this.deliveries += node.deliveries;
+    node.halt();
+    machine.node = null;
+    machine.crashes++;
+    machine.mode = 'down';
+    this.agenda.endLife(machine.life);
+    machine.clock.crash();
+    this.network.crash(machine.member.id);
+    machine.disk.crash(how);
+    this.watchers.delete(node);
+    this.mark(2, machine);
+    for (const oracle of this.oracles) oracle.crashed?.(machine);
+  }
+
+  /** Lives and deaths are part of the digest. */
+  private mark(kind: number, machine: Machine): void {
+    this.digest.addU32(kind);
+    this.digest.addU32(machine.index);
+  }
+
+  submit(machine: Machine, tx: Uint8Array): void {
+    if (!machine.node) return;
+    for (const oracle of this.oracles) oracle.submitted?.(machine, tx);
+    machine.node.post('mempool', { type: 'submit', tx });
+  }
+
+  // --- watching ----------------------------------------------------------------------------------------------------------
+
+  private readonly watcher: Watcher = {
+    turn: (node, record) => {
+      const machine = this.watchers.get(node) as Machine;
+      this.digest.addU32(machine.index);
+      this.digest.add(record.input);
+      this.digest.add(record.effects);
+      this.options.onTurn?.(machine, record, this);
+    },
+    published: (node, actor, event) => {
+      const machine = this.watchers.get(node);
+      if (!machine) return;
+      note(machine, event);
+      for (const oracle of this.oracles) oracle.published?.(machine, actor, event);
+      this.options.onEvent?.(machine, actor, event, this);
+      for (const listener of this.listeners) listener(machine, event);
+    },
+    leaving: (node, actor, effect) => {
+      const machine = this.watchers.get(node);
+      if (!machine) return true;
+      machine.effectsLeft++;
+      if (this.crashHere?.(machine, actor, effect)) {
+        this.crash(machine, 'drawn');
+        return true;
+      }
+      for (const oracle of this.oracles) oracle.leaving?.(machine, actor, effect);
+      return false;
+    },
+    bug: (node, actor, error) => {
+      const machine = this.watchers.get(node) ?? null;
+      const what = error instanceof Error ? error.message : String(error);
+      this.violate('hygiene', `${actor} threw: ${what}`, machine, machine?.height ?? 0n);
+    },
+    lost: () => {
+      this.lostMail++;
+    },
+  };
+
+  // --- time --------------------------------------------------------------------------------------------------------------
+
+  get deliveriesSoFar(): number {
+    return this.machines.reduce((sum, machine) => sum + (machine.node?.deliveries ?? 0), this.deliveries);
+  }
+
+  /** Until `done`, the end of the agenda, `untilNs`, or a violation. True: `done` said so. */
+  run(done: () => boolean, untilNs: number): boolean {
+    const { agenda } = this;
+    while (agenda.now <= untilNs && this.violations.length === 0) {
+      if (done()) return true;
+      if (!agenda.next()) return done();
+    }
+    return done();
+  }
+
+  end(): void {
+    for (const oracle of this.oracles) oracle.ended?.();
+  }
+}
+
+const NO_KEY = {
+  publicKey: new Uint8Array(32),
+  sign: (): Uint8Array => unreachable('a full node signs nothing'),
+};
+
+function note(machine: Machine, event: NodeEvent): void {
+  if (event.type === 'step') {
+    machine.round = event.round;
+    machine.step = event.step;
+  } else if (event.type === 'committed') machine.height = event.height;
+  else if (event.type === 'mode') machine.mode = event.mode;
+  else if (event.type === 'halted') machine.halted = event.what;
+}

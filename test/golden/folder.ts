@@ -1,0 +1,52 @@
+// Where the golden cases are: GOLDEN_DIR, else the vectors beside the repository, else the selection committed here. Tests skip, and say so, without them.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { it } from 'vitest';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+
+const ROOTS = [
+  process.env['GOLDEN_DIR'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url)),
+  fileURLToPath(new URL('./data', import.meta.url)),
+];
+
+/** A test on the parsed content of one file. */
+export type GoldenTest = <Case>(file: string, title: string, run: (content: Case) => void) => void;
+/** A test on every .json file directly in a folder. */
+export type GoldenFiles = (
+  folder: string,
+  title: string,
+  run: (content: unknown, file: string) => void,
+) => void;
+
+/** The folder's files, each looked for in all places: a file that is nowhere skips its tests. */
+export function goldenFolder(name: string): { test: GoldenTest; each: GoldenFiles } {
+  const find = (path: string): string | undefined =>
+    ROOTS.map((root) => join(root, name, path)).find((full) => existsSync(full));
+  const read = (full: string): unknown => JSON.parse(readFileSync(full, 'utf8'));
+  return {
+    test: (file, title, run) => {
+      const full = find(file);
+      if (full) it(title, () => run(read(full) as Parameters<typeof run>[0]));
+      else it.skip(`${title} (${name}/${file} is not here)`);
+    },
+    each: (folder, title, run) => {
+      const full = find(folder);
+      if (!full) {
+        it.skip(`${title} (${name}/${folder} is not here)`);
+        return;
+      }
+      for (const file of readdirSync(full).filter((file) => file.endsWith('.json'))) {
+        it(`${title}: ${file}`, () => run(read(join(full, file)), file));
+      }
+    },
+  };
+}
+
+/** What a refusal becomes in a test: a failure that says why. */
+export const okay = <Value>(value: Value): Exclude<Value, { readonly refused: string }> =>
+  isRefusal(value) ? unreachable(value.because) : (value as Exclude<Value, { readonly refused: string }>);
+
+/** 64-bit numbers stand in cases as numbers or as strings. */
+export const big = (value: number | string | undefined): bigint => BigInt(value ?? 0);

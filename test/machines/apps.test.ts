@@ -1,0 +1,209 @@
+import { expect, it } from 'vitest';
+import { type Application, applicationNamed } from '../../machines/apps/application.ts';
+import { judgeTx } from '../../machines/apps/kvstore-tx.ts';
+import type { AbciResponse, Misbehavior, RequestFinalizeBlock } from '../../protocol/abci.ts';
+import { base64Of, hexOf } from '../../protocol/bytes.ts';
+import { ed25519FromSecret } from '../../protocol/keys.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { EMPTY_BYTES, ZERO_TIME_NS } from '../../protocol/types.ts';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const bytes = (...list: number[]): Uint8Array => Uint8Array.from(list);
+const NO_VOTES = { round: 0, votes: [] };
+
+function named(name: string): Application {
+  const application = applicationNamed(name);
+  return isRefusal(application) ? unreachable(application.because) : (application as Application);
+}
+
+const context = {
+  misbehavior: [] as readonly Misbehavior[],
+  height: 1n,
+  timeNs: ZERO_TIME_NS,
+  nextValidatorsHash: EMPTY_BYTES,
+  proposerAddress: EMPTY_BYTES,
+};
+
+function finalize(
+  app: Application,
+  txs: readonly Uint8Array[],
+  more: Partial<RequestFinalizeBlock> = {},
+): AbciResponse {
+  const value = { ...context, txs, decidedLastCommit: NO_VOTES, hash: EMPTY_BYTES, ...more };
+  return app.answer({ type: 'finalize-block', value });
+}
+
+function block(app: Application, ...txs: Uint8Array[]): { codes: number[]; appHash: string; logs: string[] } {
+  const response = finalize(app, txs);
+  if (response.type !== 'finalize-block') return unreachable(response.type);
+  expect(app.answer({ type: 'commit', value: {} })).toEqual({ type: 'commit', value: { retainHeight: 0n } });
+  const { txResults, appHash } = response.value;
+  return {
+    codes: txResults.map(({ code }) => code),
+    appHash: hexOf(appHash),
+    logs: txResults.map(({ log }) => log),
+  };
+}
+
+function check(app: Application, tx: Uint8Array): [number, string] {
+  const response = app.answer({ type: 'check-tx', value: { tx, type: 0 } });
+  return response.type === 'check-tx'
+    ? [response.value.code, response.value.log]
+    : unreachable(response.type);
+}
+
+function query(app: Application, path: string, data = EMPTY_BYTES): [string, string] {
+  const response = app.answer({ type: 'query', value: { data, path, height: 0n, prove: false } });
+  return response.type === 'query'
+    ? [textOf(response.value.value), response.value.log]
+    : unreachable(response.type);
+}
+
+it('an unknown name is refused with the names there are', () => {
+  const refusal = applicationNamed('bank');
+  expect(isRefusal(refusal) && refusal.because).toContain('kvstore, persistent_kvstore, counter');
+});
+
+const ed25519 = base64Of(ed25519FromSecret('v').publicKey.bytes);
+const secp256k1 = base64Of(Uint8Array.from([2, ...new Uint8Array(32).fill(7)]));
+
+const transactions: readonly { readonly tx: string; readonly ok: boolean }[] = [
+  { tx: 'a=b', ok: true },
+  { tx: 'a:b', ok: true },
+  { tx: 'abcd', ok: false },
+  { tx: '', ok: false },
+  { tx: '=', ok: false },
+  { tx: '=b', ok: false },
+  { tx: 'a=', ok: false },
+  { tx: ':b', ok: false },
+  { tx: 'a:', ok: false },
+  { tx: 'a=b=c', ok: false },
+  { tx: 'a:b:c', ok: false },
+  { tx: 'a:b=c', ok: false },
+  { tx: 'val', ok: false },
+  { tx: 'value=1', ok: true },
+  { tx: `val=ed25519!${ed25519}!5`, ok: true },
+  { tx: `val=ed25519!${ed25519}!0`, ok: true },
+  { tx: `val=ed25519!${ed25519}!+5`, ok: true },
+  { tx: `val=ed25519!${ed25519}!-1`, ok: false },
+  { tx: `val=ed25519!${ed25519}!`, ok: false },
+  { tx: `val=ed25519!${ed25519}!1e3`, ok: false },
+  { tx: `val=ed25519!${ed25519}!9223372036854775808`, ok: false },
+  { tx: `val=ed25519!${ed25519}`, ok: false },
+  { tx: `val=ed25519!${ed25519}!5!6`, ok: false },
+  { tx: 'val=ed25519!aGk=!5', ok: false },
+  { tx: 'val=ed25519!***!5', ok: false },
+  { tx: `val=sr25519!${ed25519}!5`, ok: false },
+  { tx: `val=secp256k1!${secp256k1}!5`, ok: true },
+  { tx: `val=secp256k1!${ed25519}!5`, ok: false },
+  // Becomes `val=...` in a proposal, so it is judged as that.
+  { tx: 'val:x', ok: false },
+  { tx: `val:${ed25519}!5`, ok: false },
+  { tx: `val:secp256k1!${secp256k1}!5`, ok: true },
+];
+
+it.each(transactions)('kvstore: $tx is well formed: $ok', ({ tx, ok }) => {
+  expect(judgeTx(utf8(tx)) === null).toBe(ok);
+  const app = named('kvstore');
+  expect(check(app, utf8(tx))).toEqual([ok ? 0 : 2, '']);
+  const value = { ...context, txs: [utf8(tx)], maxTxBytes: 1000n, localLastCommit: NO_VOTES };
+  const prepared = app.answer({ type: 'prepare-proposal', value });
+  if (prepared.type !== 'prepare-proposal') return unreachable(prepared.type);
+  expect(prepared.value.txs.length).toBe(ok ? 1 : 0);
+  const processed = app.answer({
+    type: 'process-proposal',
+    value: { ...context, txs: prepared.value.txs, hash: EMPTY_BYTES, proposedLastCommit: NO_VOTES },
+  });
+  expect(processed).toEqual({ type: 'process-proposal', value: { status: 1 } });
+  expect(finalize(app, prepared.value.txs).type).toBe('finalize-block');
+});
+
+it('kvstore: validators live with the genesis, are punished, and leave', () => {
+  const app = named('kvstore');
+  const genesis = ed25519FromSecret('genesis');
+  app.answer({
+    type: 'init-chain',
+    value: {
+      timeNs: 0n,
+      chainId: 'c',
+      consensusParams: {} as never,
+      validators: [{ publicKey: genesis.publicKey, power: 10n }],
+      appStateBytes: EMPTY_BYTES,
+      initialHeight: 1n,
+    },
+  });
+  const guilty: Misbehavior = {
+    type: 1,
+    validator: { address: genesis.address, power: 10n },
+    height: 1n,
+    timeNs: 0n,
+    powerTotal: 10n,
+  };
+  const punished = finalize(app, [], { misbehavior: [guilty] });
+  expect(punished.type === 'finalize-block' && punished.value.validatorUpdates).toEqual([
+    { publicKey: genesis.publicKey, power: 9n },
+  ]);
+  app.answer({ type: 'commit', value: {} });
+  const kept = app.answer({
+    type: 'query',
+    value: { data: genesis.publicKey.bytes, path: '/val', height: 0n, prove: false },
+  });
+  const record = kept.type === 'query' ? hexOf(kept.value.value) : '';
+  expect(record).toBe(`260a220a20${hexOf(genesis.publicKey.bytes)}1009`);
+  block(app, utf8(`val=ed25519!${base64Of(genesis.publicKey.bytes)}!0`));
+  expect(query(app, '/val', genesis.publicKey.bytes)).toEqual(['', '']);
+  expect(app.digest()).toEqual(app.digestFromScratch());
+  expect(finalize(app, [], { misbehavior: [guilty] }).type).toBe('exception');
+});
+
+it('kvstore: its digest tells states apart that share an app hash', () => {
+  const [one, two] = [named('kvstore'), named('kvstore')];
+  expect(block(one, utf8('a=b')).appHash).toBe(block(two, utf8('a=c')).appHash);
+  expect(one.digest()).not.toEqual(two.digest());
+  expect([block(one, utf8('a=d')), block(two, utf8('a=d'))].map(({ appHash }) => appHash)).toEqual([
+    '0400000000000000',
+    '0400000000000000',
+  ]);
+  expect(one.digest()).toEqual(two.digest());
+});
+
+it('kvstore: an app hash of many transactions is a varint', () => {
+  const app = named('kvstore');
+  expect(block(app, ...Array.from({ length: 64 }, (_, i) => utf8(`k${i}=v`))).appHash).toBe(
+    '8001000000000000',
+  );
+});
+
+it('counter_serial wants transactions numbered', () => {
+  const app = named('counter_serial');
+  expect(check(app, new Uint8Array(9))).toEqual([1, 'Max tx size is 8 bytes, got 9']);
+  expect(block(app, bytes(0), bytes(1), bytes(1), bytes(0, 2))).toEqual({
+    codes: [0, 0, 2, 0],
+    appHash: '0000000000000003',
+    logs: ['', '', 'Invalid nonce. Expected 2, got 1', ''],
+  });
+  expect(check(app, bytes(2))).toEqual([2, 'Invalid nonce. Expected >= 3, got 2']);
+  expect(check(app, bytes(200))).toEqual([0, '']);
+  expect(query(app, 'tx')).toEqual(['3', '']);
+  expect(query(app, 'hash')).toEqual(['1', '']);
+  expect(query(app, 'x')).toEqual(['', 'Invalid query path. Expected hash or tx, got x']);
+});
+
+it('counter counts anything, and nothing has an empty app hash', () => {
+  const app = named('counter');
+  expect(block(app).appHash).toBe('');
+  expect(block(app, new Uint8Array(100), bytes(7))).toMatchObject({
+    codes: [0, 0],
+    appHash: '0000000000000002',
+  });
+});
+
+it('noop agrees to everything that fits', () => {
+  const app = named('noop');
+  const txs = [bytes(1, 2, 3), bytes(4, 5), bytes(6)];
+  const value = { ...context, txs, maxTxBytes: 5n, localLastCommit: NO_VOTES };
+  const prepared = app.answer({ type: 'prepare-proposal', value });
+  expect(prepared.type === 'prepare-proposal' && prepared.value.txs).toEqual(txs.slice(0, 2));
+  expect(block(app, ...txs)).toEqual({ codes: [0, 0, 0], appHash: '', logs: ['', '', ''] });
+});

@@ -1,0 +1,212 @@
+// Tests the light client: single steps, the heights it asks for, walking back, and what a lying or silent
+// provider gets.
+
+import { describe, expect, it } from 'vitest';
+import { headerHash } from '../../../protocol/hashes.ts';
+import { walkFromBlock, walkFromTrust, walkNow } from '../../../protocol/light/skipping.ts';
+import {
+  TRUST_LEVEL_DEFAULT,
+  type TrustOptions,
+  validateTrustLevel,
+  verifyAdjacent,
+  verifyNonAdjacent,
+  verifyStep,
+} from '../../../protocol/light/verify.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { verifySignature } from '../../../protocol/signatures.ts';
+import type { Header, LightBlock } from '../../../protocol/types.ts';
+import { CHAIN_ID, chainOf, okay, person, SECOND_NS, setOf } from '../rules/people.ts';
+
+const why = (verdict: unknown): string => (isRefusal(verdict) ? verdict.refused : 'ok');
+
+// One of three leaves and another comes at each height from 3 to 14: three heights apart, nobody is left.
+const links = chainOf([10n, 10n, 10n], 20, (height) =>
+  height < 3n || height > 14n
+    ? {}
+    : {
+        validatorUpdates: [
+          { publicKey: person(Number(height) - 3).publicKey, power: 0n },
+          { publicKey: person(Number(height)).publicKey, power: 10n },
+        ],
+      },
+);
+const blocks = new Map<bigint, LightBlock>(
+  links.map(({ block, commit, before }) => [
+    block.header.height,
+    { signedHeader: { header: block.header, commit }, validatorSet: before.validators },
+  ]),
+);
+const at = (height: number): LightBlock => blocks.get(BigInt(height))!;
+const now = at(20).signedHeader.header.timeNs + SECOND_NS;
+const options: TrustOptions & { chainId: string } = {
+  chainId: CHAIN_ID,
+  level: TRUST_LEVEL_DEFAULT,
+  periodNs: 1000n * SECOND_NS,
+  clockDriftNs: SECOND_NS,
+  nowNs: now,
+};
+
+const step = (from: number, to: LightBlock, more: Partial<TrustOptions> = {}): string => {
+  const trusted = at(from);
+  const given = { ...options, ...more };
+  return why(
+    verifyStep(
+      trusted.signedHeader,
+      trusted.validatorSet,
+      to.signedHeader,
+      to.validatorSet,
+      given,
+      verifySignature,
+    ),
+  );
+};
+
+const bent = (height: number, change: Partial<Header>): LightBlock => {
+  const { signedHeader, validatorSet } = at(height);
+  return { signedHeader: { ...signedHeader, header: { ...signedHeader.header, ...change } }, validatorSet };
+};
+
+describe('a step', () => {
+  it('is trusted over any gap that enough signers bridge', () => {
+    expect(step(1, at(2))).toBe('ok');
+    expect(step(1, at(5))).toBe('ok');
+    expect(step(1, at(9))).toBe('cannot-be-trusted');
+    expect(step(8, at(9))).toBe('ok');
+  });
+
+  it('needs more signers at a higher level', () => {
+    expect(step(3, at(5), { level: { numerator: 2n, denominator: 3n } })).toBe('cannot-be-trusted');
+    expect(step(3, at(5), { level: { numerator: 1n, denominator: 3n } })).toBe('ok');
+  });
+
+  it('expires with the header it starts from', () => {
+    const age = now - at(1).signedHeader.header.timeNs;
+    expect(step(1, at(2), { periodNs: age })).toBe('expired');
+    expect(step(1, at(2), { periodNs: age + 1n })).toBe('ok');
+  });
+
+  it('is invalid from the future, backwards, or to a header that was bent', () => {
+    const { timeNs } = at(5).signedHeader.header;
+    expect(step(4, at(5), { nowNs: timeNs, clockDriftNs: 0n })).toBe('invalid');
+    expect(step(4, at(5), { nowNs: timeNs, clockDriftNs: 1n })).toBe('ok');
+    expect(step(5, at(4))).toBe('invalid');
+    expect(step(5, at(5))).toBe('invalid');
+    expect(step(4, bent(5, { appHash: Uint8Array.of(1) }))).toBe('invalid');
+    expect(step(4, bent(5, { chainId: 'other' }))).toBe('invalid');
+    expect(step(4, { ...at(5), validatorSet: at(9).validatorSet })).toBe('invalid');
+  });
+
+  it('must be of its kind', () => {
+    const from = at(4);
+    const [near, far] = [at(5), at(6)];
+    const adjacent = verifyAdjacent(
+      from.signedHeader,
+      far.signedHeader,
+      far.validatorSet,
+      options,
+      verifySignature,
+    );
+    const apart = verifyNonAdjacent(
+      from.signedHeader,
+      from.validatorSet,
+      near.signedHeader,
+      near.validatorSet,
+      options,
+      verifySignature,
+    );
+    expect([why(adjacent), why(apart)]).toEqual(['invalid', 'invalid']);
+  });
+
+  it('knows which levels make sense', () => {
+    const level = (numerator: bigint, denominator: bigint) =>
+      why(validateTrustLevel({ numerator, denominator }));
+    expect([level(1n, 3n), level(2n, 3n), level(1n, 1n)]).toEqual(['ok', 'ok', 'ok']);
+    expect([level(1n, 4n), level(4n, 3n), level(0n, 0n)]).toEqual(Array(3).fill('trust-level'));
+  });
+});
+
+/** What a walk came to, and what it asked for. */
+function walk(
+  from: number,
+  to: number,
+  fetch: (height: bigint) => LightBlock | null = (height) => blocks.get(height) ?? null,
+  hash = headerHash(at(from).signedHeader.header),
+) {
+  const fetched: number[] = [];
+  const result = walkNow(
+    walkFromTrust({ height: BigInt(from), hash }, BigInt(to), options, verifySignature),
+    (height) => {
+      fetched.push(Number(height));
+      return fetch(height);
+    },
+  );
+  const path = isRefusal(result) ? [] : result.path.map((block) => Number(block.signedHeader.header.height));
+  return { verdict: why(result), fetched, path };
+}
+
+describe('a light client', () => {
+  it('goes straight where it can, and bisects above the middle where it cannot', () => {
+    expect(walk(1, 5)).toEqual({ verdict: 'ok', fetched: [1, 5], path: [1, 5] });
+    const far = walk(1, 20);
+    expect(far.verdict).toBe('ok');
+    expect(far.fetched.slice(0, 3)).toEqual([1, 20, 11]); // 1 + 19 * 9 / 16
+    expect(new Set(far.fetched).size).toBe(far.fetched.length); // nothing is asked for twice
+    expect(far.path[0]).toBe(1);
+    expect(far.path.at(-1)).toBe(20);
+  });
+
+  it('stays where it is when trusted and target are one', () => {
+    expect(walk(7, 7)).toEqual({ verdict: 'ok', fetched: [7], path: [7] });
+  });
+
+  it('walks back by hashes', () => {
+    expect(walk(6, 3)).toEqual({ verdict: 'ok', fetched: [6, 3, 5, 4, 3], path: [6, 5, 4, 3] });
+    const lying = (height: bigint) =>
+      height === 4n ? bent(4, { appHash: Uint8Array.of(1) }) : blocks.get(height)!;
+    expect(walk(6, 3, lying).verdict).toBe('invalid');
+    const swapping = (height: bigint) => at(height === 3n ? 4 : Number(height));
+    expect(walk(6, 3, swapping).verdict).toBe('invalid');
+  });
+
+  it('does not start from a block that the user did not mean', () => {
+    const other = headerHash(at(2).signedHeader.header);
+    expect(walk(1, 5, undefined, other)).toEqual({ verdict: 'invalid', fetched: [1], path: [] });
+  });
+
+  it('stops at a bad block on its path, and is not told of one beside it', () => {
+    const path = walk(1, 20).path;
+    const lies = (bad: number) => (height: bigint) =>
+      Number(height) === bad ? bent(bad, { appHash: Uint8Array.of(1) }) : blocks.get(height)!;
+    for (const bad of path) expect(walk(1, 20, lies(bad)).verdict).toBe('invalid');
+    const beside = [...blocks.keys()].map(Number).filter((height) => !walk(1, 20).fetched.includes(height));
+    for (const bad of beside) expect(walk(1, 20, lies(bad)).verdict).toBe('ok');
+  });
+
+  it('takes no block from a provider that does not hold together', () => {
+    const swapped = at(3).validatorSet.validators.map((one) => ({ ...one, address: person(15).address }));
+    const strange = [at(8).validatorSet, setOf(), { ...at(3).validatorSet, validators: swapped }];
+    for (const validatorSet of strange) {
+      expect(
+        walk(1, 3, (height) => ({ ...at(Number(height)), ...(height === 3n && { validatorSet }) })),
+      ).toEqual({
+        verdict: 'invalid',
+        fetched: [1, 3],
+        path: [],
+      });
+    }
+  });
+
+  it('says that nothing is there, or that nothing nearer is', () => {
+    expect(walk(1, 5, (height) => (height === 5n ? null : blocks.get(height)!)).verdict).toBe('no-block');
+    expect(walk(1, 20, (height) => (height === 11n ? null : blocks.get(height)!)).verdict).toBe(
+      'cannot-be-trusted',
+    );
+  });
+
+  it('can go on from a block it holds', () => {
+    const result = okay(
+      walkNow(walkFromBlock(at(1), 5n, options, verifySignature), (height) => blocks.get(height) ?? null),
+    );
+    expect(result.path.length).toBe(2);
+  });
+});

@@ -1,0 +1,55 @@
+// Temporary folders and child processes for the tests of the host.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+/** Gone when the test is over. */
+export function temporaryFolder(): string {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'rehearsal-host-'));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface Child {
+  readonly process: ChildProcess;
+  readonly lines: string[];
+  /** The first line that begins so, now or later. */
+  line(start: string): Promise<string>;
+  /** Ends when the process has. */
+  readonly ended: Promise<void>;
+}
+
+/** Runs a TypeScript file of this folder in a process of its own, killed at the latest when the test is over. */
+export function child(script: string, ...args: string[]): Child {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', path, ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void started.kill('SIGKILL'));
+  const lines: string[] = [];
+  const waiting: { start: string; found: (line: string) => void }[] = [];
+  createInterface({ input: started.stdout }).on('line', (line) => {
+    lines.push(line);
+    for (const one of waiting) if (line.startsWith(one.start)) one.found(line);
+  });
+  return {
+    process: started,
+    lines,
+    line: (start) =>
+      new Promise((found, failed) => {
+        const known = lines.find((line) => line.startsWith(start));
+        if (known !== undefined) found(known);
+        else waiting.push({ start, found });
+        started.once('close', () => failed(new Error(`${script} ended without saying "${start}"`)));
+      }),
+    ended: new Promise((done) => started.once('close', () => done())),
+  };
+}

@@ -1,0 +1,13 @@
+// A child process that takes a folder and keeps it until it is killed: `holder.ts <folder>`.
+
+import { writeSync } from 'node:fs';
+import { lockFolder, SetupError } from '../../../runtime/host/files.ts';
+
+try {
+  lockFolder(process.argv[2]!);
+  writeSync(1, 'held\n');
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  writeSync(1, 'in use\n');
+}
+setInterval(() => {}, 1000);

@@ -1,0 +1,190 @@
+// A node's folder and its ports as a whole: files written whole, one process per home, everything closed at the end.
+
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { hostClock } from '../../../runtime/host/clock.ts';
+import {
+  lockFolder,
+  readText,
+  SetupError,
+  setupError,
+  writeFileAtomic,
+} from '../../../runtime/host/files.ts';
+import { hostMail } from '../../../runtime/host/mail.ts';
+import { type HostPorts, hostPorts } from '../../../runtime/host/ports.ts';
+import { bytesOf, textOf, textsOf } from '../../compliance/bytes.ts';
+import { child, temporaryFolder } from './folders.ts';
+
+const PEER = 'a'.repeat(40);
+const open = async (home: string): Promise<HostPorts> => {
+  const ports = await hostPorts({
+    home,
+    seed: new Uint8Array(32).fill(1),
+    peer: PEER,
+    listen: 'ws://127.0.0.1:0',
+  });
+  onTestFinished(() => ports.close());
+  return ports;
+};
+
+describe('files', () => {
+  test('an atomic write replaces the content and leaves nothing beside it', () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'genesis.json');
+    writeFileAtomic(path, 'first');
+    writeFileAtomic(path, bytesOf('second'), 0o600);
+    expect(readText('the genesis file', path)).toBe('second');
+    expect(fs.readdirSync(folder)).toEqual(['genesis.json']);
+    expect(fs.statSync(path).mode & 0o777).toBe(0o600);
+  });
+  test('a write that fails leaves the old content and nothing beside it, and names the path', () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'taken');
+    fs.mkdirSync(path);
+    expect(() => writeFileAtomic(path, 'x')).toThrow(new RegExp(`cannot write ${path}: it is a folder`));
+    expect(fs.readdirSync(folder)).toEqual(['taken']);
+  });
+  test('a file that is not there: the error names what it is, where, and what to do', () => {
+    const path = join(temporaryFolder(), 'genesis.json');
+    expect(() => readText('the genesis file', path)).toThrow(
+      new SetupError(
+        `cannot read the genesis file ${path}: there is no such file; check the path, or make it with \`init\` (ENOENT)`,
+      ),
+    );
+  });
+  test('errors without a remedy of ours keep their own words', () => {
+    expect(setupError('cannot do it', new Error('the moon is full')).message).toBe(
+      'cannot do it: the moon is full',
+    );
+  });
+});
+
+describe('the lock', () => {
+  test('is held once, also against oneself, and let go', () => {
+    const folder = temporaryFolder();
+    const unlock = lockFolder(folder);
+    expect(() => lockFolder(folder)).toThrow(`${folder} is in use by process ${process.pid}`);
+    unlock();
+    lockFolder(folder)();
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
+  test('of a dead process is taken over, also when another process has its id now', () => {
+    const folder = temporaryFolder();
+    for (const holder of ['999999999 1', `${process.pid} 1`, 'rubbish', '']) {
+      fs.writeFileSync(join(folder, 'LOCK'), holder);
+      lockFolder(folder)();
+    }
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
+  test('of another living process is respected, and is free after its death', async () => {
+    const folder = temporaryFolder();
+    const holder = child('holder.ts', folder);
+    await holder.line('held');
+    expect(() => lockFolder(folder)).toThrow(`${folder} is in use by process ${holder.process.pid}`);
+    holder.process.kill('SIGKILL');
+    await holder.ended;
+    lockFolder(folder)();
+  });
+  test('of several processes that start at once, one gets it', async () => {
+    const folder = temporaryFolder();
+    fs.writeFileSync(join(folder, 'LOCK'), '999999999 1'); // stale, so that all of them try to take over
+    const rivals = Array.from({ length: 4 }, () => child('holder.ts', folder));
+    await Promise.all(rivals.map((rival) => rival.line('')));
+    expect(rivals.map((rival) => rival.lines[0]).sort()).toEqual(['held', 'in use', 'in use', 'in use']);
+  });
+});
+
+describe('all ports of a node', () => {
+  test('logs and stores are kept in the home, by name, over a restart', async () => {
+    const home = temporaryFolder();
+    const first = await open(home);
+    first.log('consensus').append(bytesOf('heard'));
+    first.log('privval').append(bytesOf('signed'));
+    first.store('chain').write([{ key: bytesOf('k'), value: bytesOf('v'), remove: false }]);
+    expect(first.log('consensus')).toBe(first.log('consensus'));
+    expect(first.store('chain')).toBe(first.store('chain'));
+    expect(first.store('app').get(bytesOf('k'))).toBeUndefined();
+    await first.close();
+    const second = await open(home);
+    expect(textsOf(second.log('consensus').read())).toEqual(['heard']);
+    expect(textsOf(second.log('privval').read())).toEqual(['signed']);
+    expect(textOf(second.store('chain').get(bytesOf('k'))!)).toBe('v');
+  });
+  test('a home in use is refused, and stays usable for the one that has it', async () => {
+    const home = temporaryFolder();
+    const first = await open(home);
+    await expect(open(home)).rejects.toThrow(/is in use by process/);
+    first.log('consensus').append(bytesOf('a'));
+    await new Promise<void>((done) => first.log('consensus').sync(done));
+  });
+  test('a port in use is refused, and the home is free again', async () => {
+    const first = await open(temporaryFolder());
+    const home = temporaryFolder();
+    const second = { home, seed: new Uint8Array(32), peer: PEER, listen: first.address };
+    await expect(hostPorts(second)).rejects.toThrow(/the port is in use/);
+    await open(home);
+  });
+  test('a signing log that lost what was durable stops the start', async () => {
+    const home = temporaryFolder();
+    const first = await open(home);
+    first.log('privval').append(bytesOf('height 7, prevote'));
+    await first.close();
+    fs.truncateSync(join(home, 'data', 'privval.log'), 3);
+    const second = await open(home);
+    expect(() => second.log('privval')).toThrow(/privval\.log is damaged at byte 0/);
+  });
+  test('a home that cannot be made: the error names it', async () => {
+    const file = join(temporaryFolder(), 'file');
+    fs.writeFileSync(file, '');
+    await expect(open(join(file, 'home'))).rejects.toThrow(
+      /cannot make the folder .*file\/home.*a file, not a folder/,
+    );
+  });
+  test('after close no timer fires and no letter arrives', async () => {
+    const ports = await open(temporaryFolder());
+    let late = 0;
+    ports.clock.after(1_000_000n, () => late++);
+    ports.mail.carry('a', 'b', () => late++);
+    await ports.close();
+    ports.mail.carry('a', 'b', () => late++);
+    await sleep(20);
+    expect(late).toBe(0);
+  });
+});
+
+describe('mail', () => {
+  test('letters without end do not hold up timers', async () => {
+    const mail = hostMail();
+    let letters = 0;
+    const forever = () => {
+      letters++;
+      mail.carry('a', 'b', forever);
+    };
+    forever();
+    let stallMs = 0;
+    for (let i = 0; i < 30; i++) {
+      const before = performance.now();
+      await sleep(1);
+      stallMs = Math.max(stallMs, performance.now() - before);
+    }
+    mail.close();
+    expect(letters).toBeGreaterThan(1000);
+    expect(stallMs).toBeLessThan(60); // about 5 ms; a loaded machine takes its time
+  });
+  test('a bug in one delivery reaches the process, and the other letters are delivered', async () => {
+    const { lines, ended } = child('thrower.ts');
+    await ended;
+    expect(lines).toEqual(['caught: a bug', 'delivered']);
+  });
+});
+
+test('wall time follows the system', () => {
+  const clock = hostClock();
+  for (let i = 0; i < 100; i++) {
+    const difference = clock.wallNs() / 1_000_000n - BigInt(Date.now());
+    expect(difference).toBeGreaterThan(-5n);
+    expect(difference).toBeLessThan(5n);
+  }
+});

@@ -1,0 +1,212 @@
+// What only a real file can show: torn ends at every byte, rot, the mark of the synced length, rewriting.
+
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openLog, type Repair } from '../../../runtime/host/log.ts';
+import { bytesOf, textsOf } from '../../compliance/bytes.ts';
+import { temporaryFolder } from './folders.ts';
+
+const FRAME = 8;
+const synced = (log: { sync(done: () => void): void }) => new Promise<void>((done) => log.sync(done));
+const markOf = (path: string): number => Number(fs.readFileSync(`${path}.synced`).readBigUInt64LE());
+
+/** A closed log of these records. */
+async function written(path: string, ...texts: string[]): Promise<Buffer> {
+  const log = openLog(path);
+  for (const text of texts) log.append(bytesOf(text));
+  await log.close();
+  return fs.readFileSync(path);
+}
+
+/** The log in `content`, opened as after a crash that left no mark. */
+function reopened(path: string, content: Uint8Array): { texts: string[]; repairs: Repair[]; length: number } {
+  fs.rmSync(`${path}.synced`, { force: true });
+  fs.writeFileSync(path, content);
+  const repairs: Repair[] = [];
+  const log = openLog(path, { onRepair: (repair) => repairs.push(repair) });
+  const texts = textsOf(log.read());
+  void log.close();
+  return { texts, repairs, length: fs.statSync(path).size };
+}
+
+describe('a torn end', () => {
+  test('cut at every byte of the last record: the others remain, the rest is kept aside', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second', 'the last record');
+    const start = content.length - FRAME - 'the last record'.length;
+    for (let cut = start; cut <= content.length; cut++) {
+      const { texts, repairs, length } = reopened(path, content.subarray(0, cut));
+      if (cut === content.length) {
+        expect(texts).toEqual(['first', 'second', 'the last record']);
+        expect(repairs).toEqual([]);
+        continue;
+      }
+      expect(texts).toEqual(['first', 'second']);
+      expect(length).toBe(start);
+      if (cut === start) {
+        expect(repairs).toEqual([]);
+        continue;
+      }
+      const savedAs = `${path}.torn-${cut - start}`;
+      expect(repairs).toEqual([{ path, offset: start, bytesCut: cut - start, savedAs, corruption: false }]);
+      expect(fs.readFileSync(savedAs).equals(content.subarray(start, cut))).toBe(true);
+    }
+  });
+
+  test('every bit of the last record: a flip is found', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'abc');
+    const start = content.length - FRAME - 3;
+    for (let bit = start * 8; bit < content.length * 8; bit++) {
+      const rotten = Buffer.from(content);
+      rotten[bit >> 3]! ^= 1 << (bit & 7);
+      expect(reopened(path, rotten).texts).toEqual(['first']);
+    }
+  });
+
+  test('a rest of zeros, as file systems leave it, is no record', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first');
+    for (const zeros of [1, 7, 8, 9, 16, 4096]) {
+      const { texts, repairs } = reopened(path, Buffer.concat([content, Buffer.alloc(zeros)]));
+      expect(texts).toEqual(['first']);
+      expect(repairs).toHaveLength(1);
+      expect(repairs[0]!.corruption).toBe(false);
+    }
+  });
+
+  test('a length beyond the file is a torn end', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first');
+    const { texts } = reopened(path, Buffer.concat([content, Buffer.alloc(300, 0xff)]));
+    expect(texts).toEqual(['first']);
+  });
+
+  test('a file that is no log at all is emptied, and kept aside', () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const { texts, repairs } = reopened(path, bytesOf('#!/bin/sh\necho this is not a log\n'));
+    expect(texts).toEqual([]);
+    expect(fs.readFileSync(repairs[0]!.savedAs, 'utf8')).toContain('not a log');
+  });
+});
+
+describe('rot in the middle', () => {
+  test('is cut there and reported with its place as more than a torn end', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second', 'third', 'fourth');
+    const start = FRAME + 'first'.length;
+    content[start + FRAME + 2]! ^= 0x10;
+    const { texts, repairs } = reopened(path, content);
+    expect(texts).toEqual(['first']);
+    expect(repairs).toEqual([
+      { path, offset: start, bytesCut: content.length - start, savedAs: `${path}.torn-1`, corruption: true },
+    ]);
+  });
+
+  test('a log that must not be cut stays as it is, and the error says where and what to do', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second', 'third');
+    content[FRAME + 'first'.length + FRAME]! ^= 1;
+    fs.writeFileSync(path, content);
+    expect(() => openLog(path, { refuseCorruption: true })).toThrow(/x\.log is damaged at byte 13/);
+    expect(fs.readFileSync(path).equals(content)).toBe(true);
+    expect(fs.existsSync(`${path}.torn-1`)).toBe(false);
+  });
+
+  test('a log that lost synced records without a trace is found by its mark', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second');
+    fs.writeFileSync(path, content.subarray(0, FRAME + 'first'.length));
+    expect(() => openLog(path, { refuseCorruption: true })).toThrow(/damaged at byte 13/);
+    const repairs: Repair[] = [];
+    const log = openLog(path, { onRepair: (repair) => repairs.push(repair) });
+    expect(repairs).toEqual([{ path, offset: 13, bytesCut: 0, savedAs: '', corruption: true }]);
+    await log.close();
+    expect(markOf(path)).toBe(13);
+  });
+});
+
+describe('the mark of the synced length', () => {
+  test('covers what was synced before its answer, and never more than the file', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    let expected = 0;
+    for (let i = 0; i < 20; i++) {
+      log.append(bytesOf('x'.repeat(i)));
+      expected += FRAME + i;
+      const marked = new Promise<number>((done) => log.sync(() => done(markOf(path))));
+      log.append(bytesOf('not asked'));
+      expected += FRAME + 9;
+      const mark = await marked;
+      expect(mark).toBeGreaterThanOrEqual(expected - FRAME - 9);
+      expect(mark).toBeLessThanOrEqual(fs.statSync(path).size);
+    }
+    await log.close();
+    expect(markOf(path)).toBe(expected);
+  });
+
+  test('a mark that cannot be read is no mark', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    await written(path, 'first');
+    fs.writeFileSync(`${path}.synced`, 'rubbish');
+    const log = openLog(path, { refuseCorruption: true });
+    expect(textsOf(log.read())).toEqual(['first']);
+    await log.close();
+  });
+});
+
+describe('trim', () => {
+  test('gives the space back, and the mark is of the new file', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    for (let i = 0; i < 300; i++) log.append(new Uint8Array(10_000));
+    await synced(log);
+    const before = fs.statSync(path).size;
+    log.trim(10);
+    await synced(log);
+    const after = fs.statSync(path).size;
+    expect(before).toBe(300 * (FRAME + 10_000));
+    expect(after).toBe(10 * (FRAME + 10_000));
+    expect(markOf(path)).toBe(after);
+    await log.close();
+  });
+
+  test('does not rewrite for little', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    for (let i = 0; i < 1000; i++) log.append(new Uint8Array(100));
+    log.trim(1);
+    await synced(log);
+    expect(fs.statSync(path).size).toBe(1000 * (FRAME + 100));
+    await log.close();
+  });
+
+  test('what a crash leaves of a rewrite is swept away', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    await written(path, 'first');
+    fs.writeFileSync(`${path}.new`, 'half a file');
+    const log = openLog(path);
+    expect(textsOf(log.read())).toEqual(['first']);
+    expect(fs.existsSync(`${path}.new`)).toBe(false);
+    await log.close();
+  });
+
+  test('under load the file stays near what lives in it', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    for (let i = 0; i < 3000; i++) {
+      for (let k = 0; k < 5; k++) log.append(new Uint8Array(2000));
+      log.trim(20);
+      if (i % 10 === 0) await synced(log);
+    }
+    await log.close();
+    expect(fs.statSync(path).size).toBeLessThan(3_000_000);
+  });
+});
+
+test('a path that cannot be opened: the error names it and says what to do', () => {
+  const folder = temporaryFolder();
+  expect(() => openLog(folder)).toThrow(/cannot open the log .*it is a folder; name a file \(EISDIR\)/);
+  expect(() => openLog(join(folder, 'none', 'x.log'))).toThrow(/none\/x\.log: there is no such file/);
+});
