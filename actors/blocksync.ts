@@ -6,7 +6,6 @@ import type { SyncConfig } from '../machines/sync/config.ts';
 import { SyncPool } from '../machines/sync/pool.ts';
 import { type BlocksyncMessage, CHANNEL_BLOCKSYNC } from '../protocol/messages.ts';
 import { isRefusal, type Refusal, unreachable } from '../protocol/refusal.ts';
-import { validateBlock } from '../protocol/validate.ts';
 import {
   decodeBlocksyncMessage,
   encodeBlock,
@@ -168,7 +167,8 @@ class BlocksyncTurn {
 
   private onApplied(height: bigint): void {
     const pool = this.state.pool ?? unreachable('a block was applied that nobody fetched');
-    pool.applied(height, this.nowNs);
+    const liar = pool.applied(height, this.nowNs);
+    if (liar !== null) this.score(liar, `block sync at height ${height}: its half of a pair was wrong`);
     const base = this.state.stored?.base ?? 0n;
     this.state.stored = { base: base > 0n ? base : height, height };
     this.stopIfCaughtUp(pool);
@@ -176,9 +176,8 @@ class BlocksyncTurn {
 
   private onRefused(height: bigint, because: string): void {
     const pool = this.state.pool ?? unreachable('a block was refused that nobody fetched');
-    for (const sender of pool.refused(height, this.nowNs)) {
-      this.score(sender, `block sync at height ${height}: ${because}`);
-    }
+    const liar = pool.refused(height, this.nowNs);
+    if (liar !== null) this.score(liar, `block sync at height ${height}: ${because}`);
   }
 
   private stopIfCaughtUp(pool: SyncPool): boolean {
@@ -205,10 +204,9 @@ class BlocksyncTurn {
       case 'status-request':
         if (this.state.stored) this.send([peer], this.status());
         return true;
-      case 'status-response': {
-        const refusal = this.state.pool?.range(peer, message.base, message.height, this.nowNs);
-        return refusal?.refused === 'impossible-range' ? this.score(peer, refusal.because) : true;
-      }
+      case 'status-response':
+        this.state.pool?.range(peer, message.base, message.height, this.nowNs);
+        return true;
       case 'no-block-response':
         this.state.pool?.hasNot(peer, message.height, this.nowNs);
         return true;
@@ -226,14 +224,14 @@ class BlocksyncTurn {
     const { pool, hasSynced } = this.state;
     const { block, extendedCommit } = message;
     if (!pool) return hasSynced ? null : { refused: 'unsolicited-block', because: 'we are not syncing' };
-    const malformed = validateBlock(block); // by itself, so that only its sender pays for it
-    if (malformed) return malformed;
     const { height } = block.header;
     if (extendedCommit && extendedCommit.height !== height) {
       const because = `block height ${height} != extCommit height ${extendedCommit.height}`;
       return { refused: 'extended-commit', because };
     }
-    const lastCommit = encodeCommit(block.lastCommit ?? unreachable('a valid block has a last commit'));
+    const lastCommit = encodeCommit(
+      block.lastCommit ?? unreachable('a block is decoded with its last commit'),
+    );
     return pool.gave(peer, height, { from: peer, bytes: encodeBlock(block), lastCommit }, this.nowNs);
   }
 

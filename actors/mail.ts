@@ -23,10 +23,23 @@ const trusted =
     return isRefusal(value) ? unreachable(`our own mail does not decode: ${value.because}`) : (value as T);
   };
 
-const vote = opaque<Vote>(encodeVote, trusted(decodeVote));
-const proposal = opaque<Proposal>(encodeProposal, trusted(decodeProposal));
-const abciRequest = opaque<AbciRequest>(encodeAbciRequest, trusted(decodeAbciRequest));
-const abciResponse = opaque<AbciResponse>(encodeAbciResponse, trusted(decodeAbciResponse));
+/** Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per value. */
+function once<T extends object>(encode: (value: T) => Uint8Array): (value: T) => Uint8Array {
+  const made = new WeakMap<T, Uint8Array>();
+  return (value) => {
+    let encoded = made.get(value);
+    if (!encoded) {
+      encoded = encode(value);
+      made.set(value, encoded);
+    }
+    return encoded;
+  };
+}
+
+const vote = opaque<Vote>(once(encodeVote), trusted(decodeVote));
+const proposal = opaque<Proposal>(once(encodeProposal), trusted(decodeProposal));
+const abciRequest = opaque<AbciRequest>(once(encodeAbciRequest), trusted(decodeAbciRequest));
+const abciResponse = opaque<AbciResponse>(once(encodeAbciResponse), trusted(decodeAbciResponse));
 
 const peers = { 'peer-up': { peer: text }, 'peer-down': { peer: text } } as const;
 /** Answer of the app actor to a `request` with the same tag. */

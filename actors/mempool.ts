@@ -161,13 +161,11 @@ class MempoolTurn {
     return true;
   }
 
-  /** Null: the form is right (spec 3.2, mempool pre-filter). */
+  /** Null: the sizes are right (spec 3.2, mempool pre-filter). */
   private faultOf(txs: readonly Uint8Array[]): string | null {
     const { txBytesMax, batchBytesMax } = this.config;
-    if (txs.length === 0) return 'no transactions';
     let bytes = 0;
     for (const { length } of txs) {
-      if (length === 0) return 'an empty transaction';
       if (length > txBytesMax) return `a transaction of ${length} bytes, the maximum is ${txBytesMax}`;
       bytes += length;
     }

@@ -48,22 +48,17 @@ export function signMessage(pair: KeyPair, message: Uint8Array): Uint8Array {
 interface Verdict {
   readonly key: PublicKey;
   readonly message: Uint8Array;
-  readonly signature: Uint8Array;
   readonly valid: boolean;
 }
 
-const isVerdictOn = (verdict: Verdict, key: PublicKey, message: Uint8Array, signature: Uint8Array): boolean =>
-  equalBytes(verdict.signature, signature) &&
-  equalBytes(verdict.message, message) &&
+const isVerdictOn = (verdict: Verdict, key: PublicKey, message: Uint8Array): boolean =>
   verdict.key.type === key.type &&
+  equalBytes(verdict.message, message) &&
   equalBytes(verdict.key.bytes, key.bytes);
 
-/** Sixteen bytes of R and eight of S name a slot; whose verdict stands in it is compared in full. */
-const slotOf = (s: Uint8Array): string => byteKey(s.subarray(0, 16)) + byteKey(s.subarray(32, 40));
-
 /**
- * The same verdicts, remembered by content: the newest `max` to `2 max` of them. Rejections too, since a bad signature
- * costs the most to refuse (1.2 ms) and whoever sends one sends it again. Arguments are kept: they must not be changed later.
+ * The same verdicts, remembered by content: the newest `max` to `2 max` of them, one for each signature. Rejections too, since a bad
+ * signature costs the most to refuse (1.2 ms) and whoever sends one sends it again. Arguments are kept: they must not change later.
  */
 export function rememberingVerify(verify: Verify, max: number): Verify {
   must(max > 0, 'a memory of verdicts must hold at least one');
@@ -71,19 +66,19 @@ export function rememberingVerify(verify: Verify, max: number): Verify {
   let young = new Map<string, Verdict>();
   let old = new Map<string, Verdict>();
   return (key, message, signature) => {
-    const slot = slotOf(signature);
-    const fresh = young.get(slot);
-    if (fresh && isVerdictOn(fresh, key, message, signature)) return fresh.valid;
-    const aged = old.get(slot);
+    const name = byteKey(signature);
+    const fresh = young.get(name);
+    if (fresh && isVerdictOn(fresh, key, message)) return fresh.valid;
+    const aged = old.get(name);
     const verdict =
-      aged && isVerdictOn(aged, key, message, signature)
+      aged && isVerdictOn(aged, key, message)
         ? aged
-        : { key, message, signature, valid: verify(key, message, signature) };
+        : { key, message, valid: verify(key, message, signature) };
     if (young.size >= max) {
       old = young;
       young = new Map();
     }
-    young.set(slot, verdict);
+    young.set(name, verdict);
     return verdict.valid;
   };
 }

@@ -1,6 +1,7 @@
 // What watches a world from outside: oracles keep ghost state of their own from what leaves the nodes, and say when a promise is broken.
 
 import type { ActorName, Effect, NodeEvent } from '../actors/turn.ts';
+import type { Verify } from '../protocol/signatures.ts';
 import type { Machine } from './machine.ts';
 
 export interface Violation {
@@ -37,4 +38,6 @@ export interface WorldAbout {
   readonly machines: readonly Machine[];
   readonly now: () => number;
   readonly isHonest: (at: Machine) => boolean;
+  /** Of the world's signatures, remembered where the world remembers. */
+  readonly verify: Verify;
 }

@@ -104,6 +104,7 @@ export class World {
         machines: this.machines,
         now: () => this.agenda.now,
         isHonest: (machine) => !liars.has(machine.name),
+        verify: this.verify,
       });
       return oracle;
     });

@@ -19,7 +19,7 @@ import { sha256 } from '#platform';
 import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { commitInfo, maxDataBytes, misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
+import { commitInfo, maxDataBytes } from '../../protocol/rules/state.ts';
 import { type Block, type BlockId, type ChainState, type Commit, EMPTY_BYTES } from '../../protocol/types.ts';
 import {
   encodeChainState,
@@ -34,6 +34,7 @@ import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import type { Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
+import { follow, requestsFor } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 
 export const storeRange = record({ base: i64, height: i64 });
@@ -46,17 +47,21 @@ export interface Execution {
   /** Who gets to know when it is done. */
   readonly source: 'consensus' | 'sync' | 'handshake';
   response: ResponseFinalizeBlock | null;
+  responseBytes: Uint8Array | null;
 }
 
 export const put = (key: Uint8Array, value: Uint8Array): Write => ({ key, value, remove: false });
 export const remove = (key: Uint8Array): Write => ({ key, value: EMPTY_BYTES, remove: true });
 
-/** Who voted in a block's last commit; nobody at the initial height. */
-export function commitInfoOf(v: ValidatorState, block: Block): CommitInfo {
+/** What the application is asked about a block, with who voted in its last commit (nobody at the initial height). */
+export function requestsOf(v: ValidatorState, block: Block, id: BlockId): ReturnType<typeof requestsFor> {
   const lastCommit = block.lastCommit ?? unreachable('validated');
-  if (lastCommit.signatures.length === 0) return { round: 0, votes: [] };
-  const set = v.history.validators(block.header.height - 1n) ?? unreachable('every set in force is remembered');
-  return commitInfo(lastCommit, set);
+  const set =
+    lastCommit.signatures.length === 0
+      ? null
+      : (v.history.validators(block.header.height - 1n) ?? unreachable('every set in force is remembered'));
+  const info = (): CommitInfo => (set === null ? { round: 0, votes: [] } : commitInfo(lastCommit, set));
+  return requestsFor(v.config.memo, block, id.hash, set, info);
 }
 
 /** Stores the block (durable before its end is logged), logs the end of the height, and asks the application to execute it. */
@@ -86,28 +91,13 @@ export function execute(
   v.does({ type: 'sync', log: 'consensus' });
   v.does({ type: 'trim', log: 'consensus', keep: 1 });
   v.commitNs = v.turn.monoNs;
-  v.execution = { id: entry.id, block, round, commit, source, response: null };
+  v.execution = { id: entry.id, block, round, commit, source, response: null, responseBytes: null };
   finalize(v, block, entry.id);
 }
 
 /** FinalizeBlock for a block, whether new or executed again at a handshake. */
 export function finalize(v: ValidatorState, block: Block, id: BlockId): void {
-  v.ask(
-    { for: 'finalize' },
-    {
-      type: 'finalize-block',
-      value: {
-        txs: block.txs,
-        decidedLastCommit: commitInfoOf(v, block),
-        misbehavior: misbehaviorOf(block.evidence),
-        hash: id.hash,
-        height: block.header.height,
-        timeNs: block.header.timeNs,
-        nextValidatorsHash: block.header.nextValidatorsHash,
-        proposerAddress: block.header.proposerAddress,
-      },
-    },
-  );
+  v.ask({ for: 'finalize' }, { type: 'finalize-block', value: requestsOf(v, block, id).finalize });
 }
 
 /** The response is stored durably before the application may commit: afterwards it could not be had again. */
@@ -119,12 +109,9 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
     return;
   }
   execution.response = response;
-  v.does({
-    type: 'store',
-    store: 'chain',
-    durable: true,
-    writes: [put(responseKey(header.height), encodeResponseFinalizeBlock(response))],
-  });
+  execution.responseBytes = encodeResponseFinalizeBlock(response);
+  const writes = [put(responseKey(header.height), execution.responseBytes)];
+  v.does({ type: 'store', store: 'chain', durable: true, writes });
   v.ask({ for: 'commit' }, { type: 'commit', value: {} });
 }
 
@@ -132,18 +119,20 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   const execution = v.execution ?? unreachable('nothing executes');
   const response = execution.response ?? unreachable('finalized');
   const { block, id } = execution;
-  const next = nextState(v.chain, id, block.header, response);
-  if (isRefusal(next)) {
-    v.halt(`the application's answer for height ${block.header.height} breaks the chain: ${next.because}`);
+  const before = v.chain;
+  const responseBytes = execution.responseBytes ?? unreachable('finalized');
+  const followed = follow(v.config.memo, before, id, block, response, responseBytes);
+  if (isRefusal(followed)) {
+    v.halt(`the application's answer for height ${block.header.height} breaks the chain: ${followed.because}`);
     return;
   }
-  const before = v.chain;
+  const { state: next, bytes: stateBytes } = followed;
   v.chain = next;
   v.execution = null;
   remember(v, block, next);
-  const writes = [...stateWrites(before, next), ...evidenceWrites(v, block), ...prune(v, retainHeight)];
+  const writes = [...stateWrites(before, next, stateBytes), ...evidenceWrites(v, block), ...prune(v, retainHeight)];
   v.does({ type: 'store', store: 'chain', durable: false, writes });
-  tellOthers(v, execution, response);
+  tellOthers(v, execution, response, stateBytes);
 }
 
 /** The node's memory of its own past after a block. */
@@ -155,8 +144,12 @@ export function remember(v: ValidatorState, block: Block, next: ChainState): voi
   v.history.paramsFrom(height + 1n, next.consensusParams);
 }
 
-export function stateWrites(before: ChainState | null, next: ChainState): Write[] {
-  const writes = [put(STATE_KEY, encodeChainState(next))];
+export function stateWrites(
+  before: ChainState | null,
+  next: ChainState,
+  stateBytes: Uint8Array = encodeChainState(next),
+): Write[] {
+  const writes = [put(STATE_KEY, stateBytes)];
   const after = next.lastBlockHeight;
   if (before === null || next.lastHeightValidatorsChanged !== before.lastHeightValidatorsChanged) {
     writes.push(put(validatorsKey(next.lastHeightValidatorsChanged), encodeValidatorSet(next.nextValidators)));
@@ -203,7 +196,12 @@ function prune(v: ValidatorState, retainHeight: bigint): Write[] {
 
 // --- afterwards ------------------------------------------------------------------------------------------------------
 
-function tellOthers(v: ValidatorState, execution: Execution, response: ResponseFinalizeBlock): void {
+function tellOthers(
+  v: ValidatorState,
+  execution: Execution,
+  response: ResponseFinalizeBlock,
+  stateBytes: Uint8Array,
+): void {
   const { block, id, round, source } = execution;
   const { height } = block.header;
   const { chain } = v;
@@ -216,7 +214,7 @@ function tellOthers(v: ValidatorState, execution: Execution, response: ResponseF
     txBytesMax: isRefusal(room) ? 0n : room,
     gasMax: chain.consensusParams.block.maxGas,
   });
-  const stateDigest = digestOf(v);
+  const stateDigest = digestOf(v, stateBytes);
   const { appHash } = chain;
   v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: block.txs.length, stateDigest });
   const made = v.pool.onCommitted(v.facts());
@@ -227,8 +225,7 @@ function tellOthers(v: ValidatorState, execution: Execution, response: ResponseF
 }
 
 /** What the validator decides from, at rest after a height: its chain state (every set, parameter and hash) and its store's reach. */
-function digestOf(v: ValidatorState): Uint8Array {
-  const state = encodeChainState(v.chain);
+function digestOf(v: ValidatorState, state: Uint8Array): Uint8Array {
   const reach = encodeWith(storeRange, v.store);
   const all = new Uint8Array(state.length + reach.length);
   all.set(state);

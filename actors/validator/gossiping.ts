@@ -83,6 +83,13 @@ export function keepGossiping(v: ValidatorState): void {
   v.does({ type: 'schedule', timer: 'gossip', afterNs: period + jitter });
 }
 
+/** The height is decided: nobody needs what it was made of, but who asks. */
+export function restGossip(v: ValidatorState): void {
+  if (!v.gossipRuns) return;
+  v.gossipRuns = false;
+  v.does({ type: 'cancel', timer: 'gossip' });
+}
+
 export function onGossipTick(v: ValidatorState): void {
   v.gossipRuns = false;
   if (v.mode !== 'consensus') return;

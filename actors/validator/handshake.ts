@@ -26,6 +26,7 @@ import { headerHash } from '../../protocol/hashes.ts';
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import type { KeyValue } from '../turn.ts';
 import { execute, finalize, onCommitted, put, stateWrites } from './execute.ts';
+import { sharedStart } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 
 export interface Handshake {
@@ -235,7 +236,15 @@ function applyAgainstMock(v: ValidatorState, block: Block, commit: Commit, saved
   if (!response || isRefusal(response)) {
     return v.halt(`the application's answer for height ${block.header.height} is missing in the store. Resync this node`);
   }
-  v.execution = { id: commit.blockId, block, round: commit.round, commit, source: 'handshake', response };
+  v.execution = {
+    id: commit.blockId,
+    block,
+    round: commit.round,
+    commit,
+    source: 'handshake',
+    response,
+    responseBytes: saved ?? null,
+  };
   onCommitted(v, 0n);
   afterApply(v);
 }
@@ -276,6 +285,10 @@ function mismatch(v: ValidatorState, got: Uint8Array): void {
 function done(v: ValidatorState): void {
   const shaking = shake(v);
   shaking.stage = 'done';
+  v.chain = sharedStart(v.config.memo, v.chain);
+  const first = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
+  v.history.setFrom(first, v.chain.validators);
+  v.history.setFrom(first + 1n, v.chain.nextValidators);
   shaking.whenDone(v);
 }
 

@@ -9,14 +9,14 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
-import { decodeBlock, decodeEvidenceList } from '../../protocol/wire/index.ts';
+import { decodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import type { Payload, PeerId } from '../turn.ts';
 import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
 import { storeEvidence } from './execute.ts';
-import { messageOf, payloadOf } from './words.ts';
+import { blockOf, messageOf, payloadOf } from './words.ts';
 
 /** Messages for the next height kept while we finish this one, over all peers: two votes of each of 10 validators' worth per peer. */
 const FUTURE_MESSAGES_MAX = 4096;
@@ -248,14 +248,10 @@ function hearPart(
 /** All parts are here: they must decode to a block that hashes to the id that named them. */
 export function completeBlock(v: ValidatorState, entry: BlockEntry): void {
   const bytes = entry.parts.bytes();
-  const block = BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams) ? null : decodeWhole(bytes);
-  const isNamed = block !== null && equalBytes(headerHash(block.header), entry.id.hash);
+  if (BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams)) return v.consensus.onBlock(entry, null);
+  const block = blockOf(bytes, v.config.memo);
+  const isNamed = !isRefusal(block) && equalBytes(headerHash(block.header), entry.id.hash);
   v.consensus.onBlock(entry, isNamed ? block : null);
-}
-
-function decodeWhole(bytes: Uint8Array) {
-  const block = decodeBlock(bytes);
-  return isRefusal(block) ? null : block;
 }
 
 // --- evidence ----------------------------------------------------------------------------------------------------------

@@ -32,8 +32,8 @@ import {
 import { encodeBlock } from '../../protocol/wire/index.ts';
 import { blockKey } from '../../machines/chain/keys.ts';
 import { commitOf } from '../../machines/chain/commits.ts';
-import { commitInfoOf, execute, scheduleStart } from './execute.ts';
-import { broadcast, pushOwn } from './gossiping.ts';
+import { execute, requestsOf, scheduleStart } from './execute.ts';
+import { broadcast, pushOwn, restGossip } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
 import { payloadOf } from './words.ts';
@@ -93,6 +93,7 @@ function carryOut(v: ValidatorState, said: Said): boolean {
       execute(v, said.entry, said.round, commitOf(said.precommits, consensus.height, said.round, said.entry.id), 'consensus');
       return false;
     case 'height-begins':
+      restGossip(v);
       scheduleStart(v);
       return true;
   }
@@ -289,20 +290,6 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
 
 function askApp(v: ValidatorState, entry: BlockEntry): void {
   const block = entry.block ?? unreachable('asked when whole');
-  v.ask(
-    { for: 'process', height: v.consensus.height, blockId: entry.id },
-    {
-      type: 'process-proposal',
-      value: {
-        txs: block.txs,
-        proposedLastCommit: commitInfoOf(v, block),
-        misbehavior: misbehaviorOf(block.evidence),
-        hash: entry.id.hash,
-        height: block.header.height,
-        timeNs: block.header.timeNs,
-        nextValidatorsHash: block.header.nextValidatorsHash,
-        proposerAddress: block.header.proposerAddress,
-      },
-    },
-  );
+  const value = requestsOf(v, block, entry.id).process;
+  v.ask({ for: 'process', height: v.consensus.height, blockId: entry.id }, { type: 'process-proposal', value });
 }

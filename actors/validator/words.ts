@@ -9,8 +9,8 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
-import type { Evidence } from '../../protocol/types.ts';
-import { decodeConsensusMessage, encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
+import type { Block, Evidence } from '../../protocol/types.ts';
+import { decodeBlock, decodeConsensusMessage, encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
 
 const CHANNEL: Readonly<Record<ConsensusMessage['type'], number>> = {
@@ -66,4 +66,16 @@ export function messageOf(bytes: Uint8Array, memo: boolean): ConsensusMessage | 
   const message = decodeConsensusMessage(bytes);
   decoded.set(bytes, message);
   return message;
+}
+
+const blocks = new WeakMap<Uint8Array, Block | Refusal>();
+
+/** A block by its bytes; nodes that share the buffer of its one part share the block, and so every hash of it. */
+export function blockOf(bytes: Uint8Array, memo: boolean): Block | Refusal {
+  if (!memo) return decodeBlock(bytes);
+  const known = blocks.get(bytes);
+  if (known !== undefined) return known;
+  const block = decodeBlock(bytes);
+  blocks.set(bytes, block);
+  return block;
 }

@@ -1,5 +1,6 @@
 // Which block is asked of whom, and what is believed of peers (spec 5.12): heights in order, claims only as far as they are served.
 
+import { equalBytes } from '../../protocol/bytes.ts';
 import { must, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
 import type { SyncConfig } from './config.ts';
 
@@ -23,12 +24,31 @@ interface SyncPeer {
   readonly open: Set<bigint>;
   /** Since when it owes us something without having sent anything. */
   quietSinceNs: bigint;
+  /** It sent a block since it came: the next ones are better asked of it than of a stranger. */
+  isProven: boolean;
 }
 
+/** What a stranger may owe us, so that those who never answer hold up little. */
+const REQUESTS_OF_STRANGER_MAX = 2;
+/** Before any request. */
+const NEVER_NS = -(1n << 62n);
+
 interface Wanted {
-  readonly asked: Set<string>;
+  /** Whom it was asked of, and when last. */
+  readonly asked: Map<string, bigint>;
   lastAskedNs: bigint;
   fetched: Fetched | null;
+}
+
+/**
+ * A block and the commit for it came from two peers and do not fit: one of the two lied. Both are fetched again from one peer alone, until
+ * a pair fits; what fits tells which half was the lie.
+ */
+interface Dispute {
+  readonly first: Fetched;
+  readonly second: Fetched;
+  alone: string | null;
+  readonly tried: Set<string>;
 }
 
 export class SyncPool {
@@ -43,6 +63,8 @@ export class SyncPool {
   private progressAtNs: bigint;
   /** The height that the validator is looking at. */
   private isHandedOver = false;
+  /** About `height` and the next. */
+  private dispute: Dispute | null = null;
 
   constructor(config: SyncConfig, height: bigint, nowNs: bigint) {
     this.config = config;
@@ -51,34 +73,22 @@ export class SyncPool {
     this.progressAtNs = nowNs;
   }
 
-  /** A peer says what it has (SetPeerRange). A refusal of `impossible-range` is worth the connection. */
-  range(
-    peer: string,
-    base: bigint,
-    height: bigint,
-    nowNs: bigint,
-  ): Refusal<'impossible-range' | 'regressed-range'> | null {
-    if (base > height) {
-      this.ban(peer, nowNs);
-      return refuse('impossible-range', `base ${base} is above height ${height}`);
-    }
-    if (this.isBanned(peer, nowNs)) return null;
+  /** A peer says what it has (SetPeerRange). Who takes back what it said is banned. */
+  range(peer: string, base: bigint, height: bigint, nowNs: bigint): void {
+    must(base <= height, 'a status was decoded without checking it');
+    if (this.isBanned(peer, nowNs)) return;
     const known = this.peers.get(peer);
     if (!known) {
       const open = new Set<bigint>();
-      this.peers.set(peer, { base, height, reportedAtNs: nowNs, open, quietSinceNs: nowNs });
-      return null;
-    }
-    if (base < known.base || height < known.height) {
+      this.peers.set(peer, { base, height, reportedAtNs: nowNs, open, quietSinceNs: nowNs, isProven: false });
+    } else if (base < known.base || height < known.height) {
       // Envelopes may pass each other: a lower report right behind a higher one is an older one.
-      if (nowNs - known.reportedAtNs < this.config.statusNs) return null;
-      this.ban(peer, nowNs);
-      return refuse('regressed-range', `reported ${base}..${height} after ${known.base}..${known.height}`);
+      if (nowNs - known.reportedAtNs >= this.config.statusNs) this.ban(peer, nowNs);
+    } else {
+      known.base = base;
+      known.height = height;
+      known.reportedAtNs = nowNs;
     }
-    known.base = base;
-    known.height = height;
-    known.reportedAtNs = nowNs;
-    return null;
   }
 
   /** The peer is gone, and what it was asked is asked of others. */
@@ -128,6 +138,7 @@ export class SyncPool {
 
   /** Whom to ask for this height now; null: nobody, or not yet. */
   private sourceFor(height: bigint, wanted: Wanted | undefined, nowNs: bigint): string | null {
+    if (this.dispute && height <= this.height + 1n) return this.sourceAlone(this.dispute, wanted, nowNs);
     if (!wanted || wanted.asked.size === 0) return this.idlest(height, null);
     const waitedNs = nowNs - wanted.lastAskedNs;
     const isClose = height - this.height < this.config.secondSourceHeights;
@@ -136,19 +147,51 @@ export class SyncPool {
       if (second !== null) return second;
     }
     if (waitedNs < this.config.retryNs) return null;
-    return this.idlest(height, wanted.asked) ?? this.idlest(height, null);
+    return this.idlest(height, wanted.asked) ?? this.longestAgo(height, wanted.asked);
   }
 
-  /** The peer with the fewest open requests that claims the height; of equals the one that came first. */
-  private idlest(height: bigint, besides: ReadonlySet<string> | null): string | null {
+  /** The same peer for both heights of a dispute; another one when it went. */
+  private sourceAlone(dispute: Dispute, wanted: Wanted | undefined, nowNs: bigint): string | null {
+    if (dispute.alone === null || !this.peers.has(dispute.alone)) {
+      const lacksFirst = (peer: string): boolean => (this.peers.get(peer)?.base ?? 0n) > this.height;
+      const besides = { has: (peer: string) => dispute.tried.has(peer) || lacksFirst(peer) };
+      dispute.alone = this.idlest(this.height + 1n, besides);
+      if (dispute.alone === null)
+        dispute.tried.clear(); // all were tried: from the start, next time
+      else dispute.tried.add(dispute.alone);
+      this.forgetPair();
+    }
+    const { alone } = dispute;
+    if (alone === null) return null;
+    const askedNs = wanted?.asked.get(alone);
+    return askedNs === undefined || nowNs - askedNs >= this.config.retryNs ? alone : null;
+  }
+
+  /** Of the peers that claim the height: the proven before the strangers, the fewest open requests, the one that came first. */
+  private idlest(height: bigint, besides: { has(peer: string): boolean } | null): string | null {
+    const { requestsPerPeerMax } = this.config;
     let found: string | null = null;
-    let fewest = this.config.requestsPerPeerMax;
-    for (const [name, peer] of this.peers) {
-      if (height < peer.base || height > peer.height || besides?.has(name)) continue;
-      const load = peer.open.size - (peer.open.has(height) ? 1 : 0); // asked again it owes no more than before
-      if (load >= fewest) continue;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [name, { base, height: top, open, isProven }] of this.peers) {
+      if (height < base || height > top || besides?.has(name)) continue;
+      const owed = open.size - (open.has(height) ? 1 : 0); // asked again it owes no more than before
+      if (owed >= (isProven ? requestsPerPeerMax : Math.min(REQUESTS_OF_STRANGER_MAX, requestsPerPeerMax)))
+        continue;
+      const load = isProven ? owed : owed + requestsPerPeerMax;
+      if (load >= least) continue;
       found = name;
-      fewest = load;
+      least = load;
+    }
+    return found;
+  }
+
+  /** Of those asked before, the one that had the longest time to answer. */
+  private longestAgo(height: bigint, asked: ReadonlyMap<string, bigint>): string | null {
+    let found: string | null = null;
+    for (const [name, atNs] of asked) {
+      const peer = this.peers.get(name);
+      if (!peer || height < peer.base || height > peer.height) continue;
+      if (found === null || atNs < asked.get(found)!) found = name;
     }
     return found;
   }
@@ -158,10 +201,10 @@ export class SyncPool {
     if (peer.open.size === 0) peer.quietSinceNs = nowNs;
     peer.open.add(height);
     if (wanted) {
-      wanted.asked.add(name);
+      wanted.asked.set(name, nowNs);
       wanted.lastAskedNs = nowNs;
     } else {
-      this.wanted.set(height, { asked: new Set([name]), lastAskedNs: nowNs, fetched: null });
+      this.wanted.set(height, { asked: new Map([[name, nowNs]]), lastAskedNs: nowNs, fetched: null });
     }
   }
 
@@ -176,7 +219,9 @@ export class SyncPool {
       return refuse('unsolicited-block', `peer sent us block #${height} we didn't ask it for`);
     }
     known.quietSinceNs = nowNs;
+    known.isProven = true;
     if (wanted.fetched) return null;
+    if (this.dispute && height <= this.height + 1n && peer !== this.dispute.alone) return null;
     for (const { open } of this.peers.values()) open.delete(height);
     wanted.fetched = fetched;
     this.bufferedBytes += fetched.bytes.length;
@@ -208,37 +253,67 @@ export class SyncPool {
     return { height: this.height, block: first.bytes, commit: second.lastCommit };
   }
 
-  applied(height: bigint, nowNs: bigint): void {
+  /** Names the liar of a dispute that this block settles, if there was one: it is banned. */
+  applied(height: bigint, nowNs: bigint): string | null {
     must(this.isHandedOver && height === this.height, `block ${height} was applied, ${this.height} is next`);
     this.isHandedOver = false;
     this.progressAtNs = nowNs;
-    this.bufferedBytes -= this.wanted.get(height)?.fetched?.bytes.length ?? 0;
+    const liar = this.settled(this.fetchedAt(height));
+    this.forget(height);
     this.wanted.delete(height);
     this.height++;
+    if (liar === null) return null;
+    const isHere = this.peers.has(liar);
+    this.ban(liar, nowNs);
+    this.forgetBlocksOf(liar);
+    return isHere ? liar : null;
   }
 
-  /** Neither the block nor the commit for it can be told innocent: both senders are banned, and named. */
-  refused(height: bigint, nowNs: bigint): string[] {
+  private settled(right: Fetched): string | null {
+    const { dispute } = this;
+    if (!dispute) return null;
+    this.dispute = null;
+    return equalBytes(dispute.first.bytes, right.bytes) ? dispute.second.from : dispute.first.from;
+  }
+
+  /** Names the peer that gave both the block and the commit for it, and bans it; null when there were two, and one is honest. */
+  refused(height: bigint, nowNs: bigint): string | null {
     must(this.isHandedOver && height === this.height, `block ${height} was refused, ${this.height} is next`);
     this.isHandedOver = false;
-    const senders = new Set<string>();
-    for (const at of [height, height + 1n]) {
-      const { from } = this.wanted.get(at)?.fetched ?? unreachable('a block that was handed over is gone');
-      senders.add(from);
+    const [first, second] = [this.fetchedAt(height), this.fetchedAt(height + 1n)];
+    if (first.from === second.from) {
+      this.ban(first.from, nowNs);
+      this.forgetBlocksOf(first.from);
+      return first.from;
     }
-    for (const sender of senders) {
-      this.ban(sender, nowNs);
-      this.forgetBlocksOf(sender);
+    must(this.dispute === null, 'both blocks of a dispute come from one peer');
+    this.dispute = { first, second, alone: null, tried: new Set() };
+    this.forgetPair();
+    return null;
+  }
+
+  /** What was asked before stays known, so that late answers are nobody's fault, but does not hold up asking again. */
+  private forgetPair(): void {
+    for (const height of [this.height, this.height + 1n]) {
+      this.forget(height);
+      const asked = this.wanted.get(height)?.asked;
+      if (asked) for (const peer of asked.keys()) asked.set(peer, NEVER_NS);
     }
-    return [...senders];
+  }
+
+  private fetchedAt(height: bigint): Fetched {
+    return this.wanted.get(height)?.fetched ?? unreachable('a block that was handed over is gone');
+  }
+
+  private forget(height: bigint): void {
+    const wanted = this.wanted.get(height);
+    if (!wanted?.fetched) return;
+    this.bufferedBytes -= wanted.fetched.bytes.length;
+    wanted.fetched = null;
   }
 
   private forgetBlocksOf(peer: string): void {
-    for (const wanted of this.wanted.values()) {
-      if (wanted.fetched?.from !== peer) continue;
-      this.bufferedBytes -= wanted.fetched.bytes.length;
-      wanted.fetched = null;
-    }
+    for (const [height, { fetched }] of this.wanted) if (fetched?.from === peer) this.forget(height);
   }
 
   /** IsCaughtUp: within a block of what anybody claims. The last block needs the next one's commit, so consensus makes it. */

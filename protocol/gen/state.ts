@@ -40,7 +40,6 @@ export interface State {
   /** always */
   version: Version | undefined;
   chainId: string;
-  initialHeight: bigint;
   lastBlockHeight: bigint;
   /** always */
   lastBlockId:
@@ -57,6 +56,8 @@ export interface State {
   lastHeightConsensusParamsChanged: bigint;
   lastResultsHash: Uint8Array;
   appHash: Uint8Array;
+  /** last, because the generator writes fields in this order */
+  initialHeight: bigint;
 }
 
 function createBaseValidatorsInfo(): ValidatorsInfo {
@@ -300,7 +301,6 @@ function createBaseState(): State {
   return {
     version: undefined,
     chainId: "",
-    initialHeight: 0n,
     lastBlockHeight: 0n,
     lastBlockId: undefined,
     lastBlockTime: undefined,
@@ -312,6 +312,7 @@ function createBaseState(): State {
     lastHeightConsensusParamsChanged: 0n,
     lastResultsHash: new Uint8Array(0),
     appHash: new Uint8Array(0),
+    initialHeight: 0n,
   };
 }
 
@@ -322,12 +323,6 @@ export const State: MessageFns<State> = {
     }
     if (message.chainId !== "") {
       writer.uint32(18).string(message.chainId);
-    }
-    if (message.initialHeight !== 0n) {
-      if (BigInt.asIntN(64, message.initialHeight) !== message.initialHeight) {
-        throw new globalThis.Error("value provided for field message.initialHeight of type int64 too large");
-      }
-      writer.uint32(112).int64(message.initialHeight);
     }
     if (message.lastBlockHeight !== 0n) {
       if (BigInt.asIntN(64, message.lastBlockHeight) !== message.lastBlockHeight) {
@@ -375,6 +370,12 @@ export const State: MessageFns<State> = {
     if (message.appHash.length !== 0) {
       writer.uint32(106).bytes(message.appHash);
     }
+    if (message.initialHeight !== 0n) {
+      if (BigInt.asIntN(64, message.initialHeight) !== message.initialHeight) {
+        throw new globalThis.Error("value provided for field message.initialHeight of type int64 too large");
+      }
+      writer.uint32(112).int64(message.initialHeight);
+    }
     return writer;
   },
 
@@ -405,14 +406,6 @@ export const State: MessageFns<State> = {
             }
 
             message.chainId = reader.string();
-            continue;
-          }
-          case 14: {
-            if (tag !== 112) {
-              break;
-            }
-
-            message.initialHeight = reader.int64() as bigint;
             continue;
           }
           case 3: {
@@ -501,6 +494,14 @@ export const State: MessageFns<State> = {
             }
 
             message.appHash = reader.bytes();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.initialHeight = reader.int64() as bigint;
             continue;
           }
         }

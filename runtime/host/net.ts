@@ -22,9 +22,7 @@ const SUBPROTOCOL = 'rehearsal.p2p.1';
 const FRAME_BYTES_MAX = 101 * 1024 * 1024;
 /** A peer that reads slower than we write is dropped rather than served from our memory. */
 const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
-/** From the dial, or from the arrival of a connection, until both sides agree that it stands. */
 const HANDSHAKE_MS = 3_000;
-/** A cut wire sends nothing: noticed by the second ping without an answer to the first. */
 const PING_MS = 10_000;
 /** How long a closing connection may take to say goodbye. */
 const GOODBYE_MS = 1_000;
@@ -53,6 +51,8 @@ export interface NetOptions {
   readonly listen: string;
   /** Milliseconds between keep-alive pings; a cut wire is noticed by the second. */
   readonly pingMs?: number;
+  /** Milliseconds from the dial, or from a connection's arrival, until both sides agree that it stands. */
+  readonly handshakeMs?: number;
 }
 
 /** Listens when it answers; refuses (SetupError) an address that cannot be listened on. */
@@ -129,12 +129,14 @@ class WsNet implements HostNet {
   readonly #up = new Map<PeerId, Connection>();
   readonly #dials = new Map<PeerId, Dial>();
   readonly #pings: NodeJS.Timeout;
+  readonly #handshakeMs: number;
   #listener: NetListener | null = null;
   #isShut = false;
 
   constructor(options: NetOptions, address: string, server: WebSocketServer) {
     this.#self = options.peer;
     this.address = address;
+    this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
     this.#server = server;
     server.on('connection', (socket) => this.#onArrival(socket));
     // Errors of the listener after its start (too many open files): connections fail, the node goes on.
@@ -149,10 +151,8 @@ class WsNet implements HostNet {
 
   dial(peer: PeerId, address: string): void {
     if (this.#isShut || this.#up.has(peer) || this.#dials.has(peer)) return;
-    const timeout = setTimeout(
-      () => this.#endDial(peer, `no connection within ${HANDSHAKE_MS} ms`),
-      HANDSHAKE_MS,
-    );
+    const ms = this.#handshakeMs;
+    const timeout = setTimeout(() => this.#endDial(peer, `no connection within ${ms} ms`), ms);
     const parsed = parseWsAddress(address);
     if (peer === this.#self || isRefusal(parsed)) {
       this.#dials.set(peer, { connection: null, timeout });
@@ -164,7 +164,7 @@ class WsNet implements HostNet {
       maxPayload: FRAME_BYTES_MAX,
       perMessageDeflate: false,
       followRedirects: false,
-      handshakeTimeout: HANDSHAKE_MS,
+      handshakeTimeout: ms,
     });
     const connection = this.#watch(socket, true, peer);
     this.#dials.set(peer, { connection, timeout });
@@ -210,7 +210,7 @@ class WsNet implements HostNet {
     socket.send(this.#self);
     setTimeout(() => {
       if (connection.stage === 'greeting' || connection.stage === 'waiting') connection.end(CLOSE_TIMEOUT);
-    }, HANDSHAKE_MS).unref();
+    }, this.#handshakeMs).unref();
   }
 
   #watch(socket: WebSocket, outbound: boolean, peer: PeerId | null): Connection {

@@ -13,33 +13,37 @@ const ROOTS = [
 
 /** A test on the parsed content of one file. */
 export type GoldenTest = <Case>(file: string, title: string, run: (content: Case) => void) => void;
-/** A test on every .json file directly in a folder. */
+/** A test on all .json files directly in a folder, by name. */
 export type GoldenFiles = (
   folder: string,
   title: string,
-  run: (content: unknown, file: string) => void,
+  run: (contents: readonly (readonly [name: string, content: unknown])[]) => void,
 ) => void;
 
 /** The folder's files, each looked for in all places: a file that is nowhere skips its tests. */
-export function goldenFolder(name: string): { test: GoldenTest; each: GoldenFiles } {
+export function goldenFolder(name: string): {
+  file: GoldenTest;
+  files: GoldenFiles;
+  read: (file: string) => unknown;
+} {
   const find = (path: string): string | undefined =>
     ROOTS.map((root) => join(root, name, path)).find((full) => existsSync(full));
   const read = (full: string): unknown => JSON.parse(readFileSync(full, 'utf8'));
   return {
-    test: (file, title, run) => {
+    read: (file) => read(find(file) ?? unreachable(`${name}/${file} is not here`)),
+    file: (file, title, run) => {
       const full = find(file);
       if (full) it(title, () => run(read(full) as Parameters<typeof run>[0]));
       else it.skip(`${title} (${name}/${file} is not here)`);
     },
-    each: (folder, title, run) => {
+    files: (folder, title, run) => {
       const full = find(folder);
       if (!full) {
         it.skip(`${title} (${name}/${folder} is not here)`);
         return;
       }
-      for (const file of readdirSync(full).filter((file) => file.endsWith('.json'))) {
-        it(`${title}: ${file}`, () => run(read(join(full, file)), file));
-      }
+      const names = readdirSync(full).filter((name) => name.endsWith('.json'));
+      it(title, () => run(names.map((name) => [name, read(join(full, name))] as const)));
     },
   };
 }

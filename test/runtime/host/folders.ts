@@ -26,7 +26,7 @@ export interface Child {
   readonly ended: Promise<void>;
 }
 
-/** Runs a TypeScript file of this folder in a process of its own, killed at the latest when the test is over. */
+/** Runs a TypeScript file of this folder in a process of its own, killed when the test is over. */
 export function child(script: string, ...args: string[]): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', path, ...args], {

@@ -1,4 +1,4 @@
-// A node's folder and its ports as a whole: files written whole, one process per home, everything closed at the end.
+// A node's folder and its ports as a whole: files written whole, one process per home, all closed at the end.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,8 @@ describe('files', () => {
     const path = join(temporaryFolder(), 'genesis.json');
     expect(() => readText('the genesis file', path)).toThrow(
       new SetupError(
-        `cannot read the genesis file ${path}: there is no such file; check the path, or make it with \`init\` (ENOENT)`,
+        `cannot read the genesis file ${path}: there is no such file; ` +
+          'check the path, or make it with `init` (ENOENT)',
       ),
     );
   });

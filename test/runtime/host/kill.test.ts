@@ -1,4 +1,4 @@
-// Nothing that was told durable is lost when the writer is killed, and when the disk is cut back to what it promised.
+// Nothing that was told durable is lost when the writer is killed, or the file cut back to what was promised.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';

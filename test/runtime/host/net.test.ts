@@ -21,7 +21,7 @@ interface Node {
   readonly net: HostNet;
   readonly said: string[];
 }
-async function start(peer: string, options: { pingMs?: number } = {}): Promise<Node> {
+async function start(peer: string, options: { pingMs?: number; handshakeMs?: number } = {}): Promise<Node> {
   const net = await openNet({ peer, listen: 'ws://127.0.0.1:0', ...options });
   const said: string[] = [];
   net.listen({
@@ -92,7 +92,7 @@ describe('strangers', () => {
     expect(said).toEqual([]);
   });
   test('one that says nothing: closed after a while', async () => {
-    const { net, said } = await start(LOW);
+    const { net, said } = await start(LOW, { handshakeMs: 200 });
     const one = stranger(net.address);
     await until(() => one.closed !== null, 'closed');
     expect(one.closed).toBe(4004);
@@ -193,7 +193,7 @@ describe('connections', () => {
     await until(() => again.closed !== null, 'closed');
     expect([again.closed, low.said]).toEqual([4001, ['up 9']]);
   });
-  test('forty that all dial each other at once end with one connection per pair', async () => {
+  test('twelve that all dial each other at once end with one connection per pair', async () => {
     const ids = Array.from({ length: 12 }, (_, i) => (i + 1).toString(16).repeat(40).slice(0, 40));
     const nodes = await Promise.all(ids.map((id) => start(id)));
     for (const [i, from] of nodes.entries()) {
@@ -249,8 +249,8 @@ describe('connections', () => {
     expect(sent).toBeGreaterThan(50);
     expect(sent).toBeLessThan(100);
   });
-  test('a dial to one that accepts and says nothing fails after three seconds', async () => {
-    const low = await start(LOW);
+  test('a dial to one that accepts and says nothing fails after a while', async () => {
+    const low = await start(LOW, { handshakeMs: 300 });
     const silent = tcp.createServer(() => {}).listen(0, '127.0.0.1');
     onTestFinished(() => void silent.close());
     await until(() => silent.listening, 'listening');
@@ -258,8 +258,7 @@ describe('connections', () => {
     low.net.dial(HIGH, `ws://127.0.0.1:${(silent.address() as tcp.AddressInfo).port}`);
     await until(() => low.said.length > 0, 'failed');
     expect(low.said[0]).toMatch(/^failed 9: /);
-    expect(performance.now() - began).toBeGreaterThan(2500);
-    expect(performance.now() - began).toBeLessThan(4500);
+    expect(performance.now() - began).toBeGreaterThan(250);
   });
   test('a dial says why it failed', async () => {
     const [low, middle] = [await start(LOW), await start(MIDDLE)];

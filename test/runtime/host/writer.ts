@@ -1,4 +1,5 @@
-// A child process that writes as fast as it can and says what is durable, until it is killed: `writer.ts log|store <path>`.
+// A child process that writes as fast as it can and says what is durable, until it is killed:
+// `writer.ts log|store <path> <first number>`.
 
 import { writeSync } from 'node:fs';
 import { openLog } from '../../../runtime/host/log.ts';

@@ -1,0 +1,94 @@
+// Pure results that nodes of one process may share: requests made of a block, and the state that follows from it. Same values, made once.
+// Keys are immutable values by identity and bytes by content, so a run without this memory does the same (`ValidatorConfig.memo`).
+
+import type { CommitInfo, RequestFinalizeBlock, RequestProcessProposal, ResponseFinalizeBlock } from '../../protocol/abci.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
+import { type Refusal, isRefusal } from '../../protocol/refusal.ts';
+import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
+import type { Block, BlockId, ChainState, ValidatorSet } from '../../protocol/types.ts';
+import { encodeChainState, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+
+export interface Followed {
+  readonly state: ChainState;
+  /** protobuf State. */
+  readonly bytes: Uint8Array;
+}
+
+interface Remembered {
+  readonly before: ChainState;
+  readonly response: Uint8Array;
+  readonly followed: Followed;
+}
+
+const states = new WeakMap<Block, Remembered>();
+
+/** The state after a block, and its bytes. `responseBytes` are those of `response`. */
+export function follow(
+  memo: boolean,
+  before: ChainState,
+  id: BlockId,
+  block: Block,
+  response: ResponseFinalizeBlock,
+  responseBytes: Uint8Array,
+): Followed | Refusal {
+  const known = memo ? states.get(block) : undefined;
+  if (known && known.before === before && equalBytes(known.response, responseBytes)) return known.followed;
+  const state = nextState(before, id, block.header, response);
+  if (isRefusal(state)) return state;
+  const followed = { state, bytes: encodeChainState(state) };
+  if (memo) states.set(block, { before, response: responseBytes, followed });
+  return followed;
+}
+
+export const responseBytesOf = (response: ResponseFinalizeBlock): Uint8Array => encodeResponseFinalizeBlock(response);
+
+/** States at the start of a life: few, so they are found by content. */
+const STARTS_REMEMBERED = 64;
+const starts: Followed[] = [];
+
+export function sharedStart(memo: boolean, state: ChainState): ChainState {
+  if (!memo) return state;
+  const bytes = encodeChainState(state);
+  const known = starts.find((each) => equalBytes(each.bytes, bytes));
+  if (known) return known.state;
+  if (starts.length >= STARTS_REMEMBERED) starts.shift();
+  starts.push({ state, bytes });
+  return state;
+}
+
+interface Requests {
+  readonly set: ValidatorSet | null;
+  readonly process: RequestProcessProposal;
+  readonly finalize: RequestFinalizeBlock;
+}
+
+const requests = new WeakMap<Block, Requests>();
+
+/** What ProcessProposal and FinalizeBlock are asked with. `set` signed the last commit; null at the initial height. */
+export function requestsFor(
+  memo: boolean,
+  block: Block,
+  hash: Uint8Array,
+  set: ValidatorSet | null,
+  info: () => CommitInfo,
+): Requests {
+  const known = memo ? requests.get(block) : undefined;
+  if (known && known.set === set) return known;
+  const commitInfo = info();
+  const shared = {
+    txs: block.txs,
+    misbehavior: misbehaviorOf(block.evidence),
+    hash,
+    height: block.header.height,
+    timeNs: block.header.timeNs,
+    nextValidatorsHash: block.header.nextValidatorsHash,
+    proposerAddress: block.header.proposerAddress,
+  };
+  const made: Requests = {
+    set,
+    process: { ...shared, proposedLastCommit: commitInfo },
+    finalize: { ...shared, decidedLastCommit: commitInfo },
+  };
+  if (memo) requests.set(block, made);
+  return made;
+}

@@ -1,0 +1,86 @@
+// From what a person typed to a play: one of ours by name, or a file that holds one as JSON or exports one.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { plays } from '../../scenarios/index.ts';
+import { fromJson } from '../../sim/scenario/json.ts';
+import type { Play } from '../../sim/scenario/play.ts';
+import { CliError, nearest, packageFolder, whyNot } from './usage.ts';
+
+const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
+
+export function playNamed(name: string): Play {
+  const found = plays.find((play) => play.name === name);
+  if (found) return found;
+  const near = nearest(name, plays.map((play) => play.name));
+  const hint = near ? `did you mean ${near}?` : 'nodecli sim list shows them all';
+  throw new CliError(`there is no scenario "${name}": ${hint}`);
+}
+
+export async function loadPlay(nameOrFile: string): Promise<Play> {
+  const extension = extname(nameOrFile);
+  if (!EXTENSIONS.includes(extension)) return playNamed(nameOrFile);
+  const path = resolve(nameOrFile);
+  if (!existsSync(path)) throw new CliError(`the scenario file ${nameOrFile} cannot be read: there is no such file`);
+  return extension === '.json' ? playOfJson(nameOrFile, path) : playOfModule(nameOrFile, path);
+}
+
+function playOfJson(name: string, path: string): Play {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CliError(`the scenario file ${name} cannot be read: ${whyNot(error)}`);
+  }
+  const play = fromJson(text);
+  if (isRefusal(play)) throw new CliError(`${name} is not a scenario: ${play.because}`);
+  return play as Play;
+}
+
+async function playOfModule(name: string, path: string): Promise<Play> {
+  const loaded = await importModule(name, path);
+  const play = loaded['default'] as Partial<Play & { act: unknown; draw: unknown }> | undefined;
+  if (typeof play !== 'object' || play === null || typeof play.name !== 'string') {
+    throw new CliError(`${name} has no default export that is a scenario`);
+  }
+  if (!Array.isArray(play.act) && typeof play.draw !== 'function') {
+    throw new CliError(`the default export of ${name} is no scenario: it has neither an act nor a draw`);
+  }
+  return play as Play;
+}
+
+async function importModule(name: string, path: string): Promise<Record<string, unknown>> {
+  const url = pathToFileURL(path).href;
+  try {
+    if (path.endsWith('ts') && !stripsTypes()) return await importTypeScript(url);
+    return (await import(url)) as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`${name} cannot be loaded: ${whyNot(error)}`);
+  }
+}
+
+/** Node 22.18 and later take the types out themselves. */
+const stripsTypes = (): boolean => Boolean((process.features as { typescript?: unknown }).typescript);
+
+/** With tsx, where it is installed: beside the play, or beside us. */
+async function importTypeScript(url: string): Promise<Record<string, unknown>> {
+  for (const from of [join(process.cwd(), 'package.json'), join(packageFolder, 'package.json')]) {
+    let found: string;
+    try {
+      found = createRequire(from).resolve('tsx/esm/api');
+    } catch {
+      continue;
+    }
+    const tsx = (await import(pathToFileURL(found).href)) as {
+      tsImport: (specifier: string, parent: string) => Promise<Record<string, unknown>>;
+    };
+    return tsx.tsImport(url, import.meta.url);
+  }
+  throw new CliError(
+    `Node ${process.versions.node} does not run TypeScript by itself: use Node 22.18 or later, or npm install tsx`,
+  );
+}

@@ -1,0 +1,54 @@
+// The program `nodecli`: its commands, and how an error ends it.
+
+import { Command, CommanderError } from 'commander';
+import { clusterCommand } from './cluster-command.ts';
+import { simCommand } from './sim-command.ts';
+import { CliError, EXIT, packageVersion } from './usage.ts';
+
+export function program(): Command {
+  return new Command('nodecli')
+    .description('A BFT blockchain network that you can rehearse before you run it.')
+    .version(packageVersion(), '-V, --version')
+    .option('--trace-errors', 'print the stack of an unexpected error')
+    .showHelpAfterError('(--help tells more)')
+    .addCommand(simCommand())
+    .addCommand(clusterCommand());
+}
+
+/** Every command, however deep, throws instead of ending the process. */
+function overrideExit(command: Command): void {
+  command.exitOverride();
+  for (const each of command.commands) overrideExit(each as Command);
+}
+
+/** Runs one command line; gives the exit code of the process. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const nodecli = program();
+  overrideExit(nodecli);
+  process.stdout.on('error', onBrokenPipe);
+  try {
+    await nodecli.parseAsync([...argv]);
+    return Number(process.exitCode ?? EXIT.holds);
+  } catch (error) {
+    return told(error, nodecli.opts()['traceErrors'] === true);
+  }
+}
+
+/** `nodecli ... | head` closes our output early: that is no error of ours. */
+function onBrokenPipe(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(EXIT.holds);
+  throw error;
+}
+
+function told(error: unknown, wantsStack: boolean): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.usage;
+  if (error instanceof CliError) {
+    console.error(`nodecli: ${error.message}`);
+    return error.exit;
+  }
+  const because = error instanceof Error ? error.message : String(error);
+  console.error(`nodecli: ${because}`);
+  if (wantsStack || process.env['NODECLI_DEBUG']) console.error(error);
+  else console.error('(a bug of ours: NODECLI_DEBUG=1 shows where)');
+  return EXIT.violated;
+}

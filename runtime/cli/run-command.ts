@@ -1,0 +1,113 @@
+// `nodecli sim run`: performs one play under one seed, shows what happens, and says how it went.
+
+import { plays } from '../../scenarios/index.ts';
+import type { Cast } from '../../sim/cast.ts';
+import { type RunOptions, runScenario } from '../../sim/run.ts';
+import { isDrawn, type Play } from '../../sim/scenario/play.ts';
+import type { RunWatch, Verdict } from '../../sim/verdict.ts';
+import { castOfFiles } from './cast-files.ts';
+import { loadPlay } from './play-file.ts';
+import { Columns, ProgressBar, storyLine, toJson, verdictLines } from './screen.ts';
+import { bytesName } from './telling.ts';
+import { TraceWriter } from './trace-file.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
+
+export interface RunFlags {
+  readonly seed: string;
+  readonly json?: boolean;
+  readonly log?: boolean;
+  readonly quiet?: boolean;
+  readonly trace?: string;
+  readonly genesis?: string;
+  readonly keys?: string;
+  readonly crypto?: string;
+  readonly heights?: string;
+  readonly memo: boolean;
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export function listPlays(flags: { readonly json?: boolean }): Exit {
+  if (flags.json) {
+    print(JSON.stringify(plays.map(({ name, title }) => ({ name, title })), null, 2));
+    return EXIT.holds;
+  }
+  const width = Math.max(...plays.map(({ name }) => name.length)) + 2;
+  for (const { name, title } of plays) print(`${name.padEnd(width)}${title}`);
+  return EXIT.holds;
+}
+
+export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<Exit> {
+  const seed = seedOf(flags.seed);
+  const play = await loadPlay(nameOrFile);
+  const cast = castFor(play, flags);
+  const bar = new ProgressBar(!flags.log && !flags.json);
+  const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
+  const options: RunOptions = {
+    seed,
+    memo: flags.memo,
+    commit: buildCommit(),
+    watch: watchOf(flags, bar, trace),
+    ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
+    ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
+    ...(cast && { cast }),
+  };
+  const startedMs = performance.now();
+  const verdict = asTyped(runScenario(play, options), nameOrFile, flags);
+  trace?.close();
+  bar.clear();
+  if (flags.json) print(toJson(verdict));
+  else for (const line of verdictLines(verdict, performance.now() - startedMs)) print(line);
+  if (trace && !flags.json) print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}`);
+  return verdict.holds ? EXIT.holds : EXIT.violated;
+}
+
+function watchOf(flags: RunFlags, bar: ProgressBar, trace: TraceWriter | null): RunWatch {
+  const columns = new Columns(print);
+  const tells = !flags.json && !flags.quiet;
+  return {
+    ...(flags.log && !flags.json
+      ? {
+          event: (at, event) => columns.event(at, event, at.disk.agenda.now),
+          line: (line) => line.node === '' && columns.line(line),
+        }
+      : tells && {
+          line: (line) => {
+            bar.clear();
+            print(storyLine(line));
+          },
+        }),
+    progress: (done, height) => bar.update(done, `height ${height}`),
+    ...(trace && { trace: (bytes) => trace.write(bytes) }),
+  };
+}
+
+/** The line that reproduces a run names what was typed: a file, and the options that change the run. */
+function asTyped(verdict: Verdict, nameOrFile: string, flags: RunFlags): Verdict {
+  let again = `npx nodecli sim run ${nameOrFile} --seed ${verdict.seed}`;
+  if (flags.crypto !== undefined) again += ` --crypto ${flags.crypto}`;
+  if (flags.heights !== undefined) again += ` --heights ${flags.heights}`;
+  if (flags.genesis !== undefined) again += ` --genesis ${flags.genesis} --keys ${flags.keys}`;
+  return { ...verdict, again };
+}
+
+export function cryptoOf(text: string): 'sim' | 'ed25519' {
+  if (text === 'sim' || text === 'ed25519') return text;
+  throw new CliError(`--crypto takes sim or ed25519, not "${text}"`);
+}
+
+function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
+  if (genesis === undefined && keys === undefined) return null;
+  if (genesis === undefined || keys === undefined) throw new CliError('--genesis and --keys go together');
+  if (isDrawn(play)) throw new CliError(`${play.name} draws its own cast: --genesis needs a play with a written one`);
+  const cast = castOfFiles(genesis, keys);
+  const { powers, candidates = 0, fullNodes = 0 } = play.cast;
+  if (candidates + fullNodes > 0) {
+    throw new CliError(`${play.name} has people beside the validators of a genesis: it cannot take --genesis`);
+  }
+  if (cast.members.length < powers.length) {
+    const have = `${genesis} has ${cast.members.length} validators`;
+    throw new CliError(`${play.name} speaks of ${powers.length} validators, and ${have}`);
+  }
+  return cast;
+}

@@ -1,0 +1,155 @@
+// Messages, events and times in words, for columns, stories and reports.
+
+import {
+  appMail,
+  blocksyncMail,
+  dialerMail,
+  mempoolMail,
+  peerMail,
+  signerMail,
+  validatorMail,
+} from '../../actors/mail.ts';
+import type { ActorName, LocalMessage, NodeEvent, Payload } from '../../actors/turn.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import {
+  CHANNEL_BLOCKSYNC,
+  CHANNEL_EVIDENCE,
+  CHANNEL_MEMPOOL,
+  type ConsensusMessage,
+} from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { type BlockId, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { isNilBlockId } from '../../protocol/validate.ts';
+import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { type Codec, decodeWith } from '../../protocol/words.ts';
+import type { TraceRecord } from '../kernel/trace.ts';
+
+const WORDS: Readonly<Record<string, Codec<LocalMessage>>> = {
+  validator: validatorMail,
+  mempool: mempoolMail,
+  blocksync: blocksyncMail,
+  signer: signerMail,
+  app: appMail,
+  dialer: dialerMail,
+};
+
+/** The message of a recorded turn; null when it does not decode. */
+export function messageOfRecord(record: Extract<TraceRecord, { kind: 'turn' }>): LocalMessage | null {
+  const words = record.actor.startsWith('peer:') ? (peerMail as Codec<LocalMessage>) : WORDS[record.actor];
+  return words ? decodeWith(words, record.message.slice()) : null;
+}
+
+export const shortHash = (bytes: Uint8Array): string => hexOf(bytes.subarray(0, 4));
+export const blockName = (id: BlockId | null): string =>
+  id === null || isNilBlockId(id) ? 'nil' : shortHash(id.hash);
+
+export const voteName = (vote: Vote): string =>
+  `${vote.type === PREVOTE ? 'prevote' : 'precommit'} ${vote.height}/${vote.round} ${blockName(vote.blockId)} of ${shortHash(vote.validatorAddress)}`;
+
+export function consensusName(message: ConsensusMessage): string {
+  switch (message.type) {
+    case 'vote':
+      return voteName(message.vote);
+    case 'proposal': {
+      const { height, round, blockId, polRound } = message.proposal;
+      return `proposal ${height}/${round} ${blockName(blockId)}${polRound < 0 ? '' : ` (POL of round ${polRound})`}`;
+    }
+    case 'block-part':
+      return `block-part ${message.height}/${message.round} #${message.part.index}`;
+    case 'proposal-pol':
+      return `proposal-pol ${message.height}/${message.polRound}`;
+    default:
+      return `${message.type} ${message.height}/${message.round}`;
+  }
+}
+
+function payloadName({ channel, bytes }: Payload): string {
+  if (channel === CHANNEL_MEMPOOL) return 'txs';
+  if (channel === CHANNEL_BLOCKSYNC) return 'block sync';
+  if (channel === CHANNEL_EVIDENCE) return 'evidence';
+  if (channel < CHANNEL_MEMPOOL && channel >= 0x20) {
+    const message = decodeConsensusMessage(bytes);
+    return isRefusal(message) ? 'bytes that do not decode' : consensusName(message);
+  }
+  return 'greeting';
+}
+
+/** `nameOf` tells a peer's name from its id. */
+export function messageName(message: LocalMessage, nameOf: (peer: string) => string): string {
+  switch (message.type) {
+    case 'heard': {
+      const payloads = message['payloads'] as readonly Payload[];
+      return `heard from ${nameOf(String(message['peer']))}: ${payloads.map(payloadName).join(', ')}`;
+    }
+    case 'timer':
+      return `timer "${String(message['timer'])}"`;
+    case 'signed-vote':
+    case 'sign-vote':
+      return `${message.type}: ${voteName(message['vote'] as Vote)}`;
+    case 'answer':
+      return `answer of the application: ${String((message['response'] as { type: string }).type)}`;
+    case 'request':
+      return `request to the application: ${String((message['request'] as { type: string }).type)}`;
+    default:
+      return message.type;
+  }
+}
+
+/** What a node published, in a few words; null: not worth a line. */
+export function eventName(event: NodeEvent): string | null {
+  switch (event.type) {
+    case 'step':
+      return `${event.height}/${event.round} ${STEP_NAME[event.step] ?? event.step}`;
+    case 'committed':
+      return `${event.height} committed ${shortHash(event.hash)} (${event.txs} tx)`;
+    case 'locked':
+    case 'valid':
+      return `${event.height}/${event.round} ${event.type} ${shortHash(event.hash)}`;
+    case 'warning':
+    case 'halted':
+      return `${event.type}: ${event.what}`;
+    case 'peer':
+      return `peer ${event.peer.slice(0, 8)} ${event.up ? 'up' : 'gone'}`;
+    case 'checked':
+      return event.code === 0 ? null : `tx ${shortHash(event.hash)} refused: ${event.because}`;
+    case 'evidence':
+      return `evidence against ${shortHash(event.validator)} at ${event.height}`;
+    case 'mode':
+      return `mode ${event.mode}`;
+    case 'applied':
+      return null;
+  }
+}
+
+const STEP_NAME: Readonly<Record<number, string>> = {
+  1: 'new height',
+  2: 'new round',
+  3: 'propose',
+  4: 'prevote',
+  5: 'prevote wait',
+  6: 'precommit',
+  7: 'precommit wait',
+  8: 'commit',
+};
+
+/** Nanoseconds as seconds with microseconds: `12.345678`. */
+export function secondsOf(ns: bigint | number): string {
+  const us = BigInt(Math.round(Number(ns) / 1000));
+  return `${us / 1_000_000n}.${String(us % 1_000_000n).padStart(6, '0')}`;
+}
+
+export const isPeerActor = (actor: ActorName): boolean => actor.startsWith('peer:');
+
+const UNITS: readonly (readonly [number, string])[] = [
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'kB'],
+];
+
+export function bytesName(bytes: number): string {
+  for (const [size, unit] of UNITS) if (bytes >= size) return `${(bytes / size).toFixed(1)} ${unit}`;
+  return `${bytes} bytes`;
+}
+
+/** 1234567 as `1,234,567`. */
+export const grouped = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');

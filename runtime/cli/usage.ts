@@ -1,0 +1,94 @@
+// How commands end: exit codes, errors that are one clear line, and the checks of options that many commands take.
+
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not understood. */
+export const EXIT = { holds: 0, violated: 1, usage: 2 } as const;
+export type Exit = (typeof EXIT)[keyof typeof EXIT];
+
+/** An error that a person can act on: printed as one line, never with a stack. */
+export class CliError extends Error {
+  readonly exit: Exit;
+
+  constructor(message: string, exit: Exit = EXIT.usage) {
+    super(message);
+    this.exit = exit;
+  }
+}
+
+const SEED_MAX = 2n ** 64n - 1n;
+
+/** A seed is a whole number of 64 bits, in decimal. */
+export function seedOf(text: string): string {
+  if (!/^[0-9]{1,20}$/.test(text) || BigInt(text) > SEED_MAX) {
+    throw new CliError(`"${text}" is not a seed: give a whole number from 0 to ${SEED_MAX}`);
+  }
+  return String(BigInt(text));
+}
+
+/** A whole number of at least `least`, for the option that `what` names. */
+export function countOf(text: string, what: string, least = 1): number {
+  const value = /^[0-9]{1,12}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value) || value < least) {
+    throw new CliError(`${what} takes a whole number from ${least} on, not "${text}"`);
+  }
+  return value;
+}
+
+/** The name that a mistyped one was most likely meant to be; undefined when none is near. */
+export function nearest(wrong: string, names: readonly string[]): string | undefined {
+  const scored = names.map((name) => ({ name, far: name.includes(wrong) ? 1 : distance(wrong, name) }));
+  scored.sort((a, b) => a.far - b.far);
+  const best = scored[0];
+  return best && best.far <= Math.max(3, wrong.length / 2) ? best.name : undefined;
+}
+
+/** Levenshtein: letters to change, add or leave out. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** Where this module runs: compiled (`dist/runtime/cli`), or from source through a loader. */
+export const isCompiled = import.meta.url.endsWith('.js');
+export const cliFolder = dirname(fileURLToPath(import.meta.url));
+/** The folder that package.json stands in. */
+export const packageFolder = join(cliFolder, isCompiled ? '../../..' : '../..');
+
+/** Commands with workers need files that plain Node can load. */
+export function needsBuild(command: string): void {
+  if (isCompiled) return;
+  throw new CliError(`${command} starts workers from the build: npm run build, then npx nodecli ${command}`);
+}
+
+export const packageVersion = (): string =>
+  (JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** The commit that the build was made of, or `unknown`. */
+export function buildCommit(): string {
+  try {
+    const info = JSON.parse(readFileSync(join(cliFolder, '../../build-info.json'), 'utf8')) as { commit?: unknown };
+    return typeof info.commit === 'string' ? info.commit : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Why a file could not be read or written, in words. */
+export function whyNot(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  if (code === 'EISDIR') return 'it is a folder';
+  return message ?? String(error);
+}

@@ -1,0 +1,5 @@
+// All plays, by the names that `sim list` shows.
+
+import type { Play } from '../sim/scenario/play.ts';
+
+export const plays: readonly Play[] = [];

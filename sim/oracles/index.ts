@@ -1,0 +1,19 @@
+// The oracles that watch every run, over one ghost of the chain.
+
+import type { OracleMaker } from '../oracle.ts';
+import { chainOracle } from './chain.ts';
+import { GhostChain } from './ghost.ts';
+import { hygiene } from './hygiene.ts';
+import { lockLemma, voteUniqueness } from './votes.ts';
+
+export interface OraclesOfRun {
+  readonly ghost: GhostChain;
+  readonly makers: readonly OracleMaker[];
+}
+
+/** Fresh for every run: a ghost remembers what it saw. */
+export function allOracles(genesisText: string): OraclesOfRun {
+  const ghost = new GhostChain(genesisText);
+  const chain: OracleMaker = (report, about) => chainOracle(ghost, about.verify)(report, about);
+  return { ghost, makers: [voteUniqueness, lockLemma(ghost), chain, hygiene] };
+}

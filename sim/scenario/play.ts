@@ -1,0 +1,243 @@
+// What a play is: plain data, one JSON directive per fault or trigger. The builders in this folder make it; sim/run.ts performs it.
+
+import type { NodeConfig } from '../../actors/node.ts';
+import type { Application } from '../../machines/apps/application.ts';
+import type { Stream } from '../choices.ts';
+import type { CrashHow, MediumName } from '../disk-door.ts';
+import type { Latency } from '../latency.ts';
+
+/** Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not compile. */
+export type NodeName = `${'v' | 'c' | 'f'}${number}`;
+
+/** Whose doings count: one node, any one of them, or all of those that take part. */
+export type Who = NodeName | 'anyone' | 'everyone';
+
+/** The k-th block that was proposed at a height, counted from 1 in the order of their first proposals; or nil. */
+export type BlockNumber = number | 'nil';
+
+export type Deed =
+  /** It starts to propose, prevote, ...: `step` says which. */
+  | 'enters'
+  | 'proposes'
+  | 'prevotes'
+  | 'precommits'
+  | 'locks'
+  /** It learns of a polka: the valid value of the algorithm. */
+  | 'values'
+  /** It commits the height, or a later one. */
+  | 'decides'
+  /** It commits a block that carries evidence against `against`. */
+  | 'punishes'
+  /** It takes part in consensus after a handshake, and block sync if it needed it. */
+  | 'joins'
+  | 'crashes'
+  | 'starts';
+
+/** Something a node does. What is not said matches anything. */
+export interface Condition {
+  readonly who: Who;
+  readonly does: Deed;
+  readonly height?: number;
+  readonly round?: number;
+  readonly block?: BlockNumber;
+  readonly step?: StepName;
+  readonly against?: NodeName;
+}
+
+export const STEP_NAMES = { propose: 3, prevote: 4, 'prevote-wait': 5, precommit: 6, commit: 8 } as const;
+export type StepName = keyof typeof STEP_NAMES;
+
+/** Something that is so for a while. */
+export type StateOf =
+  | { readonly who: NodeName; readonly is: 'locked-on'; readonly block: BlockNumber }
+  | { readonly who: NodeName; readonly is: 'up' | 'down' | 'syncing' | 'in-consensus' }
+  /** The voting power of its key in the set of the next height, as the chain has it. */
+  | { readonly who: NodeName; readonly is: 'of-power'; readonly power: number };
+
+/** What messages a rule is about, by what they carry. */
+export type MessageKind =
+  | 'proposals'
+  | 'parts'
+  | 'prevotes'
+  | 'precommits'
+  | 'transactions'
+  | 'evidence'
+  | 'block-sync'
+  | 'everything';
+
+export interface RuleAction {
+  readonly do: 'rule';
+  readonly what: MessageKind;
+  /** Gone, or so much later (the envelope that carries it, as a whole). */
+  readonly effect: 'drop' | { readonly delayMs: number };
+  /** On the way from and to these; none named: any. */
+  readonly from?: readonly NodeName[];
+  readonly to?: readonly NodeName[];
+  /** Whose word it is (votes only): it may reach a node by way of others. */
+  readonly by?: readonly NodeName[];
+  readonly height?: number;
+  readonly round?: number;
+}
+
+/** Where a node dies: at a point of its disk, or as an effect leaves one of its actors. */
+export interface CrashPoint {
+  readonly node: NodeName;
+  readonly when: 'before' | 'inside' | 'after';
+  readonly op: 'append' | 'sync' | 'trim' | 'write' | 'flush' | 'send' | 'sign';
+  /** Which log or store. */
+  readonly on?: MediumName;
+  /** The so many-th such point from now on; 1 is the next. */
+  readonly nth: number;
+}
+
+export interface LinkChange {
+  readonly latency?: Latency;
+  readonly lossPpm?: number;
+  readonly duplicatePpm?: number;
+  readonly reorderPpm?: number;
+  readonly corruptPpm?: number;
+  readonly bytesPerSecond?: number;
+}
+
+export type Action =
+  | { readonly do: 'isolate'; readonly node: NodeName; readonly forEver?: true }
+  | { readonly do: 'partition'; readonly groups: readonly (readonly NodeName[])[]; readonly forEver?: true }
+  /** One way only. */
+  | {
+      readonly do: 'cut';
+      readonly from: readonly NodeName[];
+      readonly to: readonly NodeName[];
+      readonly forEver?: true;
+    }
+  /** All cuts but those for ever, all clogs and message rules end. */
+  | { readonly do: 'heal' }
+  | {
+      readonly do: 'clog';
+      readonly from: readonly NodeName[];
+      readonly to: readonly NodeName[];
+      readonly forMs: number;
+    }
+  | { readonly do: 'reset'; readonly nodes: readonly [NodeName, NodeName] }
+  | {
+      readonly do: 'links';
+      readonly change: LinkChange;
+      readonly from?: readonly NodeName[];
+      readonly to?: readonly NodeName[];
+    }
+  /** Links as they were at the beginning of the world without any change: short delays, no faults. */
+  | { readonly do: 'calm' }
+  | RuleAction
+  | {
+      readonly do: 'crash';
+      readonly node: NodeName;
+      readonly how: CrashHow;
+      /** Starts again after this; without it, it stays down until a `restart`. */
+      readonly restartMs?: number;
+    }
+  | ({ readonly do: 'crash-at'; readonly how: CrashHow; readonly restartMs?: number } & CrashPoint)
+  | { readonly do: 'restart'; readonly node: NodeName }
+  | { readonly do: 'pause'; readonly node: NodeName; readonly forMs?: number }
+  | { readonly do: 'unpause'; readonly node: NodeName }
+  | {
+      readonly do: 'clock';
+      readonly node: NodeName;
+      readonly stepMs?: number;
+      readonly driftPpm?: number;
+      readonly frozen?: boolean;
+    }
+  | { readonly do: 'disk'; readonly node: NodeName; readonly disk: 'good' | 'slow' | 'full' }
+  | { readonly do: 'submit'; readonly to: NodeName; readonly tx: string }
+  /** A kvstore transaction that gives this node's key so much power; 0: it leaves the set. */
+  | { readonly do: 'empower'; readonly node: NodeName; readonly power: number; readonly via: NodeName };
+
+export type Directive =
+  /** At this time, whatever else happened. */
+  | { readonly atMs: number; readonly actions: readonly Action[] }
+  /** So long after the directive before it. */
+  | { readonly afterMs: number; readonly actions: readonly Action[] }
+  /** Once this happens, after the directive before it. */
+  | { readonly when: Condition; readonly actions: readonly Action[] };
+
+export type Claim =
+  /** This does not happen, or not while something is so. */
+  | { readonly never: Condition; readonly while?: StateOf }
+  /** This happens before the end. */
+  | { readonly sometime: Condition }
+  /** So it is at the end. */
+  | { readonly finally: StateOf };
+
+export type Ending =
+  /** `who`: `everyone` is whoever is not `isGone`; a list names them. */
+  | {
+      readonly who: 'everyone' | readonly NodeName[];
+      readonly decides: number;
+      readonly withinMs: number;
+    }
+  /** Nobody gets beyond this height from the last directive on until so much later: liveness is lost, safety is kept. */
+  | { readonly who: 'nobody'; readonly decides: number; readonly forMs: number };
+
+export interface Load {
+  /** Every so many a second, over all nodes that are up, ... */
+  readonly perSecond?: number;
+  /** ... or so many as each height is decided. */
+  readonly perBlock?: number;
+  /** So many in all; not given: until the end. */
+  readonly count?: number;
+  /** Bytes of each. */
+  readonly size: number;
+}
+
+export interface CastWords {
+  readonly powers: readonly number[];
+  readonly candidates?: number;
+  readonly fullNodes?: number;
+  /** Mean number of neighbours; not given: everybody talks to everybody. */
+  readonly degree?: number;
+  /** The machine clocks: how far off at the beginning, and how fast they run. */
+  readonly clocks?: Readonly<Record<NodeName, { readonly skewMs?: number; readonly driftPpm?: number }>>;
+}
+
+/** A node that lies. `liar` is a name of sim/liars. */
+export interface LiarWords {
+  readonly node: NodeName;
+  readonly liar: string;
+  /** Whom it lies to; others get the truth. */
+  readonly to: readonly NodeName[];
+  /** How often, of the times it could. */
+  readonly ppm?: number;
+  readonly fromHeight?: number;
+  readonly toHeight?: number;
+}
+
+export type Settings = Partial<Pick<NodeConfig, 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;
+
+/** A play whose every fault is written down. */
+export interface Scenario {
+  /** kebab-case. */
+  readonly name: string;
+  /** One line: what it shows. */
+  readonly title: string;
+  readonly cast: CastWords;
+  readonly act: readonly Directive[];
+  readonly load?: Load;
+  readonly holds: readonly Claim[];
+  readonly ends: Ending;
+  readonly liars: readonly LiarWords[];
+  /** A name of machines/apps, or one's own (which no JSON can hold). */
+  readonly app: string | (() => Application);
+  readonly settings?: Settings;
+  readonly crypto?: 'sim' | 'ed25519';
+  /** `waived`: the plain liveness check is off, as this play promises none. */
+  readonly liveness: 'checked' | 'waived';
+}
+
+/** A play that a seed writes: the same seed, the same scenario. */
+export interface DrawnPlay {
+  readonly name: string;
+  readonly title: string;
+  readonly draw: (stream: Stream) => Scenario;
+}
+
+export type Play = Scenario | DrawnPlay;
+
+export const isDrawn = (play: Play): play is DrawnPlay => 'draw' in play;

@@ -1,0 +1,286 @@
+// The words in which a play is written: typed builders whose values are the directives themselves, so that a typo does not compile.
+
+import type { CrashHow } from '../disk-door.ts';
+import type {
+  Action,
+  BlockNumber,
+  CastWords,
+  Claim,
+  Condition,
+  CrashPoint,
+  Deed,
+  Directive,
+  DrawnPlay,
+  Ending,
+  LiarWords,
+  LinkChange,
+  Load,
+  MessageKind,
+  NodeName,
+  RuleAction,
+  Scenario,
+  StateOf,
+  StepName,
+  Who,
+} from './play.ts';
+
+/** `250ms`, `10s`, `1.5s`, `2m`. */
+export type Duration = `${number}ms` | `${number}s` | `${number}m`;
+
+export function msOf(duration: Duration): number {
+  const number = Number.parseFloat(duration);
+  if (duration.endsWith('ms')) return number;
+  return Math.round(number * (duration.endsWith('m') ? 60_000 : 1_000));
+}
+
+// --- who and what --------------------------------------------------------------------------------------------------------
+
+/** The k-th block proposed at a height, in the order of first proposals. */
+export const block = (k: number): { readonly block: BlockNumber } => ({ block: k });
+export const nil: { readonly block: BlockNumber } = { block: 'nil' };
+export const height = (n: number): { readonly height: number } => ({ height: n });
+
+/** Where it happens; what is not said matches anything. */
+export interface Where {
+  readonly height?: number;
+  readonly round?: number;
+}
+
+/** What one can say of a node, or of `anyone` and `everyone`. */
+export class Actor<Name extends Who> {
+  readonly name: Name;
+
+  constructor(name: Name) {
+    this.name = name;
+  }
+
+  private does(does: Deed, more: Partial<Condition> = {}): Condition {
+    return { who: this.name, does, ...more };
+  }
+
+  enters = (step: StepName, where: Where = {}): Condition => this.does('enters', { step, ...where });
+  proposes = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
+    this.does('proposes', { ...what, ...where });
+  prevotes = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
+    this.does('prevotes', { ...what, ...where });
+  precommits = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
+    this.does('precommits', { ...what, ...where });
+  locks = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
+    this.does('locks', { ...what, ...where });
+  values = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
+    this.does('values', { ...what, ...where });
+  punishes = (against: NodeName): Condition => this.does('punishes', { against });
+  joins = (): Condition => this.does('joins');
+  crashes = (): Condition => this.does('crashes');
+  starts = (): Condition => this.does('starts');
+
+  /** As a trigger or a claim; with `within`, how a play ends. */
+  decides(at: { readonly height: number }): Condition;
+  decides(at: { readonly height: number }, ends: { readonly within: Duration }): Ending;
+  decides(at: { readonly height: number }, ends?: { readonly within: Duration }): Condition | Ending {
+    if (!ends) return this.does('decides', at);
+    const who = this.name === 'everyone' ? 'everyone' : [this.name as NodeName];
+    return { who, decides: at.height, withinMs: msOf(ends.within) };
+  }
+}
+
+export class Player extends Actor<NodeName> {
+  lockedOn = (what: { readonly block: BlockNumber }): StateOf => ({
+    who: this.name,
+    is: 'locked-on',
+    block: what.block,
+  });
+  isUp: StateOf;
+  isDown: StateOf;
+  isSyncing: StateOf;
+  isInConsensus: StateOf;
+  hasPower = (power: number): StateOf => ({ who: this.name, is: 'of-power', power });
+
+  constructor(name: NodeName) {
+    super(name);
+    this.isUp = { who: name, is: 'up' };
+    this.isDown = { who: name, is: 'down' };
+    this.isSyncing = { who: name, is: 'syncing' };
+    this.isInConsensus = { who: name, is: 'in-consensus' };
+  }
+}
+
+export const node = (name: NodeName): Player => new Player(name);
+export const v0 = node('v0');
+export const v1 = node('v1');
+export const v2 = node('v2');
+export const v3 = node('v3');
+export const v4 = node('v4');
+export const v5 = node('v5');
+export const v6 = node('v6');
+export const c0 = node('c0');
+export const f0 = node('f0');
+export const anyone = new Actor('anyone');
+export const everyone = new Actor('everyone');
+
+/** These reach the height; what others do does not matter. */
+export const these = (...names: NodeName[]) => ({
+  decides: (at: { readonly height: number }, ends: { readonly within: Duration }): Ending => ({
+    who: names,
+    decides: at.height,
+    withinMs: msOf(ends.within),
+  }),
+});
+
+/** From the last directive on, and for so long, nobody gets beyond this height. */
+export const nobody = {
+  decidesBeyond: (at: { readonly height: number }, ends: { readonly for: Duration }): Ending => ({
+    who: 'nobody',
+    decides: at.height,
+    forMs: msOf(ends.for),
+  }),
+};
+
+// --- when ----------------------------------------------------------------------------------------------------------------
+
+export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });
+export const after = (time: Duration, ...actions: Action[]): Directive => ({ afterMs: msOf(time), actions });
+export const when = (condition: Condition, ...actions: Action[]): Directive => ({ when: condition, actions });
+
+export const never = (condition: Condition, during: { readonly while?: StateOf } = {}): Claim => ({
+  never: condition,
+  ...during,
+});
+export const sometime = (condition: Condition): Claim => ({ sometime: condition });
+export const finally_ = (state: StateOf): Claim => ({ finally: state });
+
+// --- trouble -------------------------------------------------------------------------------------------------------------
+
+type ForEver = 'for-ever';
+const lasting = (how?: ForEver): { forEver?: true } => (how ? { forEver: true } : {});
+
+export const isolate = (name: NodeName, how?: ForEver): Action => ({
+  do: 'isolate',
+  node: name,
+  ...lasting(how),
+});
+export const partition = (...groups: NodeName[][]): Action => ({ do: 'partition', groups });
+/** One way only: what `from` says does not reach `to`. */
+export const cut = (from: NodeName[], to: NodeName[], how?: ForEver): Action => ({
+  do: 'cut',
+  from,
+  to,
+  ...lasting(how),
+});
+export const heal = (): Action => ({ do: 'heal' });
+export const clog = (from: NodeName[], to: NodeName[], time: Duration): Action => ({
+  do: 'clog',
+  from,
+  to,
+  forMs: msOf(time),
+});
+export const reset = (a: NodeName, b: NodeName): Action => ({ do: 'reset', nodes: [a, b] });
+export const links = (change: LinkChange, between: { from?: NodeName[]; to?: NodeName[] } = {}): Action => ({
+  do: 'links',
+  change,
+  ...between,
+});
+export const calm = (): Action => ({ do: 'calm' });
+
+export type Matching = Omit<RuleAction, 'do' | 'what' | 'effect'>;
+export const drop = (what: MessageKind, matching: Matching = {}): Action => ({
+  do: 'rule',
+  what,
+  effect: 'drop',
+  ...matching,
+});
+export const delay = (what: MessageKind, by: Duration, matching: Matching = {}): Action => ({
+  do: 'rule',
+  what,
+  effect: { delayMs: msOf(by) },
+  ...matching,
+});
+
+const backAfter = (restart?: Duration): { restartMs?: number } =>
+  restart === undefined ? {} : { restartMs: msOf(restart) };
+
+/** Now. With a `point`, there: `{ when: 'inside', op: 'flush', on: 'privval', nth: 2 }`. */
+export function crash(
+  name: NodeName,
+  more: { how?: CrashHow; restart?: Duration; point?: Omit<CrashPoint, 'node'> } = {},
+): Action {
+  const { how = 'drawn', restart, point } = more;
+  if (point) return { do: 'crash-at', node: name, how, ...backAfter(restart), ...point };
+  return { do: 'crash', node: name, how, ...backAfter(restart) };
+}
+export const restart = (name: NodeName): Action => ({ do: 'restart', node: name });
+export const pause = (name: NodeName, time?: Duration): Action => ({
+  do: 'pause',
+  node: name,
+  ...(time === undefined ? {} : { forMs: msOf(time) }),
+});
+export const unpause = (name: NodeName): Action => ({ do: 'unpause', node: name });
+export const clock = (
+  name: NodeName,
+  change: { step?: Duration; driftPpm?: number; frozen?: boolean },
+): Action => {
+  const { step, ...rest } = change;
+  return { do: 'clock', node: name, ...(step === undefined ? {} : { stepMs: msOf(step) }), ...rest };
+};
+export const disk = (name: NodeName, how: 'good' | 'slow' | 'full'): Action => ({
+  do: 'disk',
+  node: name,
+  disk: how,
+});
+export const submit = (to: NodeName, tx: string): Action => ({ do: 'submit', to, tx });
+export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Action => ({
+  do: 'empower',
+  node: name,
+  power,
+  via,
+});
+
+// --- the whole -----------------------------------------------------------------------------------------------------------
+
+const POWER_USUAL = 10;
+export const validators = (count: number, more: Omit<CastWords, 'powers'> = {}): CastWords => ({
+  powers: Array.from({ length: count }, () => POWER_USUAL),
+  ...more,
+});
+export const powers = (...list: number[]): CastWords => ({ powers: list });
+
+const TX_BYTES_USUAL = 64;
+export const txs = (load: { perSecond?: number; perBlock?: number; count?: number; size?: number }): Load => ({
+  size: TX_BYTES_USUAL,
+  ...load,
+});
+
+export const liar = (
+  name: NodeName,
+  what: string,
+  to: NodeName[],
+  more: Omit<LiarWords, 'node' | 'liar' | 'to'> = {},
+): LiarWords => ({ node: name, liar: what, to, ...more });
+
+export type ScenarioWords = Pick<Scenario, 'cast' | 'ends'> &
+  Partial<Omit<Scenario, 'title' | 'cast' | 'ends'>>;
+
+const kebab = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+
+/** A play whose every fault is written down. Its name, if not given, is its title in kebab-case. */
+export const scenario = (title: string, words: ScenarioWords): Scenario => ({
+  name: kebab(title),
+  title,
+  act: [],
+  holds: [],
+  liars: [],
+  app: 'kvstore',
+  liveness: 'checked',
+  ...words,
+});
+
+/** A play that a seed writes. */
+export const drawn = (name: string, title: string, draw: DrawnPlay['draw']): DrawnPlay => ({
+  name,
+  title,
+  draw: (stream) => ({ ...draw(stream), name, title }),
+});

@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { DEFAULT_SYNC, type SyncConfig } from '../../machines/sync/config.ts';
+import { type Fetched, SyncPool } from '../../machines/sync/pool.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+
+const S = 1_000_000_000n;
+
+/** `good` blocks carry what the chain has there; a bad one does not verify. */
+const block = (from: string, height: bigint, good = true): Fetched => ({
+  from,
+  bytes: Uint8Array.of(Number(height % 250n), good ? 1 : 0),
+  lastCommit: Uint8Array.of(Number(height % 250n), good ? 1 : 0),
+});
+const isGood = (bytes: Uint8Array): boolean => bytes[1] === 1;
+
+const asked = (pool: SyncPool, nowNs: bigint): string[] =>
+  pool.plan(nowNs).map(({ peer, height }) => `${peer}${height}`);
+const refusalOf = (value: unknown): string => (isRefusal(value) ? value.refused : 'fine');
+
+it('asks each height once, of the idlest peer that has it', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, requestsPerPeerMax: 2 }, 5n, 0n);
+  expect(asked(pool, 0n)).toEqual([]);
+  pool.range('a', 1n, 9n, 0n);
+  pool.range('b', 6n, 100n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a5', 'b6', 'a7', 'b8']); // window: two peers with two each
+  expect(asked(pool, 1n)).toEqual([]);
+  expect(refusalOf(pool.gave('a', 5n, block('a', 5n), 1n))).toBe('fine');
+  expect(pool.handOver()).toBe(null);
+  expect(refusalOf(pool.gave('b', 6n, block('b', 6n), 1n))).toBe('fine');
+  expect(pool.handOver()).toEqual({
+    height: 5n,
+    block: block('a', 5n).bytes,
+    commit: block('b', 6n).lastCommit,
+  });
+  expect(pool.handOver()).toBe(null);
+  pool.applied(5n, 2n);
+  expect([pool.height, asked(pool, 2n)]).toEqual([6n, ['a9']]);
+});
+
+it('asks a second source for what it waits for, and again what may be lost', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  for (const peer of ['a', 'b']) pool.range(peer, 1n, 2n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a1', 'b2']);
+  expect(asked(pool, 1n * S)).toEqual(['b1', 'a2']);
+  expect(asked(pool, 5n * S)).toEqual([]);
+  expect(asked(pool, 6n * S)).toEqual(['a1', 'b2']); // the one asked longest ago
+  expect(refusalOf(pool.gave('b', 1n, block('b', 1n), 7n * S))).toBe('fine');
+  expect(refusalOf(pool.gave('a', 1n, block('a', 1n), 7n * S))).toBe('fine'); // the slower one
+});
+
+it('knows what nobody asked for', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 5n, 0n);
+  expect(refusalOf(pool.gave('a', 5n, block('a', 5n), 0n))).toBe('unsolicited-block');
+  pool.range('a', 1n, 6n, 0n);
+  pool.range('b', 1n, 2n, 0n);
+  asked(pool, 0n);
+  expect(refusalOf(pool.gave('b', 5n, block('b', 5n), 0n))).toBe('unsolicited-block');
+  expect(refusalOf(pool.gave('a', 9n, block('a', 9n), 0n))).toBe('unsolicited-block');
+  expect(refusalOf(pool.gave('a', 4n, block('a', 4n), 0n))).toBe('unsolicited-block');
+});
+
+/** base, height, seconds. */
+type Report = readonly [bigint, bigint, bigint];
+const ranges: readonly { readonly reports: readonly Report[]; readonly believed: bigint }[] = [
+  { reports: [[0n, 0n, 0n]], believed: 0n },
+  {
+    reports: [
+      [1n, 5n, 0n],
+      [1n, 6n, 1n],
+    ],
+    believed: 6n,
+  },
+  {
+    reports: [
+      [1n, 5n, 0n],
+      [1n, 4n, 1n],
+    ],
+    believed: 5n,
+  }, // an older envelope that came late
+  {
+    reports: [
+      [1n, 5n, 0n],
+      [1n, 4n, 10n],
+    ],
+    believed: 0n,
+  },
+  {
+    reports: [
+      [2n, 5n, 0n],
+      [1n, 5n, 10n],
+    ],
+    believed: 0n,
+  },
+];
+
+it.each(ranges)('after $reports we believe $believed', ({ reports, believed }) => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  for (const [base, height, seconds] of reports) pool.range('a', base, height, seconds * S);
+  expect(pool.claimedHeight).toBe(believed);
+  pool.range('a', 2n, 99n, 11n * S);
+  const isBanned = believed === 0n && reports.length > 1;
+  expect(pool.claimedHeight).toBe(isBanned ? 0n : 99n);
+  pool.range('a', 2n, 99n, 71n * S);
+  expect(pool.claimedHeight).toBe(99n);
+});
+
+it('drops a peer that owes blocks and goes quiet, not one that answers', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  pool.range('a', 1n, 3n, 0n);
+  pool.range('b', 4n, 4n, 0n);
+  asked(pool, 0n);
+  expect(pool.removeQuiet(14n * S)).toEqual([]);
+  pool.gave('a', 2n, block('a', 2n), 14n * S);
+  expect(pool.removeQuiet(15n * S)).toEqual(['b']);
+  expect(pool.removeQuiet(29n * S)).toEqual(['a']);
+});
+
+it('a second source saves the first from being called quiet', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  for (const peer of ['a', 'b']) pool.range(peer, 1n, 1n, 0n);
+  expect([asked(pool, 0n), asked(pool, S)]).toEqual([['a1'], ['b1']]);
+  pool.gave('b', 1n, block('b', 1n), 2n * S);
+  expect(pool.removeQuiet(60n * S)).toEqual([]);
+});
+
+it('a peer without a block that it claimed is not believed again for a minute', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  pool.range('a', 1n, 1_000_000n, 0n);
+  pool.range('b', 1n, 1n, 0n);
+  asked(pool, 0n);
+  expect(pool.isCaughtUp()).toBe(false);
+  pool.hasNot('b', 2n, 0n); // was not asked
+  pool.hasNot('a', 2n, 0n);
+  expect([pool.claimedHeight, pool.isCaughtUp()]).toEqual([1n, true]);
+  pool.range('a', 1n, 1_000_000n, 10n * S);
+  expect(pool.isCaughtUp()).toBe(true);
+});
+
+/** Peers a, b and c have 1 to 9; a gave block 1, b block 2, c block 3, and the pair 1, 2 was refused. */
+function inDispute(): SyncPool {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  for (const peer of ['a', 'b', 'c']) pool.range(peer, 1n, 9n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a1', 'b2', 'c3', 'a4', 'b5', 'c6']); // strangers get two each
+  pool.gave('a', 1n, block('a', 1n, false), 0n);
+  pool.gave('b', 2n, block('b', 2n), 0n);
+  pool.gave('c', 3n, block('c', 3n), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  expect(pool.isCaughtUp()).toBe(false);
+  expect(pool.refused(1n, 0n)).toBe(null);
+  return pool;
+}
+
+it('a pair of one sender is its lie', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  pool.range('a', 1n, 9n, 0n);
+  asked(pool, 0n);
+  for (const height of [1n, 2n]) pool.gave('a', height, block('a', height, false), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  expect(pool.refused(1n, 0n)).toBe('a');
+  expect([pool.claimedHeight, pool.handOver()]).toEqual([0n, null]);
+  expect(refusalOf(pool.gave('a', 3n, block('a', 3n), 0n))).toBe('fine'); // asked before it fell from grace
+});
+
+it('a pair of two is fetched again from one, and what fits tells who lied', () => {
+  const pool = inDispute();
+  expect(asked(pool, 0n)).toEqual(['a1', 'a2', 'b7', 'c8', 'b9']);
+  for (const height of [1n, 2n]) pool.gave('a', height, block('a', height, false), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  expect(pool.refused(1n, 0n)).toBe('a');
+  expect(asked(pool, 0n)).toEqual(['c1', 'c2', 'b4']);
+  expect(refusalOf(pool.gave('b', 2n, block('b', 2n), 0n))).toBe('fine'); // asked before, and late
+  for (const height of [1n, 2n]) pool.gave('c', height, block('c', height), 0n);
+  expect(pool.handOver()).toMatchObject({ height: 1n, commit: block('c', 2n).lastCommit });
+  expect(pool.applied(1n, 0n)).toBe(null); // a was the liar, and is gone already
+  expect([pool.handOver()?.height, pool.applied(2n, 0n)]).toEqual([2n, null]);
+});
+
+it('the liar of a dispute is found by an honest third, though it went', () => {
+  const pool = inDispute();
+  expect(asked(pool, 0n).slice(0, 2)).toEqual(['a1', 'a2']);
+  pool.remove('a');
+  expect(asked(pool, 0n).slice(0, 2)).toEqual(['c1', 'c2']);
+  pool.remove('c');
+  expect(asked(pool, 0n).slice(0, 2)).toEqual(['b1', 'b2']);
+  pool.range('a', 1n, 9n, 0n);
+  for (const height of [1n, 2n]) pool.gave('b', height, block('b', height), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  expect(pool.applied(1n, 0n)).toBe('a');
+  pool.range('a', 1n, 99n, 59n * S);
+  expect(pool.claimedHeight).toBe(9n);
+});
+
+it('gives up on a height that nobody serves', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  pool.range('a', 1n, 100n, 0n);
+  expect([pool.isStalled(59n * S), pool.isStalled(60n * S)]).toEqual([false, true]);
+  pool.beginPatience(30n * S);
+  expect([pool.isStalled(60n * S), pool.isStalled(90n * S)]).toEqual([false, true]);
+});
+
+it('keeps no more blocks than its buffer holds', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, bufferBytesMax: 3, requestsPerPeerMax: 3 }, 1n, 0n);
+  pool.range('a', 1n, 99n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a1', 'a2']);
+  pool.gave('a', 2n, block('a', 2n), 0n);
+  expect(asked(pool, 0n)).toEqual(['a3']);
+  for (const height of [1n, 3n]) pool.gave('a', height, block('a', height), 0n);
+  pool.handOver();
+  pool.applied(1n, 0n);
+  expect(asked(pool, 0n)).toEqual([]); // four bytes wait
+  pool.handOver();
+  pool.applied(2n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a4', 'a5']);
+});
+
+type Lie = 'honest' | 'claims-more' | 'silent' | 'has-not' | 'bad-blocks';
+const lie: fc.Arbitrary<Lie> = fc.constantFrom('claims-more', 'silent', 'has-not', 'bad-blocks');
+
+/** What a peer answers to a request; null: nothing. */
+function answerOf(kind: Lie, height: bigint, tip: bigint): 'block' | 'bad' | 'none' | null {
+  if (kind === 'silent') return null;
+  if (kind === 'has-not') return 'none';
+  if (kind === 'bad-blocks') return 'bad';
+  return height <= tip ? 'block' : kind === 'claims-more' ? null : 'none';
+}
+
+/** Steps of a second; liars that were dropped come back at once. Returns when the pool was caught up, and how. */
+function syncAmong(kinds: readonly Lie[], tip: bigint, lossPercent: number, draw: () => number) {
+  const config: SyncConfig = DEFAULT_SYNC;
+  const pool = new SyncPool(config, 1n, 0n);
+  const report = (i: number, nowNs: bigint): void => {
+    const claims = kinds[i] === 'honest' ? tip : tip + 1_000n;
+    pool.range(`${i}`, 1n, claims, nowNs);
+  };
+  for (let second = 0n; second < 600n; second++) {
+    const nowNs = second * S;
+    for (let i = 0; i < kinds.length; i++) if (second % 10n === 0n) report(i, nowNs);
+    for (const name of pool.removeQuiet(nowNs)) report(Number(name), nowNs);
+    if (pool.isCaughtUp()) return { second, height: pool.height };
+    if (pool.isStalled(nowNs)) return { second, height: pool.height };
+    for (const { peer, height } of pool.plan(nowNs)) {
+      if (draw() < lossPercent) continue;
+      const answer = answerOf(kinds[Number(peer)]!, height, tip);
+      if (answer === 'none') pool.hasNot(peer, height, nowNs);
+      else if (answer) pool.gave(peer, height, block(peer, height, answer === 'block'), nowNs);
+    }
+    for (let next = pool.handOver(); next; next = pool.handOver()) {
+      const isRight = isGood(next.block) && isGood(next.commit);
+      const liar = isRight ? pool.applied(next.height, nowNs) : pool.refused(next.height, nowNs);
+      if (liar !== null) expect(kinds[Number(liar)]).toBe('bad-blocks');
+    }
+  }
+  return { second: 600n, height: pool.height };
+}
+
+it('reaches the tip among liars and losses, as long as one peer is honest', () => {
+  fc.assert(
+    fc.property(
+      fc.array(lie, { maxLength: 4 }),
+      fc.integer({ min: 1, max: 2 }),
+      fc.bigInt(2n, 120n),
+      fc.integer({ min: 0, max: 20 }),
+      fc.integer({ min: 1, max: 1 << 30 }),
+      (liars, honest, tip, lossPercent, seed) => {
+        let state = seed;
+        const draw = (): number => {
+          state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+          return (state >>> 8) % 100;
+        };
+        const kinds: Lie[] = [...Array.from({ length: honest }, (): Lie => 'honest'), ...liars];
+        const { second, height } = syncAmong(kinds, tip, lossPercent, draw);
+        expect(second).toBeLessThan(600n);
+        expect(height).toBeGreaterThanOrEqual(tip - 1n);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});

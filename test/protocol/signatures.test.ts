@@ -1,0 +1,273 @@
+// Signatures: the fast way and the ZIP-215 rules give one verdict, and remembered verdicts are the right ones.
+
+import { Point } from '@noble/ed25519';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ed25519VerifyStrict, sha512 } from '#platform';
+import { bytesOfHex, concatBytes, hexOf } from '../../protocol/bytes.ts';
+import * as gen from '../../protocol/gen/types.ts';
+import { ed25519FromSecret, keyPairOfSeed, secp256k1KeyPairOf } from '../../protocol/keys.ts';
+import { proposalSignBytes, voteExtensionSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
+import {
+  rememberingVerify,
+  signMessage,
+  type Verify,
+  verifySignature,
+  verifyZip215,
+} from '../../protocol/signatures.ts';
+import { PRECOMMIT, PREVOTE, type PublicKey } from '../../protocol/types.ts';
+import { toTimestamp } from '../../protocol/wire/generated.ts';
+import * as any from './arbitrary.ts';
+
+const P = 2n ** 255n - 19n;
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+const littleEndian = (value: bigint): Uint8Array =>
+  Uint8Array.from({ length: 32 }, (_, i) => Number((value >> BigInt(8 * i)) & 255n));
+const numberOf = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+const ed25519 = (bytes: Uint8Array): PublicKey => ({ type: 'ed25519', bytes });
+
+/** The eight points of small order, by their canonical encodings. */
+const EIGHT_TORSION = [
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  '0000000000000000000000000000000000000000000000000000000000000080',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+].map((text) => bytesOfHex(text)!);
+
+/** y >= p encodes y - p; only 19 values fit, and of those only 0 and 1 belong to small order. */
+const NON_CANONICAL = [
+  littleEndian(1n | (1n << 255n)), // the identity with a sign that x = 0 does not have
+  littleEndian((P - 1n) | (1n << 255n)), // y = -1, also with x = 0
+  littleEndian(P), // y = 0
+  littleEndian(P | (1n << 255n)),
+  littleEndian(P + 1n), // y = 1
+  littleEndian((P + 1n) | (1n << 255n)),
+];
+const SMALL_ORDER = [...EIGHT_TORSION, ...NON_CANONICAL];
+const message = new TextEncoder().encode('Zcash');
+
+describe('ZIP-215', () => {
+  const grid = SMALL_ORDER.flatMap((key) =>
+    SMALL_ORDER.map((r) => [key, concatBytes(r, new Uint8Array(32))] as const),
+  );
+
+  it('all points of small order verify with S = 0, however they are encoded', () => {
+    for (const [key, signature] of grid) {
+      expect(verifySignature(ed25519(key), message, signature), hexOf(key)).toBe(true);
+    }
+  });
+  it('the strict rules alone would refuse some of them', () => {
+    expect(grid.some(([key, signature]) => !ed25519VerifyStrict(key, message, signature))).toBe(true);
+  });
+  it('a strict yes is always a ZIP-215 yes', () => {
+    for (const [key, signature] of grid) {
+      if (ed25519VerifyStrict(key, message, signature))
+        expect(verifyZip215(key, message, signature)).toBe(true);
+    }
+  });
+  it('S must be below the order, whatever the points', () => {
+    for (const [key, signature] of grid) {
+      const large = concatBytes(signature.subarray(0, 32), littleEndian(ORDER));
+      expect(verifySignature(ed25519(key), message, large)).toBe(false);
+    }
+  });
+  it('refuses y that is on no point', () => {
+    const offCurve = littleEndian(2n);
+    const signature = new Uint8Array(64);
+    expect(
+      verifySignature(ed25519(offCurve), message, concatBytes(EIGHT_TORSION[0]!, signature.subarray(32))),
+    ).toBe(false);
+    expect(
+      verifySignature(ed25519(EIGHT_TORSION[0]!), message, concatBytes(offCurve, signature.subarray(32))),
+    ).toBe(false);
+  });
+  it('a key of mixed order verifies where only the cofactor forgives', () => {
+    const [secret, nonce] = [123_456_789n, 987_654_321n];
+    const r = Point.BASE.multiply(nonce).toBytes();
+    const key = Point.BASE.multiply(secret).add(Point.fromBytes(EIGHT_TORSION[1]!, true)).toBytes();
+    let strict = 0;
+    for (let i = 0; i < 16; i++) {
+      const text = Uint8Array.of(i);
+      const challenge = numberOf(sha512(concatBytes(r, key, text))) % ORDER;
+      const signature = concatBytes(r, littleEndian((nonce + challenge * secret) % ORDER));
+      expect(verifySignature(ed25519(key), text, signature)).toBe(true);
+      if (ed25519VerifyStrict(key, text, signature)) strict++;
+    }
+    expect(strict).toBeLessThan(16);
+  });
+});
+
+describe('verification', () => {
+  const pair = ed25519FromSecret('one');
+  const damage = fc.tuple(
+    fc.constantFrom('key', 'message', 'signature', 'nothing'),
+    fc.nat(),
+    fc.integer({ min: 1, max: 255 }),
+  );
+
+  it('both ways agree on sound and damaged signatures', () => {
+    fc.assert(
+      fc.property(any.bytes(32, 32), any.bytes(100, 1), damage, (seed, text, [where, at, mask]) => {
+        const { publicKey } = keyPairOfSeed(seed);
+        const signature = signMessage(keyPairOfSeed(seed), text).slice();
+        const pieces = { key: publicKey.bytes.slice(), message: text.slice(), signature };
+        if (where !== 'nothing') pieces[where as 'key'][at % pieces[where as 'key'].length]! ^= mask;
+        const verdict = verifySignature(ed25519(pieces.key), pieces.message, pieces.signature);
+        expect(verdict).toBe(verifyZip215(pieces.key, pieces.message, pieces.signature));
+        expect(verdict).toBe(where === 'nothing');
+      }),
+      { numRuns: 60 },
+    );
+  });
+  it('refuses wrong lengths without throwing', () => {
+    const signature = signMessage(pair, message);
+    expect(verifySignature(pair.publicKey, message, signature.subarray(1))).toBe(false);
+    expect(verifySignature(pair.publicKey, message, concatBytes(signature, Uint8Array.of(0)))).toBe(false);
+    expect(verifySignature(ed25519(pair.publicKey.bytes.subarray(1)), message, signature)).toBe(false);
+    expect(verifySignature({ type: 'secp256k1', bytes: pair.publicKey.bytes }, message, signature)).toBe(
+      false,
+    );
+  });
+  it('refuses S plus the order', () => {
+    const signature = signMessage(pair, message);
+    const s = numberOf(signature.subarray(32));
+    const moved = concatBytes(signature.subarray(0, 32), littleEndian(s + ORDER));
+    expect(verifySignature(pair.publicKey, message, moved)).toBe(false);
+  });
+  it('secp256k1 wants the low S', () => {
+    const secp = secp256k1KeyPairOf(new Uint8Array(32).fill(9))!;
+    const signature = signMessage(secp, message);
+    expect(verifySignature(secp.publicKey, message, signature)).toBe(true);
+    expect(verifySignature(secp.publicKey, Uint8Array.of(1), signature)).toBe(false);
+    const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+    const s = BigInt(`0x${hexOf(signature.subarray(32))}`);
+    const high = bytesOfHex((n - s).toString(16).padStart(64, '0'))!;
+    expect(verifySignature(secp.publicKey, message, concatBytes(signature.subarray(0, 32), high))).toBe(
+      false,
+    );
+    expect(secp256k1KeyPairOf(new Uint8Array(32))).toBeNull();
+  });
+});
+
+describe('a memory of verdicts', () => {
+  const pair = ed25519FromSecret('remembered');
+  const counting = () => {
+    let asked = 0;
+    const verify: Verify = (key, text, signature) => {
+      asked++;
+      return verifySignature(key, text, signature);
+    };
+    return { verify, asked: () => asked };
+  };
+  it('asks once for the same content, also when refused', () => {
+    const { verify, asked } = counting();
+    const remembering = rememberingVerify(verify, 10);
+    const signature = signMessage(pair, message);
+    const bad = signature.slice();
+    bad[50]! ^= 1;
+    for (let i = 0; i < 3; i++) {
+      expect(remembering({ ...pair.publicKey }, message.slice(), signature.slice())).toBe(true);
+      expect(remembering(pair.publicKey, message, bad)).toBe(false);
+    }
+    expect(asked()).toBe(2);
+  });
+  it('never answers for another key, message or signature', () => {
+    const remembering = rememberingVerify(verifySignature, 10);
+    const signature = signMessage(pair, message);
+    expect(remembering(pair.publicKey, message, signature)).toBe(true);
+    expect(remembering(ed25519FromSecret('other').publicKey, message, signature)).toBe(false);
+    expect(remembering(pair.publicKey, Uint8Array.of(1), signature)).toBe(false);
+    const tail = signature.slice();
+    tail[63]! ^= 1;
+    expect(remembering(pair.publicKey, message, tail)).toBe(false);
+    expect(remembering(pair.publicKey, message, signature)).toBe(true);
+  });
+  it('forgets the oldest', () => {
+    const { verify, asked } = counting();
+    const remembering = rememberingVerify(verify, 2);
+    const signatures = [0, 1, 2, 3, 4, 5].map((byte) => signMessage(pair, Uint8Array.of(byte)));
+    signatures.forEach((signature, byte) => {
+      expect(remembering(pair.publicKey, Uint8Array.of(byte), signature)).toBe(true);
+    });
+    expect(remembering(pair.publicKey, Uint8Array.of(5), signatures[5]!)).toBe(true);
+    expect(asked()).toBe(6);
+    expect(remembering(pair.publicKey, Uint8Array.of(0), signatures[0]!)).toBe(true);
+    expect(asked()).toBe(7);
+  });
+});
+
+describe('sign bytes', () => {
+  const delimited = (bytes: Uint8Array): string => {
+    const length: number[] = [];
+    let rest = bytes.length;
+    for (; rest > 127; rest >>= 7) length.push((rest & 127) | 128);
+    return hexOf(concatBytes(Uint8Array.of(...length, rest), bytes));
+  };
+  const canonicalId = (id: { hash: Uint8Array; parts: { total: number; hash: Uint8Array } }) =>
+    id.hash.length === 0 && id.parts.total === 0 && id.parts.hash.length === 0
+      ? undefined
+      : { hash: id.hash, partSetHeader: id.parts };
+  const chainId = fc.string({ unit: 'grapheme', maxLength: 50 });
+
+  it('of votes are what the generated canonical vote says', () => {
+    fc.assert(
+      fc.property(chainId, any.vote, fc.array(any.timeNs, { maxLength: 3 }), (chain, vote, times) => {
+        for (const timeNs of [vote.timeNs, ...times]) {
+          const bytes = gen.CanonicalVote.encode({
+            type: vote.type as gen.SignedMsgType,
+            height: vote.height,
+            round: BigInt(vote.round),
+            blockId: canonicalId(vote.blockId),
+            timestamp: toTimestamp(timeNs),
+            chainId: chain,
+          }).finish();
+          expect(hexOf(voteSignBytes(chain, { ...vote, timeNs }))).toBe(delimited(bytes));
+        }
+      }),
+    );
+  });
+  it('of proposals and extensions too', () => {
+    fc.assert(
+      fc.property(chainId, any.proposal, any.vote, (chain, proposal, vote) => {
+        const canonical = gen.CanonicalProposal.encode({
+          type: proposal.type as gen.SignedMsgType,
+          height: proposal.height,
+          round: BigInt(proposal.round),
+          polRound: BigInt(proposal.polRound),
+          blockId: canonicalId(proposal.blockId),
+          timestamp: toTimestamp(proposal.timeNs),
+          chainId: chain,
+        }).finish();
+        expect(hexOf(proposalSignBytes(chain, proposal))).toBe(delimited(canonical));
+        const { extension, height, round } = vote;
+        const bytes = gen.CanonicalVoteExtension.encode({
+          extension,
+          height,
+          round: BigInt(round),
+          chainId: chain,
+        });
+        expect(hexOf(voteExtensionSignBytes(chain, vote))).toBe(delimited(bytes.finish()));
+      }),
+    );
+  });
+  it('differ in type, height, round, block and chain', () => {
+    const id = { hash: new Uint8Array(32).fill(1), parts: { total: 1, hash: new Uint8Array(32).fill(2) } };
+    const vote = { type: PREVOTE, height: 1n, round: 0, blockId: id, timeNs: 5n };
+    const other = { ...id, parts: { ...id.parts, total: 2 } };
+    const all = [
+      voteSignBytes('a', vote),
+      voteSignBytes('b', vote),
+      voteSignBytes('a', { ...vote, type: PRECOMMIT }),
+      voteSignBytes('a', { ...vote, height: 2n }),
+      voteSignBytes('a', { ...vote, round: 1 }),
+      voteSignBytes('a', { ...vote, blockId: other }),
+      voteSignBytes('a', { ...vote, timeNs: 6n }),
+    ].map(hexOf);
+    expect(new Set(all).size).toBe(all.length);
+  });
+});
