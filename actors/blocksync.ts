@@ -286,6 +286,7 @@ class BlocksyncTurn {
 
   /** Always false: who calls it is done with this peer. */
   private score(peer: PeerId, because: string): false {
+    this.state.pool?.remove(peer);
     this.effects.push({ type: 'score', peer, because, drop: true });
     return false;
   }

@@ -1,6 +1,6 @@
 // What validators sign (spec 4.6): length-prefixed canonical votes, proposals and vote extensions.
 
-import { equalBytes } from './bytes.ts';
+import { equalBytes, roomFor } from './bytes.ts';
 import { NS_PER_S, secondsOf } from './time.ts';
 import type { BlockId, Proposal, TimeNs, Vote } from './types.ts';
 import { encodeWith, type ProtoWriter } from './wire/writer.ts';
@@ -112,7 +112,7 @@ function fill(template: Template, timeTag: number, timeNs: TimeNs): Uint8Array {
   const secondsSize = seconds === 0 ? 0 : 1 + (seconds < 0 ? 10 : varintSize(seconds));
   const timeSize = secondsSize + (nanos === 0 ? 0 : 1 + varintSize(nanos));
   const size = before.length + 2 + timeSize + after.length;
-  const bytes = new Uint8Array(varintSize(size) + size);
+  const bytes = roomFor(varintSize(size) + size);
   let at = putVarint(bytes, 0, size);
   bytes.set(before, at);
   at += before.length;
@@ -151,7 +151,7 @@ export function voteExtensionSignBytes(
     writer.fixed64(0x19, BigInt(vote.round));
     writer.text(0x22, chainId);
   }, null);
-  const bytes = new Uint8Array(varintSize(body.length) + body.length);
+  const bytes = roomFor(varintSize(body.length) + body.length);
   bytes.set(body, putVarint(bytes, 0, body.length));
   return bytes;
 }

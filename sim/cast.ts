@@ -3,9 +3,10 @@
 import { ed25519PublicKey, sha256, utf8Encode } from '#platform';
 import { DEFAULT_NODE, type NodeConfig } from '../actors/node.ts';
 import type { PeerId } from '../actors/turn.ts';
-import { hexOf } from '../protocol/bytes.ts';
-import { formatGenesis } from '../protocol/json/genesis.ts';
-import { addressOf } from '../protocol/keys.ts';
+import { equalBytes, hexOf, hexUpperOf } from '../protocol/bytes.ts';
+import { formatGenesis, parseGenesis } from '../protocol/json/genesis.ts';
+import { addressOf, type KeyPair } from '../protocol/keys.ts';
+import { isRefusal, type Refusal, refuse } from '../protocol/refusal.ts';
 import { DEFAULT_PARAMS } from '../protocol/rules/params.ts';
 import { type ConsensusParams, EMPTY_BYTES, type Genesis, type PublicKey } from '../protocol/types.ts';
 import type { Stream } from './choices.ts';
@@ -75,6 +76,23 @@ export function makeCast(options: CastOptions): Cast {
     appState: EMPTY_BYTES,
   };
   return { chainId, genesis: formatGenesis(genesis), members };
+}
+
+/** The validators of a real genesis as v0, v1, ... in its order, each with its own key. Keys of others are left aside. */
+export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Cast | Refusal {
+  const genesis = parseGenesis(genesisText);
+  if (isRefusal(genesis)) return genesis;
+  if (genesis.validators.length === 0) return refuse('no-validators', 'the genesis names no validators');
+  const members: Member[] = [];
+  for (const { address, publicKey, power } of genesis.validators) {
+    const who = `validator ${hexUpperOf(address)}`;
+    if (publicKey.type !== 'ed25519') return refuse('key-type', `${who} has a ${publicKey.type} key: only ed25519 keys vote`);
+    const pair = keys.find((key) => equalBytes(key.address, address));
+    if (!pair) return refuse('missing-key', `there is no key for ${who}`);
+    const name = `v${members.length}`;
+    members.push({ name, id: peerIdOf(name), seed: pair.seed, publicKey, power });
+  }
+  return { chainId: genesis.chainId, genesis: genesisText, members };
 }
 
 /** Pairs of member indexes that may talk. */

@@ -124,6 +124,8 @@ export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) 
 export class Carrier {
   /** Asked of every envelope that leaves over an open connection, once for each receiver. */
   rule: SendRule | null = null;
+  /** Told of every payload that a link changed: a corrupt transaction may still be one. */
+  onCorrupted: ((payload: Payload) => void) | null = null;
   readonly counters = new NetCounters();
   private readonly agenda: Agenda;
   private readonly latencies: Stream;
@@ -231,7 +233,9 @@ export class Carrier {
       const at = corruptions.draw(length);
       bytes[at] = (bytes[at] as number) ^ (1 << corruptions.draw(8));
     }
-    return payloads.map((payload) => (payload === victim ? { channel: payload.channel, bytes } : payload));
+    const changed = { channel: victim.channel, bytes };
+    this.onCorrupted?.(changed);
+    return payloads.map((payload) => (payload === victim ? changed : payload));
   }
 
   private deliverAt(at: number, link: Link, payloads: readonly Payload[]): void {

@@ -1,6 +1,6 @@
 // What watches a world from outside: oracles keep ghost state of their own from what leaves the nodes, and say when a promise is broken.
 
-import type { ActorName, Effect, NodeEvent } from '../actors/turn.ts';
+import type { ActorName, Effect, NodeEvent, Payload } from '../actors/turn.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { Machine } from './machine.ts';
 
@@ -25,6 +25,8 @@ export interface Oracle {
   crashed?(at: Machine): void;
   /** A transaction was given to a node. */
   submitted?(at: Machine, tx: Uint8Array): void;
+  /** A link changed bytes on their way: what arrives is this. */
+  corrupted?(payload: Payload): void;
   /** The run is over. */
   ended?(): void;
 }

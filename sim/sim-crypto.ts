@@ -1,7 +1,7 @@
 // Owns signing in the simulator: real ed25519, or "sim-crypto", whose signatures cost a hash and cannot be
 // forged inside the simulation.
 
-import { ed25519PublicKey, ed25519Sign, sha512 } from '#platform';
+import { ed25519PublicKey, ed25519Sign, sha256, sha512, utf8Encode } from '#platform';
 import { equalBytes } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import type { Verify } from '../protocol/signatures.ts';
@@ -95,6 +95,10 @@ export class SimCrypto {
     return isGood;
   };
 }
+
+/** The sim-crypto of every world: one constant secret, so that a trace can be replayed by anybody. */
+export const worldCrypto = (memory: 'remember' | 'forget' = 'remember'): SimCrypto =>
+  new SimCrypto(sha256(utf8Encode('the secret of sim-crypto')), memory);
 
 const slotOf = (signature: Uint8Array): number =>
   ((signature[0] as number) | ((signature[1] as number) << 8)) & (REMEMBERED - 1);

@@ -1,6 +1,5 @@
 // A world: machines on a network under one agenda, their faults, and the oracles that watch. One heap, one thread, no promises.
 
-import { sha256, utf8Encode } from '#platform';
 import { type Gifts, type NodeConfig, nodeCast, ownerOf } from '../actors/node.ts';
 import type { ActorName, Effect, NodeEvent, PeerId } from '../actors/turn.ts';
 import { unreachable } from '../protocol/refusal.ts';
@@ -18,7 +17,7 @@ import { Machine } from './machine.ts';
 import { SimMail } from './mail.ts';
 import { Network } from './network.ts';
 import type { Oracle, OracleMaker, Violation } from './oracle.ts';
-import { ed25519Key, SimCrypto, SimSign } from './sim-crypto.ts';
+import { ed25519Key, SimSign, worldCrypto } from './sim-crypto.ts';
 
 type Settings = Partial<Pick<NodeConfig, 'app' | 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;
 
@@ -72,12 +71,12 @@ export class World {
     this.choices = choices;
     this.agenda = new Agenda(choices.stream('agenda/tie'));
     this.network = new Network(this.agenda, choices, options.links);
+    this.network.carrier.onCorrupted = (payload) => {
+      for (const oracle of this.oracles) oracle.corrupted?.(payload);
+    };
     this.starts = choices.stream('world/start');
     const memo = options.memo ?? true;
-    const crypto = new SimCrypto(
-      sha256(utf8Encode('the secret of sim-crypto')),
-      memo ? 'remember' : 'forget',
-    );
+    const crypto = worldCrypto(memo ? 'remember' : 'forget');
     const real = memo ? rememberingVerify(verifySignature, SIGNATURES_REMEMBERED) : verifySignature;
     this.verify = options.crypto === 'sim' ? crypto.verify : real;
     const edges = options.edges ?? fullMesh(cast.members.length);

@@ -39,15 +39,11 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
 }
 
 export function hearMessage(v: ValidatorState, view: PeerView, payload: Payload, message: ConsensusMessage): void {
-  switch (message.type) {
-    case 'new-round-step':
-      return hearRoundStep(v, view, message);
-    case 'has-vote':
-      return view.hasVote(message.height, message.round, message.voteType, message.index, size(v));
-    default:
-  }
+  if (message.type === 'new-round-step') return hearRoundStep(v, view, message);
   if (v.mode !== 'consensus') return; // while syncing, votes and blocks come another way (spec 5.11)
   switch (message.type) {
+    case 'has-vote':
+      return view.hasVote(message.height, message.round, message.voteType, message.index, size(v));
     case 'vote':
       return hearVote(v, view, payload, message.vote);
     case 'proposal':

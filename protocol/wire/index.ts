@@ -16,6 +16,7 @@ export {
   encodeCommitSig,
   encodeExtendedCommit,
 } from './commit.ts';
+export type { MalformedMessage } from './consensus.ts';
 export {
   decodeConsensusMessage,
   decodeOwnConsensusMessage,
@@ -51,6 +52,7 @@ export {
   encodeMerkleProof,
   encodePart,
 } from './part.ts';
+export type { MalformedBytes } from './reader.ts';
 export {
   decodeChainState,
   decodeConsensusParams,

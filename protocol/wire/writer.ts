@@ -1,6 +1,7 @@
 // Protobuf bytes in the making, by gogoproto's rules (spec 3): ascending fields, defaults left out, chosen messages always written.
 
 import { utf8Encode } from '#platform';
+import { roomFor } from '../bytes.ts';
 import { NS_PER_S, secondsOf } from '../time.ts';
 import type { TimeNs } from '../types.ts';
 
@@ -22,7 +23,9 @@ export class ProtoWriter {
   }
 
   taken(): Uint8Array {
-    return this.buffer.slice(0, this.at);
+    const bytes = roomFor(this.at);
+    bytes.set(this.buffer.subarray(0, this.at));
+    return bytes;
   }
 
   private reserve(more: number): void {

@@ -37,6 +37,6 @@ function keysBelow(folder: string): KeyPair[] {
     const path = join(folder, file);
     const key = parsePrivValidatorKey(textOf('the validator key file', path));
     if (isRefusal(key)) throw new CliError(`the validator key file ${path} is not valid: ${key.because}`);
-    return key.key;
+    return key.pair;
   });
 }

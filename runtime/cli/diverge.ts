@@ -1,7 +1,8 @@
 // Finds the first record in which two traces differ, and says what differs in it. Streams both: memory does not grow with them.
 
 import { configOfValue, type NodeConfig } from '../../actors/node.ts';
-import { equalBytes } from '../../protocol/bytes.ts';
+import { bytesOfHex, equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { addressOf } from '../../protocol/keys.ts';
 import type { TraceHeader, TraceRecord } from '../kernel/trace.ts';
 import { messageName, messageOfRecord, secondsOf } from './telling.ts';
 import type { TraceFile } from './trace-file.ts';
@@ -56,16 +57,24 @@ function castDifference(a: TraceHeader, b: TraceHeader): FirstDifference | null 
 export interface Names {
   readonly nodes: readonly string[];
   readonly byPeer: (peer: string) => string;
+  readonly byAddress: (address: Uint8Array) => string;
 }
 
-/** Names of nodes by index and by peer id. */
+/** Names of nodes by index, by peer id, and by the address of their validator key. */
 export function namesOf(header: TraceHeader): Names {
   const configs: NodeConfig[] = header.nodes.map(configOfValue);
   const byId = new Map(configs.map(({ id, name }) => [id, name]));
+  const byAddress = new Map(configs.map(({ publicKey, name }) => [publicKey && addressText(publicKey), name]));
   return {
     nodes: configs.map(({ name }, i) => name || `node ${i}`),
     byPeer: (peer) => byId.get(peer) ?? peer.slice(0, 8),
+    byAddress: (address) => byAddress.get(hexOf(address)) ?? hexOf(address).slice(0, 8),
   };
+}
+
+function addressText(publicKey: string): string | null {
+  const bytes = bytesOfHex(publicKey);
+  return bytes && hexOf(addressOf({ type: 'ed25519', bytes }));
 }
 
 const nameAt = (names: Names, node: number): string => names.nodes[node] ?? `node ${node}`;

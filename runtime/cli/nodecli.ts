@@ -5,3 +5,5 @@
 process.env['NODE_ENV'] ??= 'production';
 const { main } = await import('./program.ts');
 process.exitCode = await main(process.argv);
+
+export {};

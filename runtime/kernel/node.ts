@@ -74,6 +74,9 @@ export class OneTurn implements Turn {
   }
 }
 
+/** What xstate sends an actor that is stopped; ours have nothing left to say then. */
+const XSTATE_STOP = 'xstate.stop';
+
 export interface NodeOptions {
   readonly id: PeerId;
   readonly logics: readonly AnyLogic[];
@@ -113,6 +116,7 @@ export class Node {
   /** Reads the disk and starts every actor, in the order given. */
   start(): void {
     for (const logic of this.options.logics) this.startActor(logic, 'boot');
+    if (!this.isAlive) return;
     this.ports.net.listen({
       up: (peer) => this.soon(() => this.peerUp(peer)),
       down: (peer) => this.soon(() => this.peerDown(peer)),
@@ -163,6 +167,7 @@ export class Node {
   // --- actors ----------------------------------------------------------------------------------------------------
 
   private startActor(logic: AnyLogic, kind: 'boot' | 'spawn'): void {
+    if (!this.isAlive) return; // an effect of an actor before this one was where the node crashed
     must(!this.cells.has(logic.name), `actor ${logic.name} lives already`);
     const boot: Boot = {
       logs: logic.reads.logs.map((name) => this.ports.log(name).read()),
@@ -183,6 +188,7 @@ export class Node {
     const actorLogic = {
       config: (logic as { config?: unknown }).config ?? { id: logic.name },
       transition: (snapshot: unknown, message: LocalMessage) => {
+        if (message.type === XSTATE_STOP) return { status: 'stopped', output: undefined, error: undefined };
         this.effects = logic.receive(cell.state, message, this.turn);
         return snapshot;
       },
@@ -204,6 +210,7 @@ export class Node {
   }
 
   private stopActor(actor: ActorName): void {
+    if (!this.isAlive) return;
     const cell = this.cells.get(actor);
     if (!cell) return;
     for (const timer of cell.timers.values()) timer.cancel();

@@ -3,11 +3,12 @@
 import { heightOfKey } from '../../machines/chain/keys.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { commitHash, dataHash, evidenceListHash, headerHash, txHash } from '../../protocol/hashes.ts';
+import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
 import { type Block, type Commit, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
-import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import { decodeBlock, decodeCommit, decodeMempoolMessage, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import { utf8Decode, utf8Encode } from '#platform';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -166,8 +167,15 @@ export const chainOracle =
         // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
         submitted.add(hexOf(txHash(utf8Encode(utf8Decode(tx).replace(':', '=')))));
       },
+      corrupted({ channel, bytes }) {
+        // Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault.
+        const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
+        if (message && !isRefusal(message)) for (const tx of message.txs) submitted.add(hexOf(txHash(tx)));
+      },
       started(at) {
+        // A crash may take the word that a height was executed, and keep the deed: within a life they are in step.
         lastApplied.delete(at);
+        lastCommitted.delete(at);
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;

@@ -1,0 +1,69 @@
+// One run as a job for another process: which play and seed, and what came of it.
+
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { runScenario } from '../../sim/run.ts';
+import { playNamed } from './play-file.ts';
+import { TraceWriter } from './trace-file.ts';
+import { buildCommit } from './usage.ts';
+
+export interface Job {
+  readonly play: string;
+  readonly seed: string;
+  readonly crypto?: 'sim' | 'ed25519';
+  /** At least so many. */
+  readonly heights?: number;
+  /** Where to write its trace. */
+  readonly trace?: string;
+}
+
+export interface JobResult {
+  readonly digest: string;
+  readonly shape: string;
+  readonly holds: boolean;
+  readonly heights: number;
+  /** The first, when there are any. */
+  readonly violation: { readonly oracle: string; readonly what: string } | null;
+  /** The run threw: a bug outside the actors, or a play that cannot be performed. */
+  readonly threw: string | null;
+  readonly ms: number;
+}
+
+export function performJob(job: Job): JobResult {
+  const startedMs = performance.now();
+  const trace = job.trace === undefined ? null : openTrace(job.trace);
+  try {
+    const verdict = runScenario(playNamed(job.play), {
+      seed: job.seed,
+      commit: buildCommit(),
+      ...(job.crypto && { crypto: job.crypto }),
+      ...(job.heights !== undefined && { heights: job.heights }),
+      ...(trace && { watch: { trace: (bytes) => trace.write(bytes) } }),
+    });
+    const first = verdict.violations[0];
+    return {
+      digest: verdict.digest,
+      shape: verdict.shape,
+      holds: verdict.holds,
+      heights: Number(verdict.heights),
+      violation: first ? { oracle: first.oracle, what: first.what } : null,
+      threw: null,
+      ms: performance.now() - startedMs,
+    };
+  } catch (error) {
+    const threw = error instanceof Error ? error.message : String(error);
+    const ms = performance.now() - startedMs;
+    return { digest: '', shape: '', holds: false, heights: 0, violation: null, threw, ms };
+  } finally {
+    trace?.close();
+  }
+}
+
+function openTrace(path: string): TraceWriter {
+  mkdirSync(dirname(path), { recursive: true });
+  return new TraceWriter(path);
+}
+
+/** Two runs are the same when all of this is. */
+export const fingerprint = ({ digest, shape, holds, threw }: JobResult): string =>
+  `${digest} ${shape} ${holds} ${threw ?? ''}`;

@@ -1,0 +1,144 @@
+// `nodecli sim replay`: feeds the actors a recorded run again, without a world, and compares what they do. Streams: memory does not grow.
+
+import { configOfValue, type Gifts, type NodeConfig, nodeCast } from '../../actors/node.ts';
+import { applicationNamed } from '../../machines/apps/application.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { rememberingVerify, type Verify, verifySignature } from '../../protocol/signatures.ts';
+import { worldCrypto } from '../../sim/sim-crypto.ts';
+import { publishedIn, Replay, type Replayed } from '../kernel/replay.ts';
+import type { TraceHeader } from '../kernel/trace.ts';
+import { actorName, type Names, namesOf } from './diverge.ts';
+import { stateLines } from './node-state.ts';
+import { ProgressBar } from './screen.ts';
+import { bytesName, grouped } from './telling.ts';
+import { TraceFile } from './trace-file.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit } from './usage.ts';
+import { causesLines, VoteCauses } from './vote-causes.ts';
+
+/** Where a node stood when it last committed. */
+interface Stand {
+  height: bigint;
+  stateDigest: string;
+  heights: number;
+  lives: number;
+}
+
+/** Signatures remembered: those of some heights of a hundred validators. */
+const SIGNATURES_REMEMBERED = 65_536;
+const PROGRESS_EVERY_RECORDS = 4096;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export function replayCommand(path: string, flags: { readonly at?: string; readonly json?: boolean }): Exit {
+  const at = flags.at === undefined ? null : countOf(flags.at, '--at');
+  const trace = new TraceFile(path);
+  warnOfCommit(trace.header);
+  const names = namesOf(trace.header);
+  const replay = new Replay(trace.header, castOf());
+  const stands = names.nodes.map((): Stand => ({ height: 0n, stateDigest: '', heights: 0, lives: 0 }));
+  const causes = at === null ? null : names.nodes.map(() => new VoteCauses(names.byPeer));
+  const bar = new ProgressBar(!flags.json);
+  const startedMs = performance.now();
+  let records = 0;
+  let lastNode = 0;
+  for (const record of trace.records()) {
+    const done = replay.step(record);
+    records++;
+    if ('why' in done) {
+      bar.clear();
+      const where = `${names.nodes[done.node] ?? done.node} / ${actorName(done.actor, names)}`;
+      const message = done.message === '' ? record.kind : done.message;
+      throw new CliError(`${path} diverges at record ${records}: ${where} / ${message}: ${done.why}`, EXIT.violated);
+    }
+    note(stands, done);
+    if (causes) {
+      if (done.kind === 'boot' && done.actor === 'validator') causes[done.node]?.reborn();
+      causes[done.node]?.turn(records, done);
+    }
+    lastNode = done.node;
+    if (records === at) break;
+    if (records % PROGRESS_EVERY_RECORDS === 0) bar.update(0, `record ${grouped(records)}`);
+  }
+  bar.clear();
+  if (at !== null && causes) return tellState(path, at, records, lastNode, names, replay, causes);
+  tellEnd(trace, records, performance.now() - startedMs, stands, names, flags.json === true);
+  return EXIT.holds;
+}
+
+function warnOfCommit({ commit }: TraceHeader): void {
+  const ours = buildCommit();
+  if (commit === ours) return;
+  console.error(`nodecli: warning: the trace was recorded by commit ${commit}, this is ${ours}: a difference may be a change of the code`);
+}
+
+/** The actors of a recorded node. Signatures are checked as its network made them. */
+function castOf(): (node: unknown) => ReturnType<typeof nodeCast> {
+  let verify: Verify | null = null;
+  return (value) => {
+    const config: NodeConfig = configOfValue(value);
+    if (isRefusal(applicationNamed(config.app))) {
+      throw new CliError(`this trace is of an application of its own ("${config.app}"), which is not here`, EXIT.violated);
+    }
+    verify ??= config.crypto === 'sim' ? worldCrypto().verify : rememberingVerify(verifySignature, SIGNATURES_REMEMBERED);
+    const gifts: Gifts = { verify, memo: true };
+    return nodeCast(config, gifts);
+  };
+}
+
+function note(stands: readonly Stand[], done: Replayed): void {
+  const stand = stands[done.node];
+  if (!stand) return;
+  if (done.kind === 'boot' && done.actor === 'validator') stand.lives++;
+  for (const event of publishedIn(done.effects)) {
+    if (event.type !== 'committed') continue;
+    stand.height = event.height;
+    stand.stateDigest = hexOf(event.stateDigest);
+    stand.heights++;
+  }
+}
+
+function tellEnd(
+  trace: TraceFile,
+  records: number,
+  ms: number,
+  stands: readonly Stand[],
+  names: Names,
+  json: boolean,
+): void {
+  const heights = stands.reduce((most, { height }) => (height > most ? height : most), 0n);
+  const perHeight = heights === 0n ? 0 : Math.round(trace.bytes / Number(heights));
+  const perSecond = Math.round((records / ms) * 1000);
+  if (trace.torn) console.error(`nodecli: warning: ${trace.path}: ${trace.torn.because}, as a killed node leaves it`);
+  const nodes = stands.map(({ height, stateDigest, lives }, i) => ({ name: names.nodes[i], height, lives, stateDigest }));
+  if (json) {
+    const report = { holds: true, records, recordsPerSecond: perSecond, heights, bytes: trace.bytes, bytesPerHeight: perHeight };
+    print(JSON.stringify({ ...report, torn: trace.torn !== null, nodes }, (_, v) => (typeof v === 'bigint' ? String(v) : v), 2));
+    return;
+  }
+  const { about } = trace.header;
+  const told = Object.entries(about).map(([key, value]) => `${key} ${value}`);
+  print(`${trace.path}: ${told.join(', ')}`);
+  print(`  ${grouped(records)} records, ${grouped(perSecond)} a second; ${heights} heights; ${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`);
+  for (const { name, height, lives, stateDigest } of nodes) {
+    print(`  ${String(name).padEnd(6)} height ${height}, ${lives} ${lives === 1 ? 'life' : 'lives'}, state ${stateDigest}`);
+  }
+  print('same effects, same state digests');
+}
+
+function tellState(
+  path: string,
+  at: number,
+  records: number,
+  node: number,
+  names: Names,
+  replay: Replay,
+  causes: readonly VoteCauses[],
+): Exit {
+  if (records < at) throw new CliError(`${path} has only ${records} records: there is no record ${at}`);
+  print(`${names.nodes[node]} after record ${at}`);
+  for (const line of stateLines(replay.peek(node, 'validator'), names)) print(`  ${line}`);
+  const mine = causes[node];
+  if (mine) for (const line of causesLines(mine)) print(`  ${line}`);
+  return EXIT.holds;
+}

@@ -1,0 +1,92 @@
+// `nodecli sim ...`: the commands of the simulator and their options. Each loads its own code only when it is called.
+
+import { Command } from 'commander';
+
+type Run = (...args: never[]) => Promise<number> | number;
+
+/** An action whose number is the exit code of the process. */
+const ends =
+  (run: () => Promise<Run>) =>
+  async (...args: unknown[]): Promise<void> => {
+    const command = await run();
+    process.exitCode = await command(...(args as never[]));
+  };
+
+export function simCommand(): Command {
+  const sim = new Command('sim').description('the simulator: scenarios under a seed, traces, and what proves that it tells the truth');
+  addRuns(sim);
+  addTraces(sim);
+  addProofs(sim);
+  return sim;
+}
+
+function addRuns(sim: Command): void {
+  sim
+    .command('list')
+    .description('the scenarios that come with it, a line each')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./run-command.ts')).listPlays));
+  sim
+    .command('run')
+    .description('performs a scenario under a seed; exits 0 when all that it promises holds, 1 when not')
+    .argument('<scenario>', 'a name of `sim list`, or a .json, .js or .ts file')
+    .option('--seed <seed>', 'a whole number: everything that chance decides follows from it', '1')
+    .option('--json', 'only the verdict, as JSON')
+    .option('--log', 'one line per event, a column per node')
+    .option('--quiet', 'only the verdict')
+    .option('--trace <file>', 'write every turn of every node to this file')
+    .option('--genesis <file>', 'perform it with the validators of this genesis ...')
+    .option('--keys <dir>', '... whose priv_validator_key.json files are below this folder')
+    .option('--crypto <kind>', 'sim (signatures from a hash) or ed25519; default: what the scenario says')
+    .option('--heights <n>', 'at least so many heights')
+    .option('--no-memo', 'compute everything again: the digest is the same')
+    .action(ends(async () => (await import('./run-command.ts')).runCommand));
+}
+
+function addTraces(sim: Command): void {
+  sim
+    .command('replay')
+    .description('feeds the actors a recorded run again, without a world, and compares what they do')
+    .argument('<trace>', 'a file that `sim run --trace` or `cluster --record` wrote')
+    .option('--at <record>', "stop after this record: the node's state, and what enabled its last vote")
+    .option('--json', 'the summary as JSON')
+    .action(ends(async () => (await import('./replay-command.ts')).replayCommand));
+  sim
+    .command('diverge')
+    .description('the first record in which two traces differ; exits 1 when there is one')
+    .argument('<a>', 'a trace')
+    .argument('<b>', 'another')
+    .action(ends(async () => (await import('./diverge-command.ts')).divergeCommand));
+}
+
+function addProofs(sim: Command): void {
+  sim
+    .command('determinism')
+    .description('runs every seed twice, in other processes and another order, and compares digests')
+    .option('--seeds <n>', 'how many', '100')
+    .option('--from <seed>', 'the first', '1')
+    .option('--engines <list>', 'also 100 seeds on these versions of Node: 20,22,24')
+    .option('--crypto-pairs <n>', 'also so many seeds in sim-crypto and in ed25519: equal shapes and verdicts', '0')
+    .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
+  sim
+    .command('bench')
+    .description('heights per second, and where the time goes')
+    .option('--json', 'as JSON')
+    .option('--no-memo', 'without what is remembered between turns: slower, the same digests')
+    .option('--quick', 'fewer heights and one repetition: a look, no measurement')
+    .action(ends(async () => (await import('./bench-command.ts')).benchCommand));
+  sim
+    .command('leaks')
+    .description('plants leaks of determinism in copies of the build; exits 1 when one is not caught')
+    .option('--seeds <n>', 'seeds per leak', '20')
+    .option('--only <id>', 'one of them')
+    .action(ends(async () => (await import('./leaks-command.ts')).leaksCommand));
+  sim
+    .command('mutants')
+    .description('plants bugs in copies of the build and tells which oracle found each, at which seed')
+    .option('--seeds <n>', 'at most so many seeds per bug', '500')
+    .option('--only <id>', 'one of them')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./mutants-command.ts')).mutantsCommand));
+}
+

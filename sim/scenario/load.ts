@@ -1,0 +1,62 @@
+// Transactions from outside: so many a second, or with every height, each one different.
+
+import { utf8Encode } from '#platform';
+import type { Stream } from '../choices.ts';
+import type { Machine } from '../machine.ts';
+import type { World } from '../world.ts';
+import type { Load, NodeName } from './play.ts';
+import type { Stage } from './stage.ts';
+
+const SECOND_NS = 1_000_000_000;
+
+export class Loader {
+  private readonly load: Load;
+  private readonly stage: Stage;
+  private readonly world: World;
+  private readonly stream: Stream;
+  private made = 0;
+  private heightMax = 0n;
+
+  constructor(load: Load, stage: Stage, stream: Stream) {
+    this.load = load;
+    this.stage = stage;
+    this.world = stage.world;
+    this.stream = stream;
+    if (load.perSecond) this.wait();
+    if (load.perBlock) {
+      this.world.listeners.push((at, event) => {
+        if (event.type === 'committed' && event.height > this.heightMax) this.onHeight(at, event.height);
+      });
+    }
+  }
+
+  private get isOver(): boolean {
+    return this.load.count !== undefined && this.made >= this.load.count;
+  }
+
+  private wait(): void {
+    const perSecond = this.load.perSecond ?? 1;
+    this.world.agenda.after(Math.floor(SECOND_NS / perSecond), () => {
+      if (this.isOver) return;
+      const { machines } = this.world;
+      this.give(machines[this.stream.draw(machines.length)] as Machine);
+      this.wait();
+    });
+  }
+
+  private onHeight(at: Machine, height: bigint): void {
+    this.heightMax = height;
+    const { machines } = this.world;
+    const perBlock = this.load.perBlock ?? 0;
+    for (let i = 0; i < perBlock && !this.isOver; i++) {
+      this.give(machines[(at.index + i + 1) % machines.length] as Machine);
+    }
+  }
+
+  /** `t17=xxxx...`: a pair that kvstore accepts, exactly `size` bytes when there is room. */
+  private give(machine: Machine): void {
+    const key = `t${this.made}=`;
+    const tx = utf8Encode(key + 'x'.repeat(Math.max(1, this.load.size - key.length)));
+    if (this.stage.submit(machine.name as NodeName, tx)) this.made++;
+  }
+}

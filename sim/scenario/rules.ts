@@ -1,0 +1,119 @@
+// Message rules of a play and the lies of its liars, as the one rule that the network asks of every envelope.
+
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import {
+  CHANNEL_BLOCKSYNC,
+  CHANNEL_EVIDENCE,
+  CHANNEL_MEMPOOL,
+  type ConsensusMessage,
+} from '../../protocol/messages.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { PREVOTE } from '../../protocol/types.ts';
+import type { SendRule, Verdict } from '../links.ts';
+import { consensusMessage } from '../oracles/ghost.ts';
+import type { MessageKind, NodeName, RuleAction } from './play.ts';
+
+/** Says what a liar's envelope to this receiver becomes; null: the truth. */
+export type Lie = (to: PeerId, payloads: readonly Payload[]) => readonly Payload[] | null;
+
+export interface Names {
+  peerOf(name: NodeName): PeerId;
+  /** Hex address of its key; empty without one. */
+  addressOf(name: NodeName): string;
+}
+
+interface Rule {
+  readonly words: RuleAction;
+  readonly from: ReadonlySet<PeerId> | null;
+  readonly to: ReadonlySet<PeerId> | null;
+  readonly by: ReadonlySet<string> | null;
+}
+
+const NS_PER_MS = 1_000_000;
+
+export class RuleBook {
+  private readonly names: Names;
+  private readonly lies = new Map<PeerId, Lie[]>();
+  private rules: Rule[] = [];
+  private readonly changed: (rule: SendRule | null) => void;
+  /** Told of what a liar really says. */
+  lied: ((from: PeerId, to: PeerId, payloads: readonly Payload[]) => void) | null = null;
+
+  /** `install` is called whenever there begins or ends to be a rule at all. */
+  constructor(names: Names, install: (rule: SendRule | null) => void) {
+    this.names = names;
+    this.changed = install;
+  }
+
+  get isEmpty(): boolean {
+    return this.rules.length === 0;
+  }
+
+  addLie(from: PeerId, lie: Lie): void {
+    this.lies.set(from, [...(this.lies.get(from) ?? []), lie]);
+    this.changed(this.judge);
+  }
+
+  add(words: RuleAction): void {
+    const peers = (names?: readonly NodeName[]): ReadonlySet<PeerId> | null =>
+      names ? new Set(names.map((name) => this.names.peerOf(name))) : null;
+    const by = words.by ? new Set(words.by.map((name) => this.names.addressOf(name))) : null;
+    this.rules.push({ words, from: peers(words.from), to: peers(words.to), by });
+    this.changed(this.judge);
+  }
+
+  clear(): void {
+    this.rules = [];
+    this.changed(this.lies.size > 0 ? this.judge : null);
+  }
+
+  private readonly judge = (from: PeerId, to: PeerId, sent: readonly Payload[]): Verdict => {
+    let payloads = sent;
+    for (const lie of this.lies.get(from) ?? NO_LIES) {
+      const lied = lie(to, payloads);
+      if (lied === null) continue;
+      payloads = lied;
+      this.lied?.(from, to, lied);
+    }
+    for (const rule of this.rules) {
+      if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
+      const kept = payloads.filter((payload) => !isAbout(rule, payload));
+      if (kept.length === payloads.length) continue;
+      if (rule.words.effect !== 'drop') return { delayNs: rule.words.effect.delayMs * NS_PER_MS };
+      if (kept.length === 0) return 'drop';
+      payloads = kept;
+    }
+    return payloads === sent ? 'pass' : { payloads };
+  };
+}
+
+const NO_LIES: readonly Lie[] = [];
+
+function isAbout({ words, by }: Rule, { channel, bytes }: Payload): boolean {
+  const kind = words.what;
+  if (kind === 'everything') return true;
+  if (kind === 'transactions') return channel === CHANNEL_MEMPOOL;
+  if (kind === 'evidence') return channel === CHANNEL_EVIDENCE;
+  if (kind === 'block-sync') return channel === CHANNEL_BLOCKSYNC;
+  if (channel < 0x20 || channel > 0x23) return false;
+  const message = consensusMessage(bytes);
+  if (!message) return false;
+  const place = placeOf(kind, message);
+  if (!place) return false;
+  if (words.height !== undefined && place.height !== BigInt(words.height)) return false;
+  if (words.round !== undefined && place.round !== words.round) return false;
+  return by === null || (message.type === 'vote' && by.has(hexOf(message.vote.validatorAddress)));
+}
+
+function placeOf(kind: MessageKind, message: ConsensusMessage): { height: bigint; round: number } | null {
+  switch (message.type) {
+    case 'proposal':
+      return kind === 'proposals' ? message.proposal : null;
+    case 'block-part':
+      return kind === 'parts' ? message : null;
+    case 'vote':
+      return kind === (message.vote.type === PREVOTE ? 'prevotes' : 'precommits') ? message.vote : null;
+    default:
+      return null;
+  }
+}

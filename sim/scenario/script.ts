@@ -1,0 +1,170 @@
+// Follows a play's directives: waits for each trigger, lets the stage act, and keeps the claims. Knows what has not happened yet.
+
+import type { Machine } from '../machine.ts';
+import type { World } from '../world.ts';
+import type { Action, Claim, Condition, Directive, NodeName, Scenario, StateOf } from './play.ts';
+import type { Happening, Witness } from './witness.ts';
+
+const NS_PER_MS = 1_000_000;
+
+/** A condition being watched: `everyone` needs to have done it, each once. */
+class Watch {
+  readonly condition: Condition;
+  private readonly done = new Set<Machine>();
+
+  constructor(condition: Condition) {
+    this.condition = condition;
+  }
+
+  see(happening: Happening, cast: readonly Machine[]): boolean {
+    const { who } = this.condition;
+    if (who === 'anyone' || who === happening.node.name) return true;
+    if (who !== 'everyone') return false;
+    this.done.add(happening.node);
+    return cast.every((machine) => this.done.has(machine));
+  }
+}
+
+interface Broken {
+  readonly what: string;
+  readonly at: Machine | null;
+}
+
+export interface ScriptParts {
+  readonly play: Scenario;
+  readonly world: World;
+  readonly witness: Witness;
+  readonly addressByName: (name: string) => string;
+  /** Whose doings `everyone` means. */
+  readonly honest: readonly Machine[];
+  readonly perform: (action: Action) => void;
+  readonly broken: (broken: Broken) => void;
+}
+
+export class Script {
+  private readonly parts: ScriptParts;
+  private readonly fired = new Set<Directive>();
+  /** The directive that waits for something to happen. */
+  private waiting: { readonly watch: Watch; readonly index: number } | null = null;
+  private readonly sometimes: { readonly watch: Watch; readonly claim: Claim }[] = [];
+  private readonly nevers: { readonly condition: Condition; readonly during: StateOf | undefined }[] = [];
+  /** When the last directive fired. */
+  lastFiredAt = 0;
+
+  constructor(parts: ScriptParts) {
+    this.parts = parts;
+    const { act, holds } = parts.play;
+    for (const claim of holds) {
+      if ('never' in claim) this.nevers.push({ condition: claim.never, during: claim.while });
+      else if ('sometime' in claim) this.sometimes.push({ watch: new Watch(claim.sometime), claim });
+    }
+    act.forEach((directive, index) => {
+      if ('atMs' in directive) parts.world.agenda.at(directive.atMs * NS_PER_MS, () => this.fire(index));
+    });
+    this.armAfter(-1);
+    parts.witness.listeners.push((happening) => this.see(happening));
+  }
+
+  get isDone(): boolean {
+    return this.fired.size === this.parts.play.act.length;
+  }
+
+  /** What has to happen yet for the claims to be true, other than how things stand at the end. */
+  get isFulfilled(): boolean {
+    return this.sometimes.length === 0;
+  }
+
+  /** The directive after this one, if it waits for that. */
+  private armAfter(index: number): void {
+    const next = this.parts.play.act[index + 1];
+    if (!next || 'atMs' in next) return;
+    if ('when' in next) this.waiting = { watch: new Watch(next.when), index: index + 1 };
+    else this.parts.world.agenda.after(next.afterMs * NS_PER_MS, () => this.fire(index + 1));
+  }
+
+  private fire(index: number): void {
+    const directive = this.parts.play.act[index] as Directive;
+    this.fired.add(directive);
+    this.lastFiredAt = this.parts.world.agenda.now;
+    for (const action of directive.actions) this.parts.perform(action);
+    this.armAfter(index);
+  }
+
+  private see(happening: Happening): void {
+    const { witness, honest, addressByName } = this.parts;
+    const isIt = (condition: Condition): boolean => witness.matches(happening, condition, addressByName);
+    for (const { condition, during } of this.nevers) {
+      const isWho = condition.who === 'anyone' || condition.who === 'everyone' || condition.who === happening.node.name;
+      if (!isWho || !isIt(condition)) continue;
+      if (during && !witness.isSo(during, this.parts.world.machine(during.who))) continue;
+      const while_ = during ? ` while ${stateText(during)}` : '';
+      this.parts.broken({ what: `never: ${conditionText(condition)}${while_}`, at: happening.node });
+    }
+    for (let i = this.sometimes.length - 1; i >= 0; i--) {
+      const { watch } = this.sometimes[i] as { watch: Watch };
+      if (isIt(watch.condition) && watch.see(happening, honest)) this.sometimes.splice(i, 1);
+    }
+    const { waiting } = this;
+    if (waiting === null || !isIt(waiting.watch.condition) || !waiting.watch.see(happening, honest)) return;
+    this.waiting = null;
+    this.fire(waiting.index);
+  }
+
+  /** Everything that was promised and is not so: asked once, at the end. */
+  *unkept(): Generator<Broken> {
+    const { play, witness, world } = this.parts;
+    const missing = play.act.findIndex((directive) => !this.fired.has(directive));
+    if (missing >= 0) {
+      const directive = play.act[missing] as Directive;
+      yield { what: `directive ${missing + 1} never fired: ${triggerText(directive)}`, at: null };
+    }
+    for (const { claim } of this.sometimes) {
+      if ('sometime' in claim) yield { what: `never happened: ${conditionText(claim.sometime)}`, at: null };
+    }
+    for (const claim of play.holds) {
+      if (!('finally' in claim)) continue;
+      const machine = world.machine(claim.finally.who);
+      if (!witness.isSo(claim.finally, machine)) {
+        yield { what: `not so at the end: ${stateText(claim.finally)}`, at: machine };
+      }
+    }
+  }
+}
+
+// --- in words ------------------------------------------------------------------------------------------------------------
+
+export function conditionText({ who, does, height, round, block, step, against }: Condition): string {
+  const what = block === undefined ? '' : block === 'nil' ? ' nil' : ` block ${block}`;
+  const where = [
+    height === undefined ? '' : ` height ${height}`,
+    round === undefined ? '' : ` in round ${round}`,
+    step === undefined ? '' : ` ${step}`,
+    against === undefined ? '' : ` ${against}`,
+  ].join('');
+  return `${who} ${does}${what}${where}`;
+}
+
+export function stateText(state: StateOf): string {
+  if (state.is === 'locked-on') return `${state.who} is locked on block ${state.block}`;
+  if (state.is === 'of-power') return `${state.who} has power ${state.power}`;
+  return `${state.who} is ${state.is}`;
+}
+
+const triggerText = (directive: Directive): string =>
+  'atMs' in directive
+    ? `at ${directive.atMs} ms`
+    : 'afterMs' in directive
+      ? `${directive.afterMs} ms after the one before`
+      : `when ${conditionText(directive.when)}`;
+
+/** Names that a play speaks of, to be checked against its cast. */
+export function namesIn(play: Scenario): Set<NodeName> {
+  const names = new Set<NodeName>();
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string' && /^[vcf][0-9]+$/.test(value)) names.add(value as NodeName);
+    else if (Array.isArray(value)) value.forEach(collect);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+  };
+  collect([play.act, play.holds, play.ends, play.liars]);
+  return names;
+}

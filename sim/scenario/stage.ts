@@ -1,0 +1,272 @@
+// The hands of a play: carries out its actions on a world, and counts what it did.
+
+import { base64Of } from '../../protocol/bytes.ts';
+import { unreachable } from '../../protocol/refusal.ts';
+import { utf8Encode } from '#platform';
+import type { CrashHow, DiskPoint } from '../disk-door.ts';
+import { GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
+import { CALM_LINK, type LinkSettings } from '../links.ts';
+import type { Machine } from '../machine.ts';
+import type { World } from '../world.ts';
+import type { Action, CrashPoint, LinkChange, NodeName } from './play.ts';
+import type { RuleBook } from './rules.ts';
+
+const NS_PER_MS = 1_000_000;
+/** A crash after an effect, when no other follows in the same turn, comes so much later. */
+const AFTERWARDS_NS = 1_000;
+
+type Armed = CrashPoint & { readonly how: CrashHow; readonly restartMs: number | undefined; left: number };
+
+export class Stage {
+  readonly world: World;
+  readonly rules: RuleBook;
+  readonly paused = new Set<Machine>();
+  /** What happened by the play's hand, by name of the action. */
+  readonly counts = new Map<string, number>();
+  /** When the last action was carried out, or a node died or came back by one. */
+  changedAt = 0;
+  transactions = 0;
+  /** Said as it happens, for the story. */
+  onAction: ((action: Action) => void) | null = null;
+  private readonly usual: LinkSettings;
+  private readonly armed = new Map<Machine, Armed[]>();
+  private doomed: Machine | null = null;
+  private doomedBy: Armed | null = null;
+
+  constructor(world: World, rules: RuleBook, usual: LinkSettings = CALM_LINK) {
+    this.world = world;
+    this.rules = rules;
+    this.usual = usual;
+  }
+
+  /** Crash points that have not been reached. */
+  get pointsArmed(): number {
+    let sum = 0;
+    for (const list of this.armed.values()) sum += list.length;
+    return sum;
+  }
+
+  private machine(name: NodeName): Machine {
+    return this.world.machine(name);
+  }
+
+  private peer(name: NodeName): string {
+    return this.machine(name).member.id;
+  }
+
+  private peers(names: readonly NodeName[]): string[] {
+    return names.map((name) => this.peer(name));
+  }
+
+  private get names(): NodeName[] {
+    return this.world.machines.map(({ name }) => name as NodeName);
+  }
+
+  count(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  private later(ms: number, happens: () => void): void {
+    this.world.agenda.after(ms * NS_PER_MS, happens);
+  }
+
+  perform(action: Action): void {
+    this.changedAt = this.world.agenda.now;
+    this.onAction?.(action);
+    this.count(action.do);
+    const { network } = this.world;
+    const until = (forEver?: true): 'for-ever' | 'until-healed' => (forEver ? 'for-ever' : 'until-healed');
+    switch (action.do) {
+      case 'isolate':
+        return network.partition([[this.peer(action.node)]], until(action.forEver));
+      case 'partition':
+        return network.partition(
+          action.groups.map((group) => this.peers(group)),
+          until(action.forEver),
+        );
+      case 'cut':
+        return this.pairs(action.from, action.to, (from, to) => network.cut(from, to, until(action.forEver)));
+      case 'heal':
+        network.heal();
+        return this.rules.clear();
+      case 'clog': {
+        const end = this.world.agenda.now + action.forMs * NS_PER_MS;
+        return this.pairs(action.from, action.to, (from, to) => network.clog(from, to, end));
+      }
+      case 'reset':
+        return network.reset(this.peer(action.nodes[0]), this.peer(action.nodes[1]));
+      case 'links':
+        return this.pairs(action.from ?? this.names, action.to ?? this.names, (from, to) => {
+          const link = network.link(from, to);
+          link.settings = changed(link.settings, action.change);
+        });
+      case 'calm':
+        return network.setLinks(this.usual);
+      case 'rule':
+        return this.rules.add(action);
+      default:
+        return this.performOnNode(action);
+    }
+  }
+
+  private pairs(
+    from: readonly NodeName[],
+    to: readonly NodeName[],
+    each: (from: string, to: string) => void,
+  ): void {
+    for (const a of this.peers(from)) for (const b of this.peers(to)) if (a !== b) each(a, b);
+  }
+
+  private performOnNode(action: Action): void {
+    switch (action.do) {
+      case 'crash':
+        return this.crash(this.machine(action.node), action.how, action.restartMs);
+      case 'crash-at':
+        return this.arm(action);
+      case 'restart':
+        return this.start(this.machine(action.node));
+      case 'pause':
+        return this.pause(this.machine(action.node), action.forMs);
+      case 'unpause':
+        return this.unpause(this.machine(action.node));
+      case 'clock':
+        return this.setClock(this.machine(action.node), action);
+      case 'disk': {
+        const { disk } = this.machine(action.node);
+        disk.settings =
+          action.disk === 'slow' ? SLOW_DISK : action.disk === 'full' ? { ...GOOD_DISK, isFull: true } : GOOD_DISK;
+        return;
+      }
+      case 'submit':
+        this.submit(action.to, utf8Encode(action.tx));
+        return;
+      case 'empower': {
+        const { publicKey } = this.machine(action.node).member;
+        const key = base64Of((publicKey ?? unreachable(`${action.node} has no key`)).bytes);
+        this.submit(action.via, utf8Encode(`val=ed25519!${key}!${action.power}`));
+        return;
+      }
+      default:
+        return unreachable(`no hand for ${action.do}`);
+    }
+  }
+
+  private setClock({ clock }: Machine, change: Extract<Action, { do: 'clock' }>): void {
+    if (change.stepMs !== undefined) clock.stepWall(BigInt(change.stepMs) * BigInt(NS_PER_MS));
+    if (change.driftPpm !== undefined) clock.setDrift(change.driftPpm);
+    if (change.frozen === true) clock.freezeWall();
+    if (change.frozen === false) clock.thawWall();
+  }
+
+  /** To the node named, or the next one that is up: a client tries another. */
+  submit(name: NodeName, tx: Uint8Array): boolean {
+    const { machines } = this.world;
+    const first = this.machine(name).index;
+    for (let i = 0; i < machines.length; i++) {
+      const machine = machines[(first + i) % machines.length] as Machine;
+      if (!machine.isUp) continue;
+      this.transactions++;
+      this.world.submit(machine, tx);
+      return true;
+    }
+    return false;
+  }
+
+  // --- lives -------------------------------------------------------------------------------------------------------
+
+  private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): void {
+    if (!machine.isUp) return;
+    this.paused.delete(machine);
+    this.changedAt = this.world.agenda.now;
+    this.world.crash(machine, how);
+    if (restartMs !== undefined) this.later(restartMs, () => this.start(machine));
+  }
+
+  private start(machine: Machine): void {
+    if (machine.isUp) return;
+    this.changedAt = this.world.agenda.now;
+    this.count('restarted');
+    this.world.startNode(machine);
+  }
+
+  private pause(machine: Machine, forMs: number | undefined): void {
+    if (!machine.node) return;
+    machine.node.pause();
+    this.paused.add(machine);
+    const { lives } = machine;
+    if (forMs !== undefined) this.later(forMs, () => machine.lives === lives && this.unpause(machine));
+  }
+
+  private unpause(machine: Machine): void {
+    if (!this.paused.delete(machine)) return;
+    this.changedAt = this.world.agenda.now;
+    machine.node?.unpause();
+  }
+
+  // --- crash points ------------------------------------------------------------------------------------------------
+
+  private arm(action: Extract<Action, { do: 'crash-at' }>): void {
+    const machine = this.machine(action.node);
+    const list = this.armed.get(machine) ?? [];
+    this.armed.set(machine, list);
+    list.push({ ...action, restartMs: action.restartMs, left: action.nth });
+    machine.disk.watch = (point) => this.onDiskPoint(machine, point);
+    this.world.crashHere = (at, _actor, effect) => this.onEffect(at, effect.type);
+  }
+
+  private strike(machine: Machine, armed: Armed): void {
+    const list = this.armed.get(machine) ?? [];
+    list.splice(list.indexOf(armed), 1);
+    if (list.length === 0) {
+      this.armed.delete(machine);
+      machine.disk.watch = null;
+      if (this.armed.size === 0) this.world.crashHere = null;
+    }
+    this.count(`crashed ${armed.when} ${armed.op}`);
+    this.crash(machine, armed.how, armed.restartMs);
+  }
+
+  private onDiskPoint(machine: Machine, point: DiskPoint): void {
+    for (const armed of this.armed.get(machine) ?? []) {
+      if (armed.op !== point.op || armed.when !== point.when) continue;
+      if (armed.on !== undefined && armed.on !== point.on) continue;
+      if (--armed.left === 0) return this.strike(machine, armed);
+    }
+  }
+
+  /** True: it died here, and this effect does not leave. */
+  private onEffect(machine: Machine, type: string): boolean {
+    if (this.doomed === machine && this.doomedBy) {
+      const armed = this.doomedBy;
+      this.doomed = null;
+      this.strike(machine, armed);
+      return true;
+    }
+    for (const armed of this.armed.get(machine) ?? []) {
+      if (armed.op !== type || (armed.op !== 'send' && armed.op !== 'sign') || armed.left === 0) continue;
+      if (--armed.left > 0) continue;
+      if (armed.when === 'before') {
+        this.strike(machine, armed);
+        return true;
+      }
+      this.doom(machine, armed);
+      return false;
+    }
+    return false;
+  }
+
+  /** It dies after this effect: at the next one, or a moment later. */
+  private doom(machine: Machine, armed: Armed): void {
+    this.doomed = machine;
+    this.doomedBy = armed;
+    this.world.agenda.after(AFTERWARDS_NS, () => {
+      if (this.doomedBy !== armed || this.doomed === null) return;
+      this.doomed = null;
+      this.strike(machine, armed);
+    });
+  }
+}
+
+function changed(settings: LinkSettings, change: LinkChange): LinkSettings {
+  return { ...settings, ...change };
+}

@@ -1,0 +1,233 @@
+// Sees what happens in a world and says it in the words of plays: who locks, prevotes, decides, punishes; and which block is which.
+
+import type { Effect, NodeEvent } from '../../actors/turn.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { evidenceListHash } from '../../protocol/hashes.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { type BlockId, type Evidence, PREVOTE } from '../../protocol/types.ts';
+import { decodeBlock } from '../../protocol/wire/index.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle } from '../oracle.ts';
+import type { GhostChain } from '../oracles/ghost.ts';
+import { addressFor, ownWords } from '../oracles/votes.ts';
+import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';
+import { STEP_NAMES } from './play.ts';
+
+export interface Happening {
+  readonly node: Machine;
+  readonly does: Deed;
+  readonly height: bigint;
+  readonly round: number;
+  /** Hash of the block it is about; empty: nil; null: about no block. */
+  readonly hash: Uint8Array | null;
+  readonly step: number;
+  /** Hex address of the accused. */
+  readonly against: string;
+}
+
+/** Heights whose proposals are remembered by number. */
+const HEIGHTS_REMEMBERED = 4n;
+const BLOCK_FAMILY = 'b'.charCodeAt(0);
+const BLOCK_KEY_BYTES = 9;
+
+interface Lock {
+  readonly height: bigint;
+  readonly hash: Uint8Array;
+}
+
+export class Witness {
+  /** Told of every happening, in order. */
+  readonly listeners: ((happening: Happening) => void)[] = [];
+  /** Votes and proposals are looked into only when somebody asks: it costs a tenth of a run. */
+  private readonly needsWords: boolean;
+  private readonly ghost: GhostChain;
+  private readonly proposals = new Map<bigint, { readonly id: BlockId; readonly round: number }[]>();
+  private readonly said = new Map<Machine, { height: bigint; keys: Set<string> }>();
+  private readonly locks = new Map<Machine, Lock>();
+  private readonly punished = new Map<Machine, Set<string>>();
+  private heightMax = 0n;
+
+  constructor(ghost: GhostChain, needsWords: boolean) {
+    this.ghost = ghost;
+    this.needsWords = needsWords;
+  }
+
+  /** Watches as an oracle does, and never complains. */
+  asOracle(): Oracle {
+    return {
+      name: 'witness',
+      published: (at, _actor, event) => this.published(at, event),
+      ...(this.needsWords && { leaving: (at, _actor, effect) => this.leaving(at, effect) }),
+      started: (at) => this.tell(at, 'starts', at.height, 0),
+      crashed: (at) => {
+        this.locks.delete(at);
+        this.tell(at, 'crashes', at.height, at.round);
+      },
+    };
+  }
+
+  private tell(
+    node: Machine,
+    does: Deed,
+    height: bigint,
+    round: number,
+    more: { hash?: Uint8Array; step?: number; against?: string } = {},
+  ): void {
+    if (this.listeners.length === 0) return;
+    const { hash = null, step = 0, against = '' } = more;
+    const happening: Happening = { node, does, height, round, hash, step, against };
+    for (const listener of this.listeners) listener(happening);
+  }
+
+  private published(at: Machine, event: NodeEvent): void {
+    switch (event.type) {
+      case 'step':
+        return this.tell(at, 'enters', event.height, event.round, { step: event.step });
+      case 'locked':
+        this.locks.set(at, { height: event.height, hash: event.hash });
+        return this.tell(at, 'locks', event.height, event.round, { hash: event.hash });
+      case 'valid':
+        return this.tell(at, 'values', event.height, event.round, { hash: event.hash });
+      case 'committed':
+        if (event.height > this.heightMax) this.heightMax = event.height;
+        this.proposals.delete(event.height - HEIGHTS_REMEMBERED);
+        return this.tell(at, 'decides', event.height, event.round, { hash: event.hash });
+      case 'mode':
+        if (event.mode === 'consensus') this.tell(at, 'joins', at.height, 0);
+        return;
+      default:
+    }
+  }
+
+  private leaving(at: Machine, effect: Effect): void {
+    if (effect.type === 'store' && effect.store === 'chain') this.storing(at, effect);
+    if (effect.type !== 'send') return;
+    for (const word of ownWords(at, effect.payloads)) {
+      if ('vote' in word) {
+        const { vote } = word;
+        const does = vote.type === PREVOTE ? 'prevotes' : 'precommits';
+        if (!this.isFirst(at, vote.height, `${vote.round}/${vote.type}/${hexOf(vote.blockId.hash)}`)) continue;
+        this.tell(at, does, vote.height, vote.round, { hash: vote.blockId.hash });
+      } else {
+        const { proposal } = word;
+        this.propose(proposal.height, proposal.round, proposal.blockId);
+        // Gossip repeats the proposals of others: only its own turn counts.
+        if (!this.isProposer(at, proposal.height, proposal.round)) continue;
+        if (!this.isFirst(at, proposal.height, `${proposal.round}/${hexOf(proposal.blockId.hash)}`)) continue;
+        this.tell(at, 'proposes', proposal.height, proposal.round, { hash: proposal.blockId.hash });
+      }
+    }
+  }
+
+  private isProposer(at: Machine, height: bigint, round: number): boolean {
+    return this.ghost.set(height)?.atRound(round) === addressOf(at);
+  }
+
+  private storing(at: Machine, effect: Extract<Effect, { type: 'store' }>): void {
+    for (const { key, value } of effect.writes) {
+      if (key[0] !== BLOCK_FAMILY || key.length !== BLOCK_KEY_BYTES || value.length === 0) continue;
+      const block = decodeBlock(value);
+      if (isRefusal(block) || block.evidence.length === 0) continue;
+      for (const evidence of block.evidence) this.punish(at, block.header.height, evidence);
+    }
+  }
+
+  private punish(at: Machine, height: bigint, evidence: Evidence): void {
+    if (evidence.kind !== 'duplicate-vote') return;
+    let known = this.punished.get(at);
+    if (!known) {
+      known = new Set();
+      this.punished.set(at, known);
+    }
+    const id = hexOf(evidenceListHash([evidence]));
+    if (known.has(id)) return;
+    known.add(id);
+    this.tell(at, 'punishes', height, 0, { against: hexOf(evidence.voteA.validatorAddress) });
+  }
+
+  private isFirst(at: Machine, height: bigint, key: string): boolean {
+    let said = this.said.get(at);
+    if (!said || said.height < height) {
+      said = { height, keys: new Set() };
+      this.said.set(at, said);
+    }
+    const full = `${height}/${key}`;
+    if (said.keys.has(full)) return false;
+    said.keys.add(full);
+    return true;
+  }
+
+  private propose(height: bigint, round: number, id: BlockId): void {
+    let list = this.proposals.get(height);
+    if (!list) {
+      list = [];
+      this.proposals.set(height, list);
+    }
+    if (!list.some((each) => each.round === round && sameHash(each.id.hash, id.hash))) list.push({ id, round });
+  }
+
+  /** All that was proposed in this round, first one first. */
+  proposedAt(height: bigint, round: number): readonly BlockId[] {
+    return (this.proposals.get(height) ?? []).filter((each) => each.round === round).map(({ id }) => id);
+  }
+
+  /** Counted from 1; 0: nobody has proposed it. */
+  numberOf(height: bigint, hash: Uint8Array): number {
+    const seen: string[] = [];
+    for (const { id } of this.proposals.get(height) ?? []) {
+      const name = hexOf(id.hash);
+      if (!seen.includes(name)) seen.push(name);
+    }
+    return seen.indexOf(hexOf(hash)) + 1;
+  }
+
+  private isBlock(number: BlockNumber, height: bigint, hash: Uint8Array | null): boolean {
+    if (hash === null) return false;
+    return number === 'nil' ? hash.length === 0 : hash.length > 0 && this.numberOf(height, hash) === number;
+  }
+
+  /** `who` apart: the caller knows what anyone and everyone mean. */
+  matches(happening: Happening, condition: Condition, addressByName: (name: string) => string): boolean {
+    const { does, height, round, block, step, against } = condition;
+    if (happening.does !== does) return false;
+    if (height !== undefined) {
+      const isThere = does === 'decides' ? happening.height >= BigInt(height) : happening.height === BigInt(height);
+      if (!isThere) return false;
+    }
+    if (round !== undefined && happening.round !== round) return false;
+    if (step !== undefined && happening.step !== STEP_NAMES[step]) return false;
+    if (against !== undefined && happening.against !== addressByName(against)) return false;
+    return block === undefined || this.isBlock(block, happening.height, happening.hash);
+  }
+
+  isSo(state: StateOf, machine: Machine): boolean {
+    switch (state.is) {
+      case 'up':
+        return machine.isUp;
+      case 'down':
+        return !machine.isUp;
+      case 'syncing':
+        return machine.mode === 'sync';
+      case 'in-consensus':
+        return machine.mode === 'consensus';
+      case 'of-power': {
+        // The set of two heights ahead holds all that has been decided so far.
+        const set = this.ghost.set(this.heightMax + 2n) ?? this.ghost.set(this.heightMax + 1n);
+        return set?.powerOf(addressOf(machine)) === BigInt(state.power);
+      }
+      case 'locked-on': {
+        const lock = this.locks.get(machine);
+        if (!lock || lock.height !== machine.height + 1n) return false;
+        return this.isBlock(state.block, lock.height, lock.hash);
+      }
+    }
+  }
+}
+
+function sameHash(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+const addressOf = (machine: Machine): string => hexOf(addressFor(machine));

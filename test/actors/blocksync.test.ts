@@ -1,0 +1,266 @@
+import { expect, it } from 'vitest';
+import { type BlocksyncState, blocksyncLogic } from '../../actors/blocksync.ts';
+import type { BlocksyncMail } from '../../actors/mail.ts';
+import type { Effect } from '../../actors/turn.ts';
+import { blockKey } from '../../machines/chain/keys.ts';
+import { blockResponseOf } from '../../machines/sync/block-response.ts';
+import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
+import { commitHash, dataHash, evidenceListHash } from '../../protocol/hashes.ts';
+import { type BlocksyncMessage, CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import {
+  BLOCK_PROTOCOL,
+  type Block,
+  type BlockId,
+  type Commit,
+  FLAG_COMMIT,
+  NIL_BLOCK_ID,
+} from '../../protocol/types.ts';
+import {
+  decodeBlocksyncMessage,
+  encodeBlock,
+  encodeBlocksyncMessage,
+  encodeCommit,
+} from '../../protocol/wire/index.ts';
+import { Driven, only, said } from './drive.ts';
+
+const S = 1_000_000_000n;
+const filled = (fill: number, length = 32): Uint8Array => new Uint8Array(length).fill(fill);
+
+const commitFor = (height: bigint): Commit => {
+  if (height === 0n) return { height, round: 0, blockId: NIL_BLOCK_ID, signatures: [] };
+  const blockId: BlockId = { hash: filled(Number(height)), parts: { total: 1, hash: filled(1) } };
+  const signature = {
+    flag: FLAG_COMMIT,
+    validatorAddress: filled(2, 20),
+    timeNs: 5n,
+    signature: filled(3, 64),
+  };
+  return { height, round: 0, blockId, signatures: [signature] };
+};
+
+/** Valid by itself; no validator would agree. */
+function blockAt(height: bigint): Block {
+  const lastCommit = commitFor(height - 1n);
+  const txs = [Uint8Array.of(Number(height))];
+  return {
+    header: {
+      version: { block: BLOCK_PROTOCOL, app: 1n },
+      chainId: 'c',
+      height,
+      timeNs: height * S,
+      lastBlockId: lastCommit.blockId,
+      lastCommitHash: commitHash(lastCommit),
+      dataHash: dataHash(txs),
+      validatorsHash: filled(4),
+      nextValidatorsHash: filled(5),
+      consensusHash: filled(6),
+      appHash: filled(7),
+      lastResultsHash: filled(8),
+      evidenceHash: evidenceListHash([]),
+      proposerAddress: filled(9, 20),
+    },
+    txs,
+    evidence: [],
+    lastCommit,
+  };
+}
+
+type Blocksync = Driven<BlocksyncState, BlocksyncMail>;
+const blocksync = (): Blocksync => new Driven(blocksyncLogic(DEFAULT_SYNC));
+
+const heard = (peer: string, ...messages: BlocksyncMessage[]): BlocksyncMail => ({
+  type: 'heard',
+  peer,
+  payloads: messages.map((message) => ({
+    channel: CHANNEL_BLOCKSYNC,
+    bytes: encodeBlocksyncMessage(message),
+  })),
+});
+const response = (peer: string, height: bigint): BlocksyncMail =>
+  heard(peer, { type: 'block-response', block: blockAt(height), extendedCommit: null });
+const status = (peer: string, height: bigint): BlocksyncMail =>
+  heard(peer, { type: 'status-response', base: 1n, height });
+const up = (peer: string): BlocksyncMail => ({ type: 'peer-up', peer });
+const timer = (name: string): BlocksyncMail => ({ type: 'timer', timer: name });
+
+/** `to: what height` of each message sent. */
+const sentOf = (effects: readonly Effect[]): string[] =>
+  only(effects, 'send').flatMap(({ to, payloads }) =>
+    payloads.map(({ bytes }) => {
+      const message = decodeBlocksyncMessage(bytes);
+      if (isRefusal(message)) return unreachable(message.because);
+      const height =
+        'height' in message ? message.height : 'block' in message ? message.block.header.height : '';
+      return `${to.join()}: ${message.type} ${height}`.trim();
+    }),
+  );
+
+/** Joins at height 1, with peers that claim 9. */
+function syncing(...peers: string[]): Blocksync {
+  const driven = blocksync();
+  for (const peer of peers) driven.tell(up(peer));
+  driven.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
+  for (const peer of peers) driven.tell(status(peer, 9n));
+  driven.monoNs = 3n * S;
+  return driven;
+}
+
+it('says where it is to who comes, and asks everybody when it has to sync', () => {
+  const driven = blocksync();
+  expect(sentOf(driven.tell(up('a')))).toEqual([]); // before the handshake nothing is known
+  expect(sentOf(driven.tell(heard('a', { type: 'status-request' })))).toEqual([]);
+  const effects = driven.tell({ type: 'sync-from', height: 6n, base: 1n, sync: true });
+  expect(sentOf(effects)).toEqual(['a: status-response 5', 'a: status-request']);
+  expect(said(effects).slice(2)).toEqual(['schedule begin', 'schedule check', 'schedule status']);
+  expect(sentOf(driven.tell(up('b')))).toEqual(['b: status-response 5', 'b: status-request']);
+  expect(sentOf(driven.tell(heard('b', { type: 'status-request' })))).toEqual(['b: status-response 5']);
+  expect(sentOf(driven.tell(timer('status')))).toEqual(['a,b: status-request']);
+});
+
+it('fetches in order and hands over one block at a time, with the commit of the next', () => {
+  const driven = syncing('a');
+  expect(sentOf(driven.tell(timer('begin')))).toEqual(['a: block-request 1', 'a: block-request 2']);
+  expect(only(driven.tell(response('a', 2n)), 'tell')).toEqual([]);
+  const [first] = only(driven.tell(response('a', 1n)), 'tell');
+  expect(first).toEqual({
+    type: 'tell',
+    to: 'validator',
+    message: {
+      type: 'block-fetched',
+      height: 1n,
+      block: encodeBlock(blockAt(1n)),
+      commit: encodeCommit(commitFor(1n)),
+    },
+  });
+  expect(only(driven.tell(response('a', 3n)), 'tell')).toEqual([]);
+  const [second] = only(driven.tell({ type: 'block-applied', height: 1n }), 'tell');
+  expect(second?.message).toMatchObject({ type: 'block-fetched', height: 2n });
+  expect(sentOf(driven.tell(heard('a', { type: 'status-request' })))).toEqual(['a: status-response 1']);
+});
+
+it('joins consensus when it is caught up, and only serves from then on', () => {
+  const driven = syncing('a');
+  driven.tell(timer('begin'));
+  for (let height = 1n; height <= 9n; height++) driven.tell(response('a', height));
+  for (let height = 1n; height < 7n; height++) {
+    expect(said(driven.tell({ type: 'block-applied', height }))).toContain('tell validator block-fetched');
+  }
+  expect(said(driven.tell({ type: 'block-applied', height: 7n }))).toEqual([
+    'cancel begin',
+    'cancel check',
+    'cancel status',
+    'tell validator caught-up',
+  ]);
+  expect(driven.tell(timer('check'))).toEqual([]);
+  expect(said(driven.tell(response('a', 9n)))).toEqual([]); // asked for while we were syncing
+  driven.tell({ type: 'store-height', height: 8n, base: 1n });
+  expect(sentOf(driven.tell(heard('a', { type: 'status-request' })))).toEqual(['a: status-response 8']);
+});
+
+it('is caught up at the first look among peers that are no further', () => {
+  const driven = blocksync();
+  driven.tell(up('a'));
+  driven.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
+  expect(said(driven.tell(timer('check')))).toEqual(['schedule check']); // nobody said anything yet
+  driven.tell(heard('a', { type: 'status-response', base: 0n, height: 0n }));
+  expect(said(driven.tell(timer('check')))).toContain('tell validator caught-up');
+});
+
+it('drops who lied when a block is refused', () => {
+  const driven = syncing('a');
+  driven.tell(timer('begin'));
+  for (const height of [1n, 2n]) driven.tell(response('a', height));
+  const effects = driven.tell({ type: 'block-refused', height: 1n, because: 'wrong signature' });
+  expect(effects).toEqual([
+    { type: 'score', peer: 'a', because: 'block sync at height 1: wrong signature', drop: true },
+  ]);
+  driven.tell(up('b'));
+  expect(sentOf(driven.tell(status('b', 9n)))).toEqual(['b: block-request 1', 'b: block-request 2']);
+});
+
+it('a height that nobody serves does not keep it for ever', () => {
+  const driven = syncing('a', 'b');
+  driven.tell(timer('begin'));
+  const words: string[] = [];
+  for (let second = 4n; second <= 61n; second++) {
+    driven.monoNs = second * S;
+    words.push(...said(driven.tell(timer('check'))));
+    for (const peer of ['a', 'b']) driven.tell(status(peer, 1_000n));
+  }
+  expect(words.filter((word) => word.startsWith('drop')).length).toBeGreaterThanOrEqual(2);
+  expect(words.slice(-5)).toEqual([
+    'publish warning',
+    'cancel begin',
+    'cancel check',
+    'cancel status',
+    'tell validator caught-up',
+  ]);
+});
+
+it('a peer alone that claims what it has not is caught at once', () => {
+  const driven = syncing('a');
+  driven.tell(up('b'));
+  driven.tell(status('b', 1n));
+  driven.tell(timer('begin'));
+  driven.tell(heard('a', { type: 'no-block-response', height: 2n }));
+  expect(said(driven.tell(timer('check')))).toContain('tell validator caught-up');
+});
+
+it('drops a peer that sends what is not asked for, or no message at all', () => {
+  const driven = syncing('a');
+  expect(said(driven.tell(response('a', 5n)))).toEqual(['drop a']);
+  const broken: BlocksyncMail = {
+    type: 'heard',
+    peer: 'a',
+    payloads: [{ channel: CHANNEL_BLOCKSYNC, bytes: Uint8Array.of(9, 9) }],
+  };
+  expect(said(driven.tell(broken))).toEqual(['drop a']);
+  const serving = blocksync();
+  serving.tell(up('a'));
+  serving.tell({ type: 'sync-from', height: 9n, base: 1n, sync: false });
+  expect(said(serving.tell(response('a', 5n)))).toEqual(['drop a']);
+  expect(serving.tell(response('stranger', 5n))).toEqual([]);
+});
+
+it('serves what its store has', () => {
+  const driven = blocksync();
+  driven.tell(up('a'));
+  driven.tell({ type: 'sync-from', height: 9n, base: 3n, sync: false });
+  const ask = (height: bigint): readonly Effect[] =>
+    driven.tell(heard('a', { type: 'block-request', height }));
+  for (const height of [0n, 2n, 9n]) expect(sentOf(ask(height))).toEqual([`a: no-block-response ${height}`]);
+  const [load] = only(ask(5n), 'load');
+  expect(load).toEqual({
+    type: 'load',
+    store: 'chain',
+    from: blockKey(5n),
+    to: blockKey(6n),
+    limit: 1,
+    tag: 1,
+  });
+  const value = encodeBlock(blockAt(5n));
+  const effects = driven.tell({ type: 'loaded', tag: 1, found: [{ key: blockKey(5n), value }] });
+  expect(sentOf(effects)).toEqual(['a: block-response 5']);
+  const [other] = only(ask(6n), 'load');
+  expect(sentOf(driven.tell({ type: 'loaded', tag: other!.tag, found: [] }))).toEqual([
+    'a: no-block-response 6',
+  ]);
+  const [late] = only(ask(6n), 'load');
+  driven.tell({ type: 'peer-down', peer: 'a' });
+  expect(driven.tell({ type: 'loaded', tag: late!.tag, found: [] })).toEqual([]);
+});
+
+it('answers no more requests of a peer than an honest one has open', () => {
+  const driven = blocksync();
+  driven.tell(up('a'));
+  driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: false });
+  const requests = Array.from({ length: 80 }, () => ({ type: 'block-request', height: 5n }) as const);
+  expect(only(driven.tell(heard('a', ...requests)), 'load').length).toBe(50);
+});
+
+it('wraps a stored block as the codec would', () => {
+  const block = blockAt(5n);
+  const wanted = encodeBlocksyncMessage({ type: 'block-response', block, extendedCommit: null });
+  expect(blockResponseOf(encodeBlock(block))).toEqual(wanted);
+});

@@ -1,0 +1,245 @@
+import { expect, it } from 'vitest';
+import type { MempoolMail } from '../../actors/mail.ts';
+import { type MempoolState, mempoolLogic } from '../../actors/mempool.ts';
+import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
+import { DEFAULT_MEMPOOL, type MempoolConfig } from '../../machines/mempool/config.ts';
+import { CHECK_TX_RECHECK, type RequestCheckTx } from '../../protocol/abci.ts';
+import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { EMPTY_BYTES } from '../../protocol/types.ts';
+import { decodeMempoolMessage, encodeMempoolMessage } from '../../protocol/wire/index.ts';
+import { Driven, only, said } from './drive.ts';
+
+const MS = 1_000_000n;
+
+type Mempool = Driven<MempoolState, MempoolMail>;
+const mempool = (more: Partial<MempoolConfig> = {}): Mempool =>
+  new Driven(mempoolLogic({ ...DEFAULT_MEMPOOL, ...more }));
+
+const tx = (n: number): Uint8Array => Uint8Array.of(n, 0x3d, n);
+const txsPayload = (...ns: number[]): Payload => ({
+  channel: CHANNEL_MEMPOOL,
+  bytes: encodeMempoolMessage({ type: 'txs', txs: ns.map(tx) }),
+});
+const heard = (peer: string, ...ns: number[]): MempoolMail => ({
+  type: 'heard',
+  peer,
+  payloads: [txsPayload(...ns)],
+});
+const submit = (n: number): MempoolMail => ({ type: 'submit', tx: tx(n) });
+const up = (peer: string): MempoolMail => ({ type: 'peer-up', peer });
+const committed = (height: bigint, ...ns: number[]): MempoolMail => ({
+  type: 'committed',
+  height,
+  txs: ns.map(tx),
+  codes: ns.map(() => 0),
+  txBytesMax: -1n,
+  gasMax: -1n,
+});
+
+interface Question {
+  readonly tag: number;
+  readonly n: number;
+  readonly type: number;
+}
+
+const questionsOf = (effects: readonly Effect[]): Question[] =>
+  only(effects, 'tell')
+    .filter(({ to }) => to === 'app')
+    .map(({ message }) => {
+      const { tx: asked, type } = message['request'].value as RequestCheckTx;
+      return { tag: message['tag'] as number, n: asked[0]!, type };
+    });
+
+const answer = (tag: number, code = 0): MempoolMail => ({
+  type: 'answer',
+  tag,
+  response: {
+    type: 'check-tx',
+    value: {
+      code,
+      data: EMPTY_BYTES,
+      log: '',
+      info: '',
+      gasWanted: 1n,
+      gasUsed: 0n,
+      events: [],
+      codespace: '',
+    },
+  },
+});
+
+/** Tells, and answers the application's part at once; all effects but the questions. */
+function settle(pool: Mempool, mail: MempoolMail, code = 0): Effect[] {
+  const effects = [...pool.tell(mail)];
+  for (const { tag } of questionsOf(effects)) effects.push(...pool.tell(answer(tag, code)));
+  return effects.filter((effect) => effect.type !== 'tell' || effect.to !== 'app');
+}
+
+function reap(pool: Mempool): number[] {
+  const [effect] = only(pool.tell({ type: 'reap', bytesMax: -1n, gasMax: -1n }), 'tell');
+  return (effect?.message['txs'] as Uint8Array[]).map((each) => each[0]!);
+}
+
+function sentOf(effects: readonly Effect[]): [string, number[]][] {
+  return only(effects, 'send').map(({ to, payloads }) => {
+    const message = decodeMempoolMessage(payloads[0]!.bytes);
+    if (isRefusal(message)) return unreachable(message.because);
+    return [to.join(), message.txs.map((each) => each[0]!)];
+  });
+}
+
+const checkedOf = (effects: readonly Effect[]): NodeEvent[] =>
+  only(effects, 'publish').map(({ event }) => event);
+
+it('asks the application, then offers what is ours to all at once', () => {
+  const pool = mempool();
+  for (const peer of ['a', 'b']) pool.tell(up(peer));
+  const effects = pool.tell(submit(1));
+  expect(questionsOf(effects)).toEqual([{ tag: 1, n: 1, type: 0 }]);
+  const then = pool.tell(answer(1));
+  expect(said(then)).toEqual(['publish checked', 'send a,b', 'schedule gossip']);
+  expect([sentOf(then), reap(pool)]).toEqual([[['a,b', [1]]], [1]]);
+  expect(checkedOf(then)).toMatchObject([{ code: 0, because: '' }]);
+});
+
+it('says why a submission is refused', () => {
+  const pool = mempool({ txsMax: 2 });
+  expect(checkedOf(settle(pool, submit(1), 5))).toMatchObject([
+    { code: 5, because: 'refused by the application' },
+  ]);
+  settle(pool, submit(1));
+  expect(checkedOf(settle(pool, submit(1)))).toMatchObject([
+    { code: 1, because: 'tx already exists in cache' },
+  ]);
+  settle(pool, submit(2));
+  expect(checkedOf(settle(pool, submit(3)))[0]).toMatchObject({ code: 1 });
+  expect(reap(pool)).toEqual([1, 2]);
+});
+
+it('passes on what it heard after a while, to those who may lack it, in one message', () => {
+  const pool = mempool();
+  for (const peer of ['a', 'b', 'c']) pool.tell(up(peer));
+  expect(said(settle(pool, heard('a', 1, 2)))).toEqual([
+    'publish checked',
+    'schedule gossip',
+    'publish checked',
+  ]);
+  expect(settle(pool, heard('b', 2))).toEqual([]);
+  pool.monoNs = 100n * MS;
+  const effects = pool.tell({ type: 'timer', timer: 'gossip' });
+  expect(sentOf(effects)).toEqual([
+    ['b', [1]],
+    ['c', [1, 2]],
+  ]);
+  expect(said(effects)).toEqual(['send b', 'send c', 'schedule gossip']);
+});
+
+it('a block within the period leaves nothing to offer', () => {
+  const pool = mempool();
+  for (const peer of ['a', 'b', 'c']) pool.tell(up(peer));
+  settle(pool, heard('a', 1));
+  expect(said(pool.tell(committed(1n, 1)))).toEqual(['cancel gossip']);
+  expect(pool.tell(committed(2n))).toEqual([]);
+});
+
+it('offers again what may have been lost, and all of it to a peer that comes back', () => {
+  const pool = mempool();
+  for (const peer of ['a', 'b']) pool.tell(up(peer));
+  settle(pool, submit(1));
+  settle(pool, heard('a', 1));
+  pool.monoNs = 5_000n * MS;
+  expect(sentOf(pool.tell({ type: 'timer', timer: 'gossip' }))).toEqual([['b', [1]]]);
+  pool.tell({ type: 'peer-down', peer: 'a' });
+  expect(sentOf(pool.tell(up('a')))).toEqual([['a', [1]]]);
+});
+
+it('waits for a peer that is behind', () => {
+  const pool = mempool();
+  pool.tell(committed(10n));
+  pool.tell(up('a'));
+  pool.tell({ type: 'peer-height', peer: 'a', height: 5n });
+  expect(sentOf(settle(pool, submit(1)))).toEqual([]);
+  expect(sentOf(pool.tell({ type: 'peer-height', peer: 'a', height: 9n }))).toEqual([['a', [1]]]);
+});
+
+it('drops a peer whose messages are none, or too large', () => {
+  const pool = mempool({ txBytesMax: 3, batchBytesMax: 5 });
+  const says = (...payloads: Payload[]): string[] => said(pool.tell({ type: 'heard', peer: 'a', payloads }));
+  expect(says({ channel: CHANNEL_MEMPOOL, bytes: Uint8Array.of(9, 9) })).toEqual(['drop a']);
+  expect(says({ channel: CHANNEL_MEMPOOL, bytes: EMPTY_BYTES })).toEqual(['drop a']);
+  expect(says(txsPayload(1, 2), txsPayload(3))).toEqual(['drop a']);
+  const large = encodeMempoolMessage({ type: 'txs', txs: [new Uint8Array(4)] });
+  expect(says({ channel: CHANNEL_MEMPOOL, bytes: large })).toEqual(['drop a']);
+  expect(() => says({ channel: 0x20, bytes: large })).toThrow();
+});
+
+it('rechecks what a block leaves, and lets go of what is invalid now', () => {
+  const pool = mempool();
+  for (const n of [1, 2, 3]) settle(pool, submit(n));
+  const questions = questionsOf(pool.tell(committed(1n, 2)));
+  expect(questions.map(({ n, type }) => [n, type])).toEqual([
+    [1, CHECK_TX_RECHECK],
+    [3, CHECK_TX_RECHECK],
+  ]);
+  expect(pool.tell(answer(questions[0]!.tag))).toEqual([]);
+  expect(checkedOf(pool.tell(answer(questions[1]!.tag, 9)))).toMatchObject([{ code: 9 }]);
+  expect(reap(pool)).toEqual([1]);
+  expect(questionsOf(mempool({ recheck: false }).tell(committed(1n)))).toEqual([]);
+});
+
+it('rechecks what was asked about before a block came, and drops what the block took', () => {
+  const pool = mempool();
+  const [one, two] = [submit(1), submit(2)].map((mail) => questionsOf(pool.tell(mail))[0]!);
+  pool.tell(committed(1n, 2));
+  const then = pool.tell(answer(one!.tag));
+  expect(questionsOf(then)).toMatchObject([{ n: 1, type: CHECK_TX_RECHECK }]);
+  pool.tell(answer(two!.tag));
+  expect(reap(pool)).toEqual([1]);
+  pool.tell(answer(questionsOf(then)[0]!.tag, 1));
+  expect(reap(pool)).toEqual([]);
+});
+
+it('tells the validator once per height that there is something', () => {
+  const pool = mempool({ notifyTxs: true });
+  const tells = (mail: MempoolMail): string[] =>
+    said(settle(pool, mail)).filter((word) => word.startsWith('tell'));
+  expect(tells(submit(1))).toEqual(['tell validator txs-available']);
+  expect(tells(submit(2))).toEqual([]);
+  expect(tells(committed(1n, 1))).toEqual(['tell validator txs-available']);
+  expect(tells(committed(2n, 2))).toEqual([]);
+  expect(tells(submit(3))).toEqual(['tell validator txs-available']);
+});
+
+it('offers nothing when told not to, and a nop pool has nothing', () => {
+  const quiet = mempool({ broadcast: false });
+  quiet.tell(up('a'));
+  expect(said(settle(quiet, submit(1)))).toEqual(['publish checked']);
+  const nop = mempool({ kind: 'nop' });
+  expect(checkedOf(nop.tell(submit(1)))).toMatchObject([{ because: 'not allowed with `nop` mempool' }]);
+  expect([nop.tell(heard('a', 1)), reap(nop)]).toEqual([[], []]);
+});
+
+it('one transaction per block costs a full mesh of four an envelope per link and direction at most', () => {
+  const names = ['a', 'b', 'c', 'd'];
+  const nodes = new Map(names.map((name) => [name, mempool()]));
+  for (const [name, node] of nodes) for (const peer of names) if (peer !== name) node.tell(up(peer));
+  let envelopes = 0;
+  const carry = (from: string, effects: readonly Effect[]): void => {
+    for (const { to, payloads } of only(effects, 'send')) {
+      for (const peer of to) {
+        envelopes++;
+        carry(peer, settle(nodes.get(peer)!, { type: 'heard', peer: from, payloads }));
+      }
+    }
+  };
+  for (let height = 1n; height <= 20n; height++) {
+    const n = Number(height);
+    carry('a', settle(nodes.get('a')!, submit(n)));
+    for (const node of nodes.values()) node.monoNs += 100n * MS;
+    for (const [name, node] of nodes) carry(name, node.tell({ type: 'timer', timer: 'gossip' }));
+    for (const node of nodes.values()) expect(reap(node)).toEqual([n]);
+    for (const node of nodes.values()) node.tell(committed(height, n));
+  }
+  expect(envelopes).toBeLessThanOrEqual(20 * 12);
+});
