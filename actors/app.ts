@@ -1,4 +1,5 @@
-// The application as an actor: answers ABCI requests in the order they come, and writes what a commit changed to the store `app`.
+// The application as an actor: answers ABCI requests in the order they come, and writes what a commit changed
+// to the store `app`.
 
 import type { Application } from '../machines/apps/application.ts';
 import { equalBytes } from '../protocol/bytes.ts';
@@ -7,7 +8,10 @@ import { EMPTY_BYTES } from '../protocol/types.ts';
 import { type AppMail, appMail } from './mail.ts';
 import { type Effect, type Logic, NO_EFFECTS, type Reads } from './turn.ts';
 
-/** The kept-up digest is compared with one from scratch this often: doing so at every height would cost more than the chain. */
+/**
+ * The kept-up digest is compared with one from scratch this often: doing so at every height would cost more
+ * than the chain.
+ */
 const HEIGHTS_BETWEEN_AUDITS = 1024n;
 
 export interface AppConfig {
@@ -46,7 +50,8 @@ function onRequest(state: AppState, { from, tag, request }: Extract<AppMail, { t
   const reply: Effect = { type: 'tell', to: from, message: { type: 'answer', tag, response } };
   if (request.type === 'finalize-block') state.height = request.value.height;
   if (response.type !== 'commit') return [reply];
-  // Not durable on purpose: an application of others may be behind after a crash too, so the handshake must cope (spec 5.8).
+  // Not durable on purpose: an application of others may be behind after a crash too, so the handshake must
+  // cope (spec 5.8).
   const writes = state.application.drainWrites();
   const stateDigest = digestOf(state);
   const applied: Effect = { type: 'publish', event: { type: 'applied', height: state.height, stateDigest } };

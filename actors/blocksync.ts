@@ -1,4 +1,5 @@
-// Block sync as an actor: fetches what the chain has beyond our store, block by block, and serves what our store has (spec 5.12).
+// Block sync as an actor: fetches what the chain has beyond our store, block by block, and serves what our
+// store has (spec 5.12).
 
 import { blockKey } from '../machines/chain/keys.ts';
 import { blockResponseOf } from '../machines/sync/block-response.ts';
@@ -184,7 +185,8 @@ class BlocksyncTurn {
     const isCaughtUp = pool.isCaughtUp();
     if (!isCaughtUp && !(this.state.peers.size > 0 && pool.isStalled(this.nowNs))) return false;
     if (!isCaughtUp) {
-      const what = `block sync got nothing for a while; peers claim height ${pool.claimedHeight}, ours is next ${pool.height}: joining consensus`;
+      const claims = `peers claim height ${pool.claimedHeight}, we wait for ${pool.height}`;
+      const what = `block sync got nothing for a while (${claims}): joining consensus`;
       this.effects.push({ type: 'publish', event: { type: 'warning', what } });
     }
     this.state.pool = null;

@@ -42,7 +42,10 @@ export interface DialerState {
 
 /** Doubling ends here, whatever the configuration: 2^20 backoffs are longer than any cap. */
 const DOUBLINGS_MAX = 20;
-/** Delays get up to half of themselves on top, in steps of a thousandth, so that a cluster does not dial in step. */
+/**
+ * Delays get up to half of themselves on top, in steps of a thousandth, so that a cluster does not dial in
+ * step.
+ */
 const JITTER_STEPS = 500;
 
 export function dialerLogic(config: DialerConfig): Logic<DialerState, DialerMail> {

@@ -1,4 +1,5 @@
-// The pool as an actor: asks the application about transactions, hands the validator what it reaps, and offers to peers what they miss.
+// The pool as an actor: asks the application about transactions, hands the validator what it reaps, and
+// offers to peers what they miss.
 
 import { sha256 } from '#platform';
 import type { MempoolConfig } from '../machines/mempool/config.ts';

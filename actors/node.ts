@@ -3,14 +3,12 @@
 import { type Application, applicationNamed } from '../machines/apps/application.ts';
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL, type MempoolConfig } from '../machines/mempool/config.ts';
+import { CHANNEL_GREETING, nodeInfoOf } from '../machines/peers/node-info.ts';
 import { DEFAULT_SYNC, type SyncConfig } from '../machines/sync/config.ts';
 import { bytesOfHex } from '../protocol/bytes.ts';
 import { parseGenesis } from '../protocol/json/genesis.ts';
 import { addressOf } from '../protocol/keys.ts';
-import {
-  CHANNEL_BLOCKSYNC,
-  CHANNEL_MEMPOOL,
-} from '../protocol/messages.ts';
+import { CHANNEL_BLOCKSYNC, CHANNEL_MEMPOOL } from '../protocol/messages.ts';
 import { isRefusal, must, type Refusal, unreachable } from '../protocol/refusal.ts';
 import { blockBytesMax } from '../protocol/rules/params.ts';
 import { maxDataBytes } from '../protocol/rules/state.ts';
@@ -20,7 +18,6 @@ import { appLogic } from './app.ts';
 import { blocksyncLogic } from './blocksync.ts';
 import { DEFAULT_DIALER, dialerLogic } from './dialer.ts';
 import { mempoolLogic } from './mempool.ts';
-import { CHANNEL_GREETING, nodeInfoOf } from '../machines/peers/node-info.ts';
 import { GREET_AGAIN_NS, peerLogic } from './peer.ts';
 import { signerLogic } from './signer.ts';
 import type { ActorName, Logic, PeerId } from './turn.ts';
@@ -157,7 +154,9 @@ const BIG = '$n';
 
 /** JSON in which bigints survive: `{"$n":"5"}`. */
 export const configValue = (config: NodeConfig): unknown =>
-  JSON.parse(JSON.stringify(config, (_, value) => (typeof value === 'bigint' ? { [BIG]: String(value) } : value)));
+  JSON.parse(
+    JSON.stringify(config, (_, value) => (typeof value === 'bigint' ? { [BIG]: String(value) } : value)),
+  );
 
 export const configOfValue = (value: unknown): NodeConfig => revive(value) as NodeConfig;
 

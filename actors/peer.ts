@@ -1,4 +1,5 @@
-// One connection: greets, judges the greeting that comes back, and tells the others when there is a peer to talk to.
+// One connection: greets, judges the greeting that comes back, and tells the others when there is a peer to
+// talk to.
 
 import {
   CHANNEL_GREETING,
@@ -29,7 +30,10 @@ export interface PeerState {
 
 const TIMER = 'greet';
 const LISTENERS = ['validator', 'mempool', 'blocksync'] as const;
-/** Nothing on the greeting's channel: "I have not heard yours". The answer carries none, so that two who are up fall silent. */
+/**
+ * Nothing on the greeting's channel: "I have not heard yours". The answer carries none, so that two who are
+ * up fall silent.
+ */
 const QUESTION: Payload = { channel: CHANNEL_GREETING, bytes: EMPTY_BYTES };
 
 export function peerLogic(config: PeerConfig): Logic<PeerState, PeerMail> {

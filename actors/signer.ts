@@ -1,4 +1,5 @@
-// The keeper of the validator's key: signs one request after another, and makes what it signed durable before anybody hears of it.
+// The keeper of the validator's key: signs one request after another, and makes what it signed durable before
+// anybody hears of it.
 
 import {
   judgeSigning,
@@ -23,7 +24,10 @@ export interface SignerConfig {
   readonly chainId: string;
   readonly address: Address;
   readonly publicKey: PublicKey;
-  /** Non-nil precommits from this height on carry a signed extension, even an empty one; 0: only votes that bring one. */
+  /**
+   * Non-nil precommits from this height on carry a signed extension, even an empty one; 0: only votes that
+   * bring one.
+   */
   readonly extensionsEnableHeight: bigint;
 }
 

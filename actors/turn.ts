@@ -1,6 +1,20 @@
 // What a turn is: one message in, one ordered list of effects out, and nothing read but what `Turn` gives. Every actor of every node speaks in these words.
 
-import { bool, bytes, type Codec, i32, i64, list, type Of, option, record, text, u8, u32, union } from '../protocol/words.ts';
+import {
+  bool,
+  bytes,
+  type Codec,
+  i32,
+  i64,
+  list,
+  type Of,
+  option,
+  record,
+  text,
+  u8,
+  u32,
+  union,
+} from '../protocol/words.ts';
 
 /** 40 lower-case hex digits: the first 20 bytes of SHA-256 of the node key. */
 export type PeerId = string;
@@ -118,7 +132,11 @@ export type Effect =
 export interface Reads {
   readonly logs: readonly LogName[];
   /** Ranges of stores: from <= key < to (an empty `to` is open). */
-  readonly stores: readonly { readonly store: StoreName; readonly from: Uint8Array; readonly to: Uint8Array }[];
+  readonly stores: readonly {
+    readonly store: StoreName;
+    readonly from: Uint8Array;
+    readonly to: Uint8Array;
+  }[];
 }
 
 /** What was read from the disk at boot: one entry per `Reads`, in its order. */

@@ -1,11 +1,15 @@
-// A digest of a set that grows with the chain: the sum mod 2^256 of SHA-256(entry), kept up entry by entry, whatever their order.
+// A digest of a set that grows with the chain: the sum mod 2^256 of SHA-256(entry), kept up entry by entry,
+// whatever their order.
 
 import { sha256 } from '#platform';
 
 const LIMBS = 8;
 const LIMB = 0x1_0000_0000;
 
-/** Adding and removing cost one SHA-256. Who keeps one also recomputes it from scratch now and then (`setSumOf`). */
+/**
+ * Adding and removing cost one SHA-256. Who keeps one also recomputes it from scratch now and then
+ * (`setSumOf`).
+ */
 export class SetSum {
   /** Most significant first, 32 bits each. */
   private readonly limbs = new Uint32Array(LIMBS);

@@ -84,8 +84,9 @@ let slab = new Uint8Array(SLAB_BYTES);
 let slabUsed = 0;
 
 /**
- * Room for `size` bytes, to be filled at once: its content is arbitrary. Small rooms are cut from one slab, because an array buffer of its own
- * costs an engine more (1 us) than all the rest of encoding a vote. What is kept keeps its slab: at most 8 KiB each.
+ * Room for `size` bytes, to be filled at once: its content is arbitrary. Small rooms are cut from one slab,
+ * because an array buffer of its own costs an engine more (1 us) than all the rest of encoding a vote. What
+ * is kept keeps its slab: at most 8 KiB each.
  */
 export function roomFor(size: number): Uint8Array {
   if (size > SLAB_SHARE_MAX) return new Uint8Array(size);

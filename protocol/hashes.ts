@@ -1,4 +1,5 @@
-// Every hash that blocks are made of (spec 4.4, 4.5). Headers and validator sets are immutable, so their hashes are remembered with them.
+// Every hash that blocks are made of (spec 4.4, 4.5). Headers and validator sets are immutable, so their
+// hashes are remembered with them.
 
 import { sha256 } from '#platform';
 import type { ExecTxResult } from './abci.ts';
@@ -86,8 +87,9 @@ function zigZagVarint(value: bigint): Uint8Array {
 }
 
 /**
- * What makes two pieces of evidence the same one (CometBFT Evidence.Hash). For a light client attack only the first 31 bytes of the
- * conflicting hash count, and a zero stands for the last: an upstream slip that is consensus now.
+ * What makes two pieces of evidence the same one (CometBFT Evidence.Hash). For a light client attack only
+ * the first 31 bytes of the conflicting hash count, and a zero stands for the last: an upstream slip that
+ * is consensus now.
  */
 export function evidenceIdentity(evidence: Evidence): Hash {
   if (evidence.kind === 'duplicate-vote') return sha256(encodeBareEvidence(evidence));

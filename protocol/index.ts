@@ -1,4 +1,5 @@
-// The words of the chain: types, bytes, hashes, signatures, encodings. Pure functions; what decides stands in rules/ and light/.
+// The words of the chain: types, bytes, hashes, signatures, encodings. Pure functions; what decides stands
+// in rules/ and light/.
 
 export * from './abci.ts';
 export * from './bit-array.ts';

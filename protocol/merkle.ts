@@ -1,4 +1,5 @@
-// The Merkle tree of every root in a block (RFC 6962 shape over SHA-256, spec 4.1): roots, proofs, verification.
+// The Merkle tree of every root in a block (RFC 6962 shape over SHA-256, spec 4.1): roots, proofs,
+// verification.
 
 import { runningSha256, sha256 } from '#platform';
 import { equalBytes } from './bytes.ts';

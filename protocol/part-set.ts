@@ -1,4 +1,5 @@
-// A block's bytes in parts of 64 KiB under one Merkle root: cut by the proposer, put together by everybody else.
+// A block's bytes in parts of 64 KiB under one Merkle root: cut by the proposer, put together by everybody
+// else.
 
 import { bitArrayWhere } from './bit-array.ts';
 import { concatBytes } from './bytes.ts';
@@ -20,7 +21,10 @@ export function splitIntoParts(bytes: Uint8Array): { header: PartSetHeader; part
 
 export type PartRefusal = Refusal<'malformed-part' | 'unexpected-part' | 'wrong-part-proof'>;
 
-/** Fills up as parts come in, in any order; only parts that the header's root proves get in (CometBFT types.PartSet). */
+/**
+ * Fills up as parts come in, in any order; only parts that the header's root proves get in (CometBFT
+ * types.PartSet).
+ */
 export class PartSet {
   readonly header: PartSetHeader;
   private readonly parts: (Part | undefined)[];

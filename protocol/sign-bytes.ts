@@ -19,7 +19,10 @@ interface Template {
   readonly after: Uint8Array;
 }
 
-/** Votes of one round differ only in their time; this many (chain, type, height, round, block) are at hand at once. */
+/**
+ * Votes of one round differ only in their time; this many (chain, type, height, round, block) are at hand
+ * at once.
+ */
 const TEMPLATES_MAX = 8;
 const NO_POL_FIELD = -2;
 const templates: Template[] = [];
@@ -140,7 +143,10 @@ export const proposalSignBytes = (
   proposal: Pick<Proposal, 'type' | 'height' | 'round' | 'polRound' | 'blockId' | 'timeNs'>,
 ): Uint8Array => fill(templateFor(chainId, proposal, proposal.polRound), 0x32, proposal.timeNs);
 
-/** CometBFT VoteExtensionSignBytes: signed for every non-nil precommit while extensions are enabled, also when empty. */
+/**
+ * CometBFT VoteExtensionSignBytes: signed for every non-nil precommit while extensions are enabled, also
+ * when empty.
+ */
 export function voteExtensionSignBytes(
   chainId: string,
   vote: Pick<Vote, 'extension' | 'height' | 'round'>,

@@ -1,4 +1,5 @@
-// Who signed what: ZIP-215 ed25519 and low-S secp256k1 verification, signing, and a bounded memory of verdicts.
+// Who signed what: ZIP-215 ed25519 and low-S secp256k1 verification, signing, and a bounded memory of
+// verdicts.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import * as noble from '@noble/ed25519';
@@ -31,8 +32,9 @@ function verifySecp256k1(key: Uint8Array, message: Uint8Array, signature: Uint8A
 }
 
 /**
- * Does `key` sign `message`? The platform's strict verification implies ZIP-215 validity, so its yes is final and cheap;
- * its every no is asked again by ZIP-215 rules, because all nodes must agree on adversarial signatures (spec 4.2).
+ * Does `key` sign `message`? The platform's strict verification implies ZIP-215 validity, so its yes is
+ * final and cheap; its every no is asked again by ZIP-215 rules, because all nodes must agree on
+ * adversarial signatures (spec 4.2).
  */
 export function verifySignature(key: PublicKey, message: Uint8Array, signature: Uint8Array): boolean {
   if (key.type === 'secp256k1') return verifySecp256k1(key.bytes, message, signature);
@@ -57,12 +59,14 @@ const isVerdictOn = (verdict: Verdict, key: PublicKey, message: Uint8Array): boo
   equalBytes(verdict.key.bytes, key.bytes);
 
 /**
- * The same verdicts, remembered by content: the newest `max` to `2 max` of them, one for each signature. Rejections too, since a bad
- * signature costs the most to refuse (1.2 ms) and whoever sends one sends it again. Arguments are kept: they must not change later.
+ * The same verdicts, remembered by content: the newest `max` to `2 max` of them, one for each signature.
+ * Rejections too, since a bad signature costs the most to refuse (1.2 ms) and whoever sends one sends it
+ * again. Arguments are kept: they must not change later.
  */
 export function rememberingVerify(verify: Verify, max: number): Verify {
   must(max > 0, 'a memory of verdicts must hold at least one');
-  // Two generations: when the young one is full it becomes the old one, and what is asked of the old is young again.
+  // Two generations: when the young one is full it becomes the old one, and what is asked of the old is
+  // young again.
   let young = new Map<string, Verdict>();
   let old = new Map<string, Verdict>();
   return (key, message, signature) => {

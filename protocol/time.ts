@@ -1,4 +1,5 @@
-// Times as nanoseconds since 1970 and their RFC 3339 text, without the platform's calendar (it loses precision).
+// Times as nanoseconds since 1970 and their RFC 3339 text, without the platform's calendar (it loses
+// precision).
 
 import { type Refusal, refuse } from './refusal.ts';
 import type { TimeNs } from './types.ts';

@@ -1,4 +1,5 @@
-// The form of things before anybody trusts them (CometBFT ValidateBasic, spec 4.6): sizes, ranges, recomputed hashes; no signatures, no chain state.
+// The form of things before anybody trusts them (CometBFT ValidateBasic, spec 4.6): sizes, ranges,
+// recomputed hashes; no signatures, no chain state.
 
 import { utf8Encode } from '#platform';
 import { compareBlockIdKeys, isCompleteBlockId, isNilBlockId } from './block-id.ts';
@@ -93,7 +94,7 @@ function extensionFault(vote: Vote): Fault {
       : null;
   }
   if (extensionSignature.length > SIGNATURE_BYTES_MAX) {
-    return `vote.extension_signature must be at most ${SIGNATURE_BYTES_MAX} bytes, not ${extensionSignature.length}`;
+    return `vote.extension_signature must be at most ${SIGNATURE_BYTES_MAX} bytes`;
   }
   return extension.length > 0 && extensionSignature.length === 0
     ? 'vote.extension_signature is missing beside an extension'
@@ -192,7 +193,7 @@ function extendedSigFault(field: string, sig: ExtendedCommitSig): Fault {
   if (fault !== null) return fault;
   if (sig.flag === FLAG_COMMIT) {
     if (sig.extension.length > VOTE_EXTENSION_BYTES_MAX) {
-      return `${field}.extension must be at most ${VOTE_EXTENSION_BYTES_MAX} bytes, not ${sig.extension.length}`;
+      return `${field}.extension must be at most ${VOTE_EXTENSION_BYTES_MAX} bytes`;
     }
     return sig.extensionSignature.length > SIGNATURE_BYTES_MAX
       ? `${field}.extension_signature must be at most ${SIGNATURE_BYTES_MAX} bytes`

@@ -86,7 +86,8 @@ export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Ca
   const members: Member[] = [];
   for (const { address, publicKey, power } of genesis.validators) {
     const who = `validator ${hexUpperOf(address)}`;
-    if (publicKey.type !== 'ed25519') return refuse('key-type', `${who} has a ${publicKey.type} key: only ed25519 keys vote`);
+    if (publicKey.type !== 'ed25519')
+      return refuse('key-type', `${who} has a ${publicKey.type} key: only ed25519 keys vote`);
     const pair = keys.find((key) => equalBytes(key.address, address));
     if (!pair) return refuse('missing-key', `there is no key for ${who}`);
     const name = `v${members.length}`;

@@ -1,9 +1,31 @@
 // Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the verdict.
 
-import type { Cast } from './cast.ts';
+import { configValue } from '../actors/node.ts';
+import { hexOf } from '../protocol/bytes.ts';
+import { must } from '../protocol/refusal.ts';
+import type { NodeEvent } from '../actors/turn.ts';
+import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
+import type { TurnRecord } from '../runtime/kernel/node.ts';
+import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
+import { Choices } from './choices.ts';
+import { faultsOf } from './faults.ts';
+import { liarNamed } from './liars/index.ts';
+import { Liveness } from './liveness.ts';
+import type { Machine } from './machine.ts';
+import type { OracleMaker } from './oracle.ts';
+import { allOracles, type OraclesOfRun } from './oracles/index.ts';
+import { addressFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
-import type { Play } from './scenario/play.ts';
+import { Loader } from './scenario/load.ts';
+import { isDrawn, type NodeName, type Play, type Scenario } from './scenario/play.ts';
+import { RuleBook } from './scenario/rules.ts';
+import { namesIn, Script } from './scenario/script.ts';
+import { Stage } from './scenario/stage.ts';
+import { Witness } from './scenario/witness.ts';
+import { Shape } from './shape.ts';
+import { actionText, eventText, lineOf } from './story.ts';
 import type { RunWatch, Verdict } from './verdict.ts';
+import { World } from './world.ts';
 
 export interface RunOptions {
   readonly seed: string | number | bigint;
@@ -18,8 +40,308 @@ export interface RunOptions {
   readonly watch?: RunWatch;
   /** Goes into the trace's header. */
   readonly commit?: string;
-  /** Choices of an earlier run instead of the seed's. */
+  /** Choices of an earlier run; where they end, those of the seed. */
   readonly recorded?: Recording;
+  /** Told of the world before it begins: inspectors, benchmarks, tests. */
+  readonly onWorld?: (world: World) => void;
+  /** More oracles than those that always watch. */
+  readonly oracles?: readonly OracleMaker[];
 }
 
-export declare function runScenario(play: Play, options: RunOptions): Verdict;
+const NS_PER_MS = 1_000_000;
+/** Virtual time that each height beyond the play's own is given: some rounds of it. */
+const HEIGHT_MORE_MS = 30_000;
+const PROGRESS_EVERY_NS = 500 * NS_PER_MS;
+
+/** The scenario that a play is under a seed. */
+export function scenarioOf(play: Play, choices: Choices): Scenario {
+  return isDrawn(play) ? play.draw(choices.stream(`play/${play.name}`)) : play;
+}
+
+/** The same as data: what a seed of a drawn play came to. */
+export const scenarioUnder = (play: Play, seed: RunOptions['seed']): Scenario =>
+  scenarioOf(play, new Choices({ seed }, 'forget'));
+
+export const runScenario = (play: Play, options: RunOptions): Verdict => new Run(play, options).run();
+
+class Run {
+  private readonly options: RunOptions;
+  private readonly watch: RunWatch;
+  private readonly crypto: 'sim' | 'ed25519';
+  private readonly play: Scenario;
+  private readonly oracles: OraclesOfRun;
+  private readonly world: World;
+  private readonly witness: Witness;
+  private readonly stage: Stage;
+  private readonly script: Script;
+  private readonly liveness: Liveness;
+  private readonly honest: readonly Machine[];
+  private readonly shape = new Shape();
+  private readonly rounds = { max: 0, laterThanFirst: 0 };
+  private heightMax = 0n;
+  private txsCommitted = 0;
+  private progressAt = 0;
+
+  constructor(play: Play, options: RunOptions) {
+    this.options = options;
+    this.watch = options.watch ?? {};
+    const { seed, recorded } = options;
+    const choices = new Choices(recorded ? { recorded, beyond: { seed } } : { seed }, 'forget');
+    const scenario = longer(scenarioOf(play, choices), options.heights);
+    this.play = scenario;
+    this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
+    const cast = options.cast ?? castOf(scenario);
+    this.oracles = allOracles(cast.genesis);
+    this.witness = new Witness(this.oracles.ghost, this.watch.line !== undefined || needsWords(scenario));
+    const liars = new Set<string>(scenario.liars.map(({ node }) => node));
+    this.world = this.makeWorld(cast, choices, liars);
+    const { world } = this;
+    for (const name of namesIn(scenario)) world.machine(name);
+    this.honest = world.machines.filter(({ name }) => !liars.has(name));
+    const rules = new RuleBook(
+      { peerOf: (name) => world.machine(name).member.id, addressOf: (name) => this.addressOf(name) },
+      (rule) => {
+        world.network.rule = rule;
+      },
+    );
+    this.stage = new Stage(world, rules);
+    this.castLiars(rules);
+    this.liveness = new Liveness(this.stage, this.oracles.ghost, (machine) => !liars.has(machine.name));
+    this.tellStory();
+    this.script = new Script({
+      play: scenario,
+      world,
+      witness: this.witness,
+      honest: this.honest,
+      addressByName: (name) => this.addressOf(name),
+      perform: (action) => this.stage.perform(action),
+      broken: ({ what, at }) => this.violate('play', what, at),
+    });
+    if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
+    options.onWorld?.(world);
+  }
+
+  private makeWorld(cast: Cast, choices: Choices, liars: ReadonlySet<string>): World {
+    const { play, options, watch } = this;
+    const { degree, clocks } = play.cast;
+    const size = cast.members.length;
+    const application = typeof play.app === 'string' ? undefined : play.app;
+    const witness: OracleMaker = () => this.witness.asOracle();
+    return new World({
+      cast,
+      choices,
+      crypto: this.crypto,
+      edges: degree === undefined ? fullMesh(size) : randomMesh(size, degree, choices.stream('mesh')),
+      settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
+      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness],
+      liars,
+      memo: options.memo ?? true,
+      clocks: (index) => {
+        const own = clocks?.[cast.members[index]?.name as NodeName];
+        return { skewNs: BigInt(own?.skewMs ?? 0) * BigInt(NS_PER_MS), driftPpm: own?.driftPpm ?? 0 };
+      },
+      ...(application && { application }),
+      onTurn: watch.trace ? this.traced(watch.trace) : (at, record) => this.shape.turn(at, record, this.now),
+      onEvent: (at, _actor, event) => this.onEvent(at, event),
+    });
+  }
+
+  private get now(): number {
+    return this.world.agenda.now;
+  }
+
+  private addressOf(name: string): string {
+    return hexOf(addressFor(this.world.machine(name)));
+  }
+
+  private violate(oracle: string, what: string, at: Machine | null): void {
+    const height = at?.height ?? this.heightMax;
+    this.world.violations.push({ oracle, what, node: at?.name ?? '', atNs: this.now, height });
+  }
+
+  private castLiars(rules: RuleBook): void {
+    const { world, play } = this;
+    if (play.liars.length === 0) return;
+    rules.lied = (from, to, payloads) => {
+      const liar = world.machineOf(from);
+      if (!liar) return;
+      // What a liar says counts where votes are counted; its own node has not said it.
+      for (const oracle of world.oracles) oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
+    };
+    for (const words of play.liars) {
+      const machine = world.machine(words.node);
+      const stream = world.choices.stream(`liar/${words.node}/${words.liar}`);
+      const lie = liarNamed(words.liar)({
+        machine,
+        words,
+        chainId: world.chainId,
+        victims: new Set(words.to.map((name) => world.machine(name).member.id)),
+        lies: () => stream.chance(words.ppm ?? 1_000_000, 1_000_000),
+        proposed: (height, round) => this.witness.proposedAt(height, round),
+        submitted: (tx) => {
+          for (const oracle of world.oracles) oracle.submitted?.(machine, tx);
+        },
+        count: (what) => this.stage.count(what),
+      });
+      rules.addLie(machine.member.id, lie);
+    }
+  }
+
+  // --- watching ----------------------------------------------------------------------------------------------------------
+
+  private onEvent(at: Machine, event: NodeEvent): void {
+    if (event.type === 'committed') this.onCommitted(event);
+    if (event.type === 'step' && event.round > this.rounds.max) this.rounds.max = event.round;
+    this.watch.event?.(at, event);
+    const text = this.watch.line && eventText(event);
+    if (text) this.watch.line?.({ atNs: this.now, node: at.name, what: text });
+  }
+
+  private onCommitted({ height, round, txs }: Extract<NodeEvent, { type: 'committed' }>): void {
+    if (height <= this.heightMax) return;
+    this.heightMax = height;
+    this.txsCommitted += txs;
+    if (round > 0) this.rounds.laterThanFirst++;
+  }
+
+  private tellStory(): void {
+    const { line } = this.watch;
+    if (!line) return;
+    const names = this.world.machines.map(({ name }) => name);
+    this.stage.onAction = (action) => line({ atNs: this.now, node: '', what: actionText(action, names) });
+    this.witness.listeners.push((happening) => {
+      const what = lineOf(happening);
+      if (what) line({ atNs: this.now, node: happening.node.name, what });
+    });
+  }
+
+  private traced(emit: (bytes: Uint8Array) => void) {
+    let isBegun = false;
+    return (at: Machine, record: TurnRecord): void => {
+      if (!isBegun) {
+        isBegun = true;
+        const nodes = this.world.machines.map(({ config }) => configValue(config));
+        const about = { scenario: this.play.name, seed: String(this.options.seed) };
+        emit(encodeHeader({ format: TRACE_FORMAT, commit: this.options.commit ?? 'unknown', nodes, about }));
+      }
+      const { node } = at;
+      must(node !== null, 'a turn is of a living node');
+      emit(encodeRecord(at.index, record.input, (node as NonNullable<typeof node>).digest.read()));
+      this.shape.turn(at, record, this.now);
+    };
+  }
+
+  // --- the run -----------------------------------------------------------------------------------------------------------
+
+  run(): Verdict {
+    const { world, play } = this;
+    const { ends } = play;
+    world.startAll();
+    if (ends.who === 'nobody') {
+      world.run(() => this.look() || this.script.isDone, Number.MAX_SAFE_INTEGER - 1);
+      const until = this.script.lastFiredAt + ends.forMs * NS_PER_MS;
+      world.run(() => this.look() || this.now >= until, until);
+    } else {
+      world.run(() => this.look() || this.isEnded(), ends.withinMs * NS_PER_MS);
+    }
+    if (world.violations.length === 0) this.judgeEnd();
+    world.end();
+    return this.verdict();
+  }
+
+  /** Called before every event. True: something is wrong, and the run is over. */
+  private look(): boolean {
+    const { world } = this;
+    if (this.play.liveness === 'checked') {
+      const stalled = this.liveness.look();
+      if (stalled) this.violate('liveness', stalled.what, stalled.at);
+    }
+    if (this.watch.progress && this.now >= this.progressAt) {
+      this.progressAt = this.now + PROGRESS_EVERY_NS;
+      this.watch.progress(Math.min(1, Number(this.heightMax) / this.play.ends.decides), this.heightMax);
+    }
+    return world.violations.length > 0;
+  }
+
+  private finishers(): readonly Machine[] {
+    const { who } = this.play.ends;
+    if (who === 'nobody' || who === 'everyone') return this.honest;
+    return who.map((name) => this.world.machine(name));
+  }
+
+  private isEnded(): boolean {
+    const target = BigInt(this.play.ends.decides);
+    if (this.heightMax < target || !this.script.isDone || !this.script.isFulfilled) return false;
+    return this.finishers().every(({ height }) => height >= target);
+  }
+
+  private judgeEnd(): void {
+    for (const { what, at } of this.script.unkept()) this.violate('play', what, at);
+    const { ends } = this.play;
+    const target = BigInt(ends.decides);
+    if (ends.who === 'nobody') {
+      const ahead = this.honest.find(({ height }) => height > target);
+      if (ahead) this.violate('play', `${ahead.name} decided ${ahead.height}; nobody was to get beyond ${target}`, ahead);
+      return;
+    }
+    const late = this.finishers().find(({ height }) => height < target);
+    if (late) {
+      const what = `${late.name} stands at height ${late.height} after ${ends.withinMs / 1000} s; the play promises ${target}`;
+      this.violate('play', what, late);
+    }
+  }
+
+  private verdict(): Verdict {
+    const { world, play, options } = this;
+    return {
+      scenario: play.name,
+      seed: String(options.seed),
+      crypto: this.crypto,
+      holds: world.violations.length === 0,
+      violations: world.violations,
+      digest: hexOf(world.digest.read()),
+      shape: this.shape.read(),
+      nodes: world.machines.map((machine) => ({
+        name: machine.name,
+        height: machine.height,
+        appHash: '',
+        crashes: machine.crashes,
+        lives: machine.lives,
+        mode: machine.mode,
+      })),
+      heights: this.heightMax,
+      rounds: this.rounds,
+      virtualNs: world.agenda.now,
+      deliveries: world.deliveriesSoFar,
+      transactions: { submitted: this.stage.transactions, committed: this.txsCommitted },
+      faults: faultsOf(this.stage),
+      again: againLine(play.name, this.options, this.crypto),
+    };
+  }
+}
+
+function againLine(name: string, { seed, crypto, heights }: RunOptions, used: string): string {
+  const more = `${crypto ? ` --crypto ${used}` : ''}${heights === undefined ? '' : ` --heights ${heights}`}`;
+  return `npx nodecli sim run ${name} --seed ${seed}${more}`;
+}
+
+const castOf = ({ cast }: Scenario): Cast =>
+  makeCast({
+    powers: cast.powers.map((power) => BigInt(power)),
+    candidates: cast.candidates ?? 0,
+    fullNodes: cast.fullNodes ?? 0,
+  });
+
+function longer(scenario: Scenario, heights: number | undefined): Scenario {
+  const { ends } = scenario;
+  if (heights === undefined || ends.who === 'nobody' || heights <= ends.decides) return scenario;
+  const withinMs = ends.withinMs + (heights - ends.decides) * HEIGHT_MORE_MS;
+  return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
+}
+
+/** Whether the play speaks of votes, proposals, numbered blocks or evidence, which only messages tell. */
+function needsWords({ act, holds, liars }: Scenario): boolean {
+  if (liars.length > 0) return true;
+  const text = JSON.stringify([act, holds]);
+  return /"does":"(proposes|prevotes|precommits|punishes)"|"block":/.test(text);
+}

@@ -52,6 +52,7 @@ export class World {
   readonly violations: Violation[] = [];
   readonly digest = new RunningDigest();
   readonly choices: Choices;
+  readonly chainId: string;
   /** Deliveries over all nodes and lives. */
   deliveries = 0;
   /** Called before each effect leaves: true crashes the node there. A play's or a swarm's crash plan. */
@@ -69,6 +70,7 @@ export class World {
     const { cast, choices } = options;
     this.options = options;
     this.choices = choices;
+    this.chainId = cast.chainId;
     this.agenda = new Agenda(choices.stream('agenda/tie'));
     this.network = new Network(this.agenda, choices, options.links);
     this.network.carrier.onCorrupted = (payload) => {

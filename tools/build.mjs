@@ -11,6 +11,9 @@ if (!existsSync(tsc)) {
   process.exit(0);
 }
 rmSync(join(root, 'dist'), { recursive: true, force: true });
-execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { cwd: root, stdio: 'inherit' });
+execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
+  cwd: root,
+  stdio: 'inherit',
+});
 const cli = join(root, 'dist', 'runtime', 'cli', 'nodecli.js');
 if (existsSync(cli)) chmodSync(cli, 0o755);

@@ -1,4 +1,5 @@
-// Generates protocol/gen from protocol/proto with buf and ts-proto; with --check, says whether what is committed is what they make.
+// Generates protocol/gen from protocol/proto with buf and ts-proto; with --check, says whether what is
+// committed is what they make.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -1,23 +1,24 @@
 // A decided block becomes state: stored, executed by the application, committed; in the order that lets any crash be recovered (spec 5.5, 5.7, 5.8).
 
+import { sha256 } from '#platform';
+import { tallyOf } from '../../machines/chain/commits.ts';
 import {
   blockKey,
   committedEvidenceKey,
   evidenceKey,
   paramsKey,
   responseKey,
-  seenCommitKey,
   STATE_KEY,
   STORE_RANGE_KEY,
+  seenCommitKey,
   validatorsKey,
 } from '../../machines/chain/keys.ts';
-import { tallyOf } from '../../machines/chain/commits.ts';
 import type { HeightStart } from '../../machines/consensus/consensus.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
 import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
-import { sha256 } from '#platform';
 import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { commitInfo, maxDataBytes } from '../../protocol/rules/state.ts';
 import { type Block, type BlockId, type ChainState, type Commit, EMPTY_BYTES } from '../../protocol/types.ts';
@@ -30,7 +31,6 @@ import {
   encodeValidatorSet,
 } from '../../protocol/wire/index.ts';
 import { encodeWith, i64, record } from '../../protocol/words.ts';
-import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import type { Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
@@ -105,7 +105,9 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
   const execution = v.execution ?? unreachable('nothing executes');
   const { txs, header } = execution.block;
   if (response.txResults.length !== txs.length) {
-    v.halt(`FinalizeBlock of height ${header.height} gave ${response.txResults.length} results for ${txs.length} transactions`);
+    v.halt(
+      `FinalizeBlock of height ${header.height} gave ${response.txResults.length} results for ${txs.length} transactions`,
+    );
     return;
   }
   execution.response = response;
@@ -123,14 +125,20 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   const responseBytes = execution.responseBytes ?? unreachable('finalized');
   const followed = follow(v.config.memo, before, id, block, response, responseBytes);
   if (isRefusal(followed)) {
-    v.halt(`the application's answer for height ${block.header.height} breaks the chain: ${followed.because}`);
+    v.halt(
+      `the application's answer for height ${block.header.height} breaks the chain: ${followed.because}`,
+    );
     return;
   }
   const { state: next, bytes: stateBytes } = followed;
   v.chain = next;
   v.execution = null;
   remember(v, block, next);
-  const writes = [...stateWrites(before, next, stateBytes), ...evidenceWrites(v, block), ...prune(v, retainHeight)];
+  const writes = [
+    ...stateWrites(before, next, stateBytes),
+    ...evidenceWrites(v, block),
+    ...prune(v, retainHeight),
+  ];
   v.does({ type: 'store', store: 'chain', durable: false, writes });
   tellOthers(v, execution, response, stateBytes);
 }
@@ -152,7 +160,9 @@ export function stateWrites(
   const writes = [put(STATE_KEY, stateBytes)];
   const after = next.lastBlockHeight;
   if (before === null || next.lastHeightValidatorsChanged !== before.lastHeightValidatorsChanged) {
-    writes.push(put(validatorsKey(next.lastHeightValidatorsChanged), encodeValidatorSet(next.nextValidators)));
+    writes.push(
+      put(validatorsKey(next.lastHeightValidatorsChanged), encodeValidatorSet(next.nextValidators)),
+    );
   }
   if (before === null || next.lastHeightConsensusParamsChanged !== before.lastHeightConsensusParamsChanged) {
     const from = before === null ? next.initialHeight : after + 1n;
@@ -164,7 +174,12 @@ export function stateWrites(
 function evidenceWrites(v: ValidatorState, block: Block): Write[] {
   if (!v.pool.hasPending && block.evidence.length === 0) return [];
   const { header } = block;
-  const { committed, removed } = v.pool.onBlock(block.evidence, header.height, header.timeNs, v.chain.consensusParams);
+  const { committed, removed } = v.pool.onBlock(
+    block.evidence,
+    header.height,
+    header.timeNs,
+    v.chain.consensusParams,
+  );
   return [
     ...committed.map(({ height, identity }) => put(committedEvidenceKey(height, identity), EMPTY_BYTES)),
     ...removed.map(({ height, identity }) => remove(evidenceKey(height, identity))),
@@ -205,15 +220,11 @@ function tellOthers(
   const { block, id, round, source } = execution;
   const { height } = block.header;
   const { chain } = v;
-  const room = maxDataBytes(blockBytesMax(chain.consensusParams), 0n, chain.validators.validators.length);
-  v.tell('mempool', {
-    type: 'committed',
-    height,
-    txs: block.txs,
-    codes: response.txResults.map((result) => result.code),
-    txBytesMax: isRefusal(room) ? 0n : room,
-    gasMax: chain.consensusParams.block.maxGas,
-  });
+  tellMempool(
+    v,
+    block,
+    response.txResults.map((result) => result.code),
+  );
   const stateDigest = digestOf(v, stateBytes);
   const { appHash } = chain;
   v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: block.txs.length, stateDigest });
@@ -222,6 +233,20 @@ function tellOthers(
   if (made.length > 0) gossipEvidence(v);
   if (source === 'consensus') v.tell('blocksync', { type: 'store-height', height, base: v.store.base });
   if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });
+}
+
+/** A block's transactions leave the pool; without codes they all count as executed. */
+export function tellMempool(v: ValidatorState, block: Block, codes: readonly number[]): void {
+  const { chain } = v;
+  const room = maxDataBytes(blockBytesMax(chain.consensusParams), 0n, chain.validators.validators.length);
+  v.tell('mempool', {
+    type: 'committed',
+    height: block.header.height,
+    txs: block.txs,
+    codes: codes.length > 0 ? codes : block.txs.map(() => 0),
+    txBytesMax: isRefusal(room) ? 0n : room,
+    gasMax: chain.consensusParams.block.maxGas,
+  });
 }
 
 /** What the validator decides from, at rest after a height: its chain state (every set, parameter and hash) and its store's reach. */
@@ -240,7 +265,8 @@ export function heightStart(v: ValidatorState, commit: Commit | null): HeightSta
   const height = isInitial ? chain.initialHeight : chain.lastBlockHeight + 1n;
   const last = v.history.header(chain.lastBlockHeight);
   const live = v.consensus.decision;
-  const liveRound = live && v.consensus.height === chain.lastBlockHeight ? v.consensus.rounds.get(live.round) : undefined;
+  const liveRound =
+    live && v.consensus.height === chain.lastBlockHeight ? v.consensus.rounds.get(live.round) : undefined;
   return {
     height,
     validators: chain.validators,

@@ -1,9 +1,15 @@
 // When the validator talks to its peers: at once for its own words, on a tick for what others said, and when a peer that is behind speaks up.
 
-import { announce, askForParts, claims, offer, roundStep } from '../../machines/consensus/gossip.ts';
-import type { PeerView } from '../../machines/consensus/peers.ts';
 import { blockKey, seenCommitKey } from '../../machines/chain/keys.ts';
-import { serveStored } from '../../machines/consensus/gossip.ts';
+import {
+  announce,
+  askForParts,
+  claims,
+  offer,
+  roundStep,
+  serveStored,
+} from '../../machines/consensus/gossip.ts';
+import type { PeerView } from '../../machines/consensus/peers.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { splitIntoParts } from '../../protocol/part-set.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
@@ -48,7 +54,11 @@ function sendMessages(v: ValidatorState, view: PeerView, messages: readonly Cons
  * The same payloads to every peer at our height or one behind (it will be here soon, and keeps them until then). Who was not told
  * where we stand is told in the same envelope.
  */
-export function broadcast(v: ValidatorState, payloads: readonly Payload[], mark: (view: PeerView) => void): void {
+export function broadcast(
+  v: ValidatorState,
+  payloads: readonly Payload[],
+  mark: (view: PeerView) => void,
+): void {
   const told: PeerId[] = [];
   const untold: PeerId[] = [];
   let step: ConsensusMessage | null = null;
@@ -129,13 +139,28 @@ export function serve(v: ValidatorState, view: PeerView): void {
   if (v.finished && view.height === v.finished.height) return offerTo(v, view);
   if (view.height < v.store.base || view.height > v.store.height || view.reading === view.height) return;
   view.reading = view.height;
-  v.load({ for: 'peer', peer: view.peer, height: view.height }, blockKey(view.height), blockKey(view.height + 1n), 1);
+  v.load(
+    { for: 'peer', peer: view.peer, height: view.height },
+    blockKey(view.height),
+    blockKey(view.height + 1n),
+    1,
+  );
   const next = view.height + 1n;
-  v.load({ for: 'peer', peer: view.peer, height: view.height }, seenCommitKey(view.height), seenCommitKey(next), 1);
+  v.load(
+    { for: 'peer', peer: view.peer, height: view.height },
+    seenCommitKey(view.height),
+    seenCommitKey(next),
+    1,
+  );
 }
 
 /** The two reads of `serve`, one after the other: the block is kept until its commit is here. */
-export function onReadForPeer(v: ValidatorState, peer: PeerId, height: bigint, found: readonly KeyValue[]): void {
+export function onReadForPeer(
+  v: ValidatorState,
+  peer: PeerId,
+  height: bigint,
+  found: readonly KeyValue[],
+): void {
   const view = v.views.get(peer);
   const value = found[0];
   if (!view || !value || view.height !== height) {
@@ -168,7 +193,9 @@ const EVIDENCE_AGAIN_NS = 10n * SECOND;
 export function gossipEvidence(v: ValidatorState): void {
   const pending = v.pool.inOrder();
   if (pending.length === 0) return;
-  const peers = [...v.views.values()].filter((view) => view.height > (pending[0]?.height ?? 0n)).map((view) => view.peer);
+  const peers = [...v.views.values()]
+    .filter((view) => view.height > (pending[0]?.height ?? 0n))
+    .map((view) => view.peer);
   send(v, peers, [evidencePayload(pending.map((each) => each.evidence))]);
   v.schedule('evidence', 'evidence', EVIDENCE_AGAIN_NS);
 }

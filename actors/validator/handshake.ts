@@ -1,28 +1,22 @@
 // Recovery between the stores and the application: the handshake table of spec 5.8, one stage at a time, each waiting for an answer.
 
-import {
-  blockKey,
-  GENESIS_KEY,
-  responseKey,
-  seenCommitKey,
-
-} from '../../machines/chain/keys.ts';
-import type { AbciResponse, ResponseFinalizeBlock, ResponseInfo } from '../../protocol/abci.ts';
 import { utf8Encode } from '#platform';
+import { blockKey, GENESIS_KEY, responseKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import type { AbciResponse, ResponseFinalizeBlock, ResponseInfo } from '../../protocol/abci.ts';
 import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
+import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { applyInitChain } from '../../protocol/rules/state.ts';
 import {
   ABCI_VERSION,
-  type Block,
   BLOCK_PROTOCOL,
+  type Block,
   type BlockId,
   type Commit,
   P2P_PROTOCOL,
   SOFTWARE_VERSION,
 } from '../../protocol/types.ts';
-import { headerHash } from '../../protocol/hashes.ts';
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import type { KeyValue } from '../turn.ts';
 import { execute, finalize, onCommitted, put, stateWrites } from './execute.ts';
@@ -34,7 +28,13 @@ export interface Handshake {
   appHeight: bigint;
   appHash: Uint8Array;
   /** What is being read for one height, in this order: block, commit, response. */
-  read: { height: bigint; block?: Uint8Array; commit?: Uint8Array; response?: Uint8Array; left: number } | null;
+  read: {
+    height: bigint;
+    block?: Uint8Array;
+    commit?: Uint8Array;
+    response?: Uint8Array;
+    left: number;
+  } | null;
   /** The seen commit of the last block, for the height after it. */
   lastCommit: Commit | null;
   response: ResponseFinalizeBlock | null;
@@ -87,7 +87,8 @@ export function onHandshakeAnswer(v: ValidatorState, response: AbciResponse): vo
 
 function onInfo(v: ValidatorState, info: ResponseInfo): void {
   const shaking = shake(v);
-  if (info.lastBlockHeight < 0n) return v.halt(`the application reports the height ${info.lastBlockHeight}, below 0`);
+  if (info.lastBlockHeight < 0n)
+    return v.halt(`the application reports the height ${info.lastBlockHeight}, below 0`);
   shaking.appHeight = info.lastBlockHeight;
   shaking.appHash = info.lastBlockAppHash;
   if (v.chain.lastBlockHeight === 0n) {
@@ -114,7 +115,8 @@ function onInfo(v: ValidatorState, info: ResponseInfo): void {
 }
 
 function genesisUpdates(v: ValidatorState) {
-  const first = v.history.validators(v.config.genesis.initialHeight) ?? unreachable('the genesis set is remembered');
+  const first =
+    v.history.validators(v.config.genesis.initialHeight) ?? unreachable('the genesis set is remembered');
   return first.validators.map(({ publicKey, power }) => ({ publicKey, power }));
 }
 
@@ -163,8 +165,10 @@ function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bi
   if (B < A) {
     return `app block height (${A}) is higher than core (${B}). The application's data belongs to a longer chain: reset it`;
   }
-  if (B < S) return `state height (${S}) is above the block store's (${B}): the stores do not belong together`;
-  if (B > S + 1n) return `block store height (${B}) is more than one above the state's (${S}): the stores do not belong together`;
+  if (B < S)
+    return `state height (${S}) is above the block store's (${B}): the stores do not belong together`;
+  if (B > S + 1n)
+    return `block store height (${B}) is more than one above the state's (${S}): the stores do not belong together`;
   return null;
 }
 
@@ -231,10 +235,17 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
 }
 
 /** The application committed this block already: its saved answer stands in for it. */
-function applyAgainstMock(v: ValidatorState, block: Block, commit: Commit, saved: Uint8Array | undefined): void {
+function applyAgainstMock(
+  v: ValidatorState,
+  block: Block,
+  commit: Commit,
+  saved: Uint8Array | undefined,
+): void {
   const response = saved ? decodeResponseFinalizeBlock(saved) : null;
   if (!response || isRefusal(response)) {
-    return v.halt(`the application's answer for height ${block.header.height} is missing in the store. Resync this node`);
+    return v.halt(
+      `the application's answer for height ${block.header.height} is missing in the store. Resync this node`,
+    );
   }
   v.execution = {
     id: commit.blockId,
@@ -291,4 +302,3 @@ function done(v: ValidatorState): void {
   v.history.setFrom(first + 1n, v.chain.nextValidators);
   shaking.whenDone(v);
 }
-

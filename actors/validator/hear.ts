@@ -1,7 +1,8 @@
 // What peers say on the consensus channels, sorted: whose is it, is it stale, is it true, and what does it change.
 
+import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
-import { bitArrayOf, hasBit as bit } from '../../protocol/bit-array.ts';
+import { hasBit as bit, bitArrayOf } from '../../protocol/bit-array.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
@@ -10,12 +11,11 @@ import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { decodeEvidenceList } from '../../protocol/wire/index.ts';
-import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import type { Payload, PeerId } from '../turn.ts';
+import { storeEvidence } from './execute.ts';
 import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
-import { storeEvidence } from './execute.ts';
 import { blockOf, messageOf, payloadOf } from './words.ts';
 
 /** Messages for the next height kept while we finish this one, over all peers: two votes of each of 10 validators' worth per peer. */
@@ -38,7 +38,12 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   }
 }
 
-export function hearMessage(v: ValidatorState, view: PeerView, payload: Payload, message: ConsensusMessage): void {
+export function hearMessage(
+  v: ValidatorState,
+  view: PeerView,
+  payload: Payload,
+  message: ConsensusMessage,
+): void {
   if (message.type === 'new-round-step') return hearRoundStep(v, view, message);
   if (v.mode !== 'consensus') return; // while syncing, votes and blocks come another way (spec 5.11)
   switch (message.type) {
@@ -100,7 +105,8 @@ function tellMempool(v: ValidatorState, view: PeerView): void {
 
 function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vote): void {
   const { consensus } = v;
-  if (vote.height === consensus.height + 1n) return keepForLater(v, view.peer, payload, { type: 'vote', vote });
+  if (vote.height === consensus.height + 1n)
+    return keepForLater(v, view.peer, payload, { type: 'vote', vote });
   if (vote.height === consensus.height) {
     view.assumeHeight(vote.height);
     view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
@@ -119,7 +125,12 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   const { lastCommit } = consensus;
   if (vote.height !== consensus.height - 1n || !lastCommit || consensus.step !== 'newHeight') return;
   view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
-  if (vote.type !== PRECOMMIT || vote.round !== lastCommit.round || lastCommit.precommits.has(vote.validatorIndex)) return;
+  if (
+    vote.type !== PRECOMMIT ||
+    vote.round !== lastCommit.round ||
+    lastCommit.precommits.has(vote.validatorIndex)
+  )
+    return;
   if (isTrue(v, view.peer, vote, lastCommit.precommits.validators)) consensus.onLateCommit(vote);
 }
 
@@ -127,7 +138,10 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
 function isTrue(v: ValidatorState, peer: PeerId, vote: Vote, validators: ValidatorSet): boolean {
   const voter = validators.validators[vote.validatorIndex];
   if (!voter || !equalBytes(voter.address, vote.validatorAddress)) {
-    v.score(peer, `vote of index ${vote.validatorIndex} names another validator than the set of height ${vote.height}`);
+    v.score(
+      peer,
+      `vote of index ${vote.validatorIndex} names another validator than the set of height ${vote.height}`,
+    );
     return false;
   }
   if (vote.extension.length > 0 || vote.extensionSignature.length > 0) {
@@ -135,14 +149,19 @@ function isTrue(v: ValidatorState, peer: PeerId, vote: Vote, validators: Validat
     return false;
   }
   if (v.config.verify(voter.publicKey, voteSignBytes(v.chain.chainId, vote), vote.signature)) return true;
-  v.score(peer, `vote of validator ${vote.validatorIndex} at ${vote.height}/${vote.round} has a wrong signature`);
+  v.score(
+    peer,
+    `vote of validator ${vote.validatorIndex} at ${vote.height}/${vote.round} has a wrong signature`,
+  );
   return false;
 }
 
 function sawConflict(v: ValidatorState, first: Vote, second: Vote): void {
   const mine = v.config.key?.address;
   if (mine && equalBytes(mine, first.validatorAddress)) {
-    v.warn(`somebody signs with our key: two votes at ${first.height}/${first.round}. Stop the other node that uses it`);
+    v.warn(
+      `somebody signs with our key: two votes at ${first.height}/${first.round}. Stop the other node that uses it`,
+    );
     return;
   }
   v.pool.sawConflict(first, second);
@@ -164,16 +183,20 @@ function hearMaj23(
   }
   const have = (tally.votesFor(message.blockId) ?? []).flatMap((vote, i) => (vote ? [i] : []));
   if (have.length === size(v)) return;
-  send(v, [view.peer], [
-    payloadOf({
-      type: 'vote-set-bits',
-      height: message.height,
-      round: message.round,
-      voteType: message.voteType,
-      blockId: message.blockId,
-      votes: bitArrayOf(size(v), have),
-    }),
-  ]);
+  send(
+    v,
+    [view.peer],
+    [
+      payloadOf({
+        type: 'vote-set-bits',
+        height: message.height,
+        round: message.round,
+        voteType: message.voteType,
+        blockId: message.blockId,
+        votes: bitArrayOf(size(v), have),
+      }),
+    ],
+  );
 }
 
 /** The peer says which votes for an id it has: what it lacks of them it gets, though it may have a conflicting vote. */
@@ -188,7 +211,11 @@ function hearVoteSetBits(
   const tally = message.voteType === PREVOTE ? round.prevotes : round.precommits;
   const votes = tally.votesFor(message.blockId) ?? [];
   const lacking = votes.filter((vote, i): vote is Vote => vote !== undefined && !bit(message.votes, i));
-  send(v, [view.peer], lacking.map((vote) => payloadOf({ type: 'vote', vote })));
+  send(
+    v,
+    [view.peer],
+    lacking.map((vote) => payloadOf({ type: 'vote', vote })),
+  );
 }
 
 // --- proposals and parts -----------------------------------------------------------------------------------------------
@@ -208,16 +235,24 @@ function hearProposal(
   const known = consensus.rounds.get(proposal.round)?.proposals;
   if (known?.some((each) => equalBytes(each.blockId.hash, proposal.blockId.hash))) return;
   if (proposal.polRound >= proposal.round) {
-    v.score(view.peer, `proposal at ${proposal.height}/${proposal.round} claims a POL of round ${proposal.polRound}`);
+    v.score(
+      view.peer,
+      `proposal at ${proposal.height}/${proposal.round} claims a POL of round ${proposal.polRound}`,
+    );
     return;
   }
   const partsMax = (blockBytesMax(v.chain.consensusParams) - 1n) / BigInt(BLOCK_PART_BYTES) + 1n;
   if (BigInt(proposal.blockId.parts.total) > partsMax) {
-    v.score(view.peer, `proposal names ${proposal.blockId.parts.total} parts; block.max_bytes allows ${partsMax}`);
+    v.score(
+      view.peer,
+      `proposal names ${proposal.blockId.parts.total} parts; block.max_bytes allows ${partsMax}`,
+    );
     return;
   }
   const proposer = consensus.proposer(proposal.round);
-  if (!v.config.verify(proposer.publicKey, proposalSignBytes(v.chain.chainId, proposal), proposal.signature)) {
+  if (
+    !v.config.verify(proposer.publicKey, proposalSignBytes(v.chain.chainId, proposal), proposal.signature)
+  ) {
     v.score(view.peer, `proposal at ${proposal.height}/${proposal.round} is not signed by its proposer`);
     return;
   }
@@ -262,7 +297,8 @@ function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void 
     if (added === null) continue;
     if (isRefusal(added)) {
       // What we cannot look up is not the peer's fault; what is false is.
-      if (added.refused !== 'evidence-unknown-height' && added.refused !== 'evidence-expired') v.score(peer, added.because);
+      if (added.refused !== 'evidence-unknown-height' && added.refused !== 'evidence-expired')
+        v.score(peer, added.because);
       continue;
     }
     storeEvidence(v, added);
@@ -280,4 +316,3 @@ export function hearFuture(v: ValidatorState): void {
     if (view) hearMessage(v, view, payload, message);
   }
 }
-

@@ -20,7 +20,11 @@ export const encodeRecord = (record: LogRecord): Uint8Array => encodeWith(logRec
  * The records after the end of `height` - 1, which recovery of `height` replays; null when that end is not in the log, or the log says
  * that `height` ended already: then there is nothing to replay (spec 5.7: logged, not fatal).
  */
-export function recordsOf(log: readonly Uint8Array[], height: bigint, initialHeight: bigint): LogRecord[] | null {
+export function recordsOf(
+  log: readonly Uint8Array[],
+  height: bigint,
+  initialHeight: bigint,
+): LogRecord[] | null {
   let after: LogRecord[] | null = height === initialHeight ? [] : null;
   for (const each of log) {
     const record = decodeWith(logRecord, each);

@@ -1,9 +1,14 @@
 // Pure results that nodes of one process may share: requests made of a block, and the state that follows from it. Same values, made once.
 // Keys are immutable values by identity and bytes by content, so a run without this memory does the same (`ValidatorConfig.memo`).
 
-import type { CommitInfo, RequestFinalizeBlock, RequestProcessProposal, ResponseFinalizeBlock } from '../../protocol/abci.ts';
+import type {
+  CommitInfo,
+  RequestFinalizeBlock,
+  RequestProcessProposal,
+  ResponseFinalizeBlock,
+} from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { type Refusal, isRefusal } from '../../protocol/refusal.ts';
+import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
 import type { Block, BlockId, ChainState, ValidatorSet } from '../../protocol/types.ts';
 import { encodeChainState, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
@@ -40,7 +45,8 @@ export function follow(
   return followed;
 }
 
-export const responseBytesOf = (response: ResponseFinalizeBlock): Uint8Array => encodeResponseFinalizeBlock(response);
+export const responseBytesOf = (response: ResponseFinalizeBlock): Uint8Array =>
+  encodeResponseFinalizeBlock(response);
 
 /** States at the start of a life: few, so they are found by content. */
 const STARTS_REMEMBERED = 64;

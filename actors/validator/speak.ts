@@ -1,7 +1,17 @@
 // Carries out what consensus says: votes and proposals through the signer, timers, and blocks to judge. Log, sync, and only then speak.
 
+import { commitOf } from '../../machines/chain/commits.ts';
+import { blockKey } from '../../machines/chain/keys.ts';
+import type { BlockEntry } from '../../machines/consensus/blocks.ts';
+import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/consensus.ts';
+import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
+import { hexUpperOf } from '../../protocol/bytes.ts';
+import { headerHash } from '../../protocol/hashes.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
+import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import {
   extendedCommitInfo,
@@ -10,15 +20,7 @@ import {
   misbehaviorOf,
   validateBlockInState,
 } from '../../protocol/rules/state.ts';
-import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
-import { hexUpperOf } from '../../protocol/bytes.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
-import { headerHash } from '../../protocol/hashes.ts';
-import type { BlockEntry } from '../../machines/consensus/blocks.ts';
-import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
-import { PartSet } from '../../protocol/part-set.ts';
-import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
-import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import {
   type BlockId,
   type Commit,
@@ -30,8 +32,6 @@ import {
   type VoteType,
 } from '../../protocol/types.ts';
 import { encodeBlock } from '../../protocol/wire/index.ts';
-import { blockKey } from '../../machines/chain/keys.ts';
-import { commitOf } from '../../machines/chain/commits.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
@@ -90,7 +90,13 @@ function carryOut(v: ValidatorState, said: Said): boolean {
       return false;
     case 'execute':
       for (const kind of ['propose', 'prevote', 'precommit', 'empty']) v.cancel(kind);
-      execute(v, said.entry, said.round, commitOf(said.precommits, consensus.height, said.round, said.entry.id), 'consensus');
+      execute(
+        v,
+        said.entry,
+        said.round,
+        commitOf(said.precommits, consensus.height, said.round, said.entry.id),
+        'consensus',
+      );
       return false;
     case 'height-begins':
       restGossip(v);
@@ -156,7 +162,11 @@ function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' }>): vo
     return;
   }
   const { evidence, bytes } = v.pool.take(chain.consensusParams.evidence.maxBytes);
-  const room = maxDataBytes(blockBytesMax(chain.consensusParams), bytes, consensus.validators.validators.length);
+  const room = maxDataBytes(
+    blockBytesMax(chain.consensusParams),
+    bytes,
+    consensus.validators.validators.length,
+  );
   must(!isRefusal(room), 'block.max_bytes is too small for a commit: the application must not set it so low');
   v.proposing = { height: consensus.height, round: said.round, evidence, bytesMax: room as bigint };
   const reapMax = chain.consensusParams.block.maxBytes === -1n ? -1n : (room as bigint);
@@ -203,7 +213,8 @@ export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
   );
 }
 
-const addressOf = (v: ValidatorState): Uint8Array => (v.config.key ?? unreachable('only validators propose')).address;
+const addressOf = (v: ValidatorState): Uint8Array =>
+  (v.config.key ?? unreachable('only validators propose')).address;
 
 export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal): void {
   if (isStale(v) || v.mode !== 'consensus') return;
@@ -211,10 +222,19 @@ export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal)
   const { consensus, chain } = v;
   const size = response.txs.reduce((sum, tx) => sum + 1n + varintSize(tx.length) + BigInt(tx.length), 0n);
   if (size > proposing.bytesMax) {
-    v.halt(`PrepareProposal returned ${size} bytes of transactions; max_tx_bytes was ${proposing.bytesMax}. Fix the application`);
+    v.halt(
+      `PrepareProposal returned ${size} bytes of transactions; max_tx_bytes was ${proposing.bytesMax}. Fix the application`,
+    );
     return;
   }
-  const block = makeBlock(chain, proposing.height, response.txs, lastCommitOf(v), proposing.evidence, addressOf(v));
+  const block = makeBlock(
+    chain,
+    proposing.height,
+    response.txs,
+    lastCommitOf(v),
+    proposing.evidence,
+    addressOf(v),
+  );
   const parts = PartSet.whole(encodeBlock(block));
   const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
   const entry = consensus.blocks.put(id, parts, block);
@@ -223,7 +243,8 @@ export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal)
   requestProposal(v, proposing.round, -1, id);
 }
 
-const varintSize = (length: number): bigint => (length < 128 ? 1n : length < 16_384 ? 2n : length < 2_097_152 ? 3n : 4n);
+const varintSize = (length: number): bigint =>
+  length < 128 ? 1n : length < 16_384 ? 2n : length < 2_097_152 ? 3n : 4n;
 
 function requestProposal(v: ValidatorState, round: number, polRound: number, blockId: BlockId): void {
   const proposal: Proposal = {
@@ -280,10 +301,15 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
   entry.rules = refusal ? 'bad' : 'good';
   entry.why = refusal;
   entry.early = block.header.timeNs >= v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
-  if (refusal) v.warn(`block ${hexUpperOf(entry.id.hash)} of height ${v.consensus.height} is invalid: ${refusal.because}`);
+  if (refusal)
+    v.warn(
+      `block ${hexUpperOf(entry.id.hash)} of height ${v.consensus.height} is invalid: ${refusal.because}`,
+    );
   const decision = v.consensus.decision;
   if (refusal && decision && v.consensus.blocks.get(decision.id) === entry) {
-    v.halt(`CONSENSUS FAILURE: +2/3 committed an invalid block at height ${v.consensus.height}: ${refusal.because}`);
+    v.halt(
+      `CONSENSUS FAILURE: +2/3 committed an invalid block at height ${v.consensus.height}: ${refusal.because}`,
+    );
   }
   return true;
 }
@@ -291,5 +317,8 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
 function askApp(v: ValidatorState, entry: BlockEntry): void {
   const block = entry.block ?? unreachable('asked when whole');
   const value = requestsOf(v, block, entry.id).process;
-  v.ask({ for: 'process', height: v.consensus.height, blockId: entry.id }, { type: 'process-proposal', value });
+  v.ask(
+    { for: 'process', height: v.consensus.height, blockId: entry.id },
+    { type: 'process-proposal', value },
+  );
 }

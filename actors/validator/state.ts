@@ -6,9 +6,9 @@ import type { Finished } from '../../machines/consensus/gossip.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
 import type { BlockId, ChainState, Evidence, Vote } from '../../protocol/types.ts';
-import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Execution } from './execute.ts';
@@ -32,6 +32,7 @@ export interface Proposing {
 /** Why something is read from the store. */
 export type Reading =
   | { readonly for: 'handshake' }
+  | { readonly for: 'recent' }
   | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
   | { readonly for: 'evidence'; readonly height: bigint };
 

@@ -1,15 +1,15 @@
 // The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
 
-import { STATE_KEY, STORE_RANGE_KEY } from '../../machines/chain/keys.ts';
-import { PeerView } from '../../machines/consensus/peers.ts';
+import { isValidatorAlone } from '../../machines/chain/alone.ts';
+import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY } from '../../machines/chain/keys.ts';
 import type { TimeoutStep } from '../../machines/consensus/config.ts';
+import { PeerView } from '../../machines/consensus/peers.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
+import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
 import { verifyCommitLight } from '../../protocol/rules/commit.ts';
 import { genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
-import { headerHash } from '../../protocol/hashes.ts';
-import { isValidatorAlone } from '../../machines/chain/alone.ts';
 import type { BlockId, Commit } from '../../protocol/types.ts';
 import {
   decodeBlock,
@@ -20,11 +20,18 @@ import {
   decodeValidatorSet,
 } from '../../protocol/wire/index.ts';
 import { decodeWith } from '../../protocol/words.ts';
-import { heightOfKey } from '../../machines/chain/keys.ts';
 import { type ValidatorMail, validatorMail } from '../mail.ts';
 import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
-import { execute, heightStart, onCommitted, onFinalized, scheduleStart, storeRange } from './execute.ts';
+import {
+  execute,
+  heightStart,
+  onCommitted,
+  onFinalized,
+  scheduleStart,
+  storeRange,
+  tellMempool,
+} from './execute.ts';
 import { gossipEvidence, keepGossiping, onGossipTick, onReadForPeer, send } from './gossiping.ts';
 import {
   afterApply,
@@ -40,7 +47,9 @@ import { onPrepared, onReaped, onSignedProposal, onSignedVote, requestVote, sett
 import { ValidatorState } from './state.ts';
 import { messageOf, payloadOf } from './words.ts';
 
-const family = (letter: string): { readonly store: 'chain'; readonly from: Uint8Array; readonly to: Uint8Array } => ({
+const family = (
+  letter: string,
+): { readonly store: 'chain'; readonly from: Uint8Array; readonly to: Uint8Array } => ({
   store: 'chain',
   from: Uint8Array.of(letter.charCodeAt(0)),
   to: Uint8Array.of(letter.charCodeAt(0) + 1),
@@ -63,7 +72,11 @@ export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, V
 
 // --- a life begins -----------------------------------------------------------------------------------------------------
 
-function start(config: ValidatorConfig, boot: Boot, turn: Turn): { state: ValidatorState; effects: readonly Effect[] } {
+function start(
+  config: ValidatorConfig,
+  boot: Boot,
+  turn: Turn,
+): { state: ValidatorState; effects: readonly Effect[] } {
   const genesis = genesisState(config.genesis);
   if (isRefusal(genesis)) return unreachable(`the genesis file was checked before: ${genesis.because}`);
   const [states, ranges, sets, params, pending, committed] = boot.stores;
@@ -73,7 +86,8 @@ function start(config: ValidatorConfig, boot: Boot, turn: Turn): { state: Valida
   v.begin(turn);
   v.logTail = boot.logs[0] ?? [];
   v.commitNs = turn.monoNs;
-  if (ranges?.[0]) v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
+  if (ranges?.[0])
+    v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
   restoreHistory(v, sets ?? [], params ?? []);
   v.pool.restore(
     (pending ?? []).map(({ value }) => {
@@ -91,11 +105,17 @@ function restoreHistory(v: ValidatorState, sets: readonly KeyValue[], params: re
   const { chain } = v;
   for (const { key, value } of sets) {
     const set = decodeValidatorSet(value);
-    v.history.setFrom(heightOfKey(key), isRefusal(set) ? unreachable('a stored validator set does not decode') : set);
+    v.history.setFrom(
+      heightOfKey(key),
+      isRefusal(set) ? unreachable('a stored validator set does not decode') : set,
+    );
   }
   for (const { key, value } of params) {
     const found = decodeConsensusParams(value);
-    v.history.paramsFrom(heightOfKey(key), isRefusal(found) ? unreachable('stored parameters do not decode') : found);
+    v.history.paramsFrom(
+      heightOfKey(key),
+      isRefusal(found) ? unreachable('stored parameters do not decode') : found,
+    );
   }
   const first = chain.lastBlockHeight === 0n ? chain.initialHeight : chain.lastBlockHeight + 1n;
   v.history.setFrom(first, chain.validators);
@@ -106,9 +126,32 @@ function afterHandshake(v: ValidatorState): void {
   const height = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
   const sync = v.config.blocksync && !isValidatorAlone(v.chain.validators, v.config.key?.address ?? null);
   v.tell('blocksync', { type: 'sync-from', height, base: v.store.base, sync });
+  remindMempool(v, height);
   v.mode = 'sync';
   v.publish({ type: 'mode', mode: 'sync' });
   if (!sync) joinConsensus(v);
+}
+
+/** Blocks whose transactions the mempool is reminded of at a start. */
+const BLOCKS_REMINDED = 64n;
+
+/**
+ * A new life's mempool has forgotten what was committed, and a peer that is behind may still offer it: without a nonce the application
+ * would execute it twice. (CometBFT leaves this to applications.)
+ */
+function remindMempool(v: ValidatorState, height: bigint): void {
+  if (v.store.height === 0n) return;
+  const from = height > BLOCKS_REMINDED ? height - BLOCKS_REMINDED : 0n;
+  v.load({ for: 'recent' }, blockKey(from), blockKey(height), Number(BLOCKS_REMINDED));
+}
+
+function onRecentRead(v: ValidatorState, found: readonly KeyValue[]): void {
+  for (const { value } of found) {
+    const block = decodeBlock(value);
+    if (isRefusal(block)) continue;
+    v.history.addBlock(block.header, block.lastCommit);
+    if (block.txs.length > 0) tellMempool(v, block, []);
+  }
 }
 
 /** Takes part from the height after the state: replays the log of that height first, then speaks. */
@@ -124,8 +167,10 @@ function joinConsensus(v: ValidatorState): void {
   if (consensus.step === 'newHeight') scheduleStart(v);
   settle(v);
   for (const { type, round, blockId } of v.unsaid) {
-    const tally = type === 1 ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
-    if (round === consensus.round && tally && !tally.has(consensus.index)) requestVote(v, type as 1 | 2, round, blockId);
+    const tally =
+      type === 1 ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
+    if (round === consensus.round && tally && !tally.has(consensus.index))
+      requestVote(v, type as 1 | 2, round, blockId);
   }
   v.unsaid = [];
   for (const view of v.views.values()) greet(v, view);
@@ -241,7 +286,9 @@ function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void 
   const ask = v.answered(tag);
   if (!ask) return unreachable('an answer to nothing');
   if (response.type === 'exception') {
-    return v.halt(`the application failed (${ask.for}): ${response.value.error}. Fix it and restart this node`);
+    return v.halt(
+      `the application failed (${ask.for}): ${response.value.error}. Fix it and restart this node`,
+    );
   }
   switch (ask.for) {
     case 'handshake':
@@ -252,7 +299,8 @@ function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void 
     case 'process': {
       if (response.type !== 'process-proposal' || ask.height !== v.consensus.height) return;
       const { status } = response.value;
-      if (status !== 1 && status !== 2) return v.halt('ProcessProposal answered UNKNOWN. Fix the application');
+      if (status !== 1 && status !== 2)
+        return v.halt('ProcessProposal answered UNKNOWN. Fix the application');
       const entry = v.consensus.blocks.get(ask.blockId);
       if (entry) entry.app = status === 1 ? 'accepted' : 'rejected';
       return;
@@ -294,34 +342,47 @@ function onPeerUp(v: ValidatorState, peer: PeerId): void {
 function greet(v: ValidatorState, view: PeerView): void {
   const { consensus } = v;
   view.told = `${consensus.height}/${consensus.round}`;
-  send(v, [view.peer], [
-    payloadOf({
-      type: 'new-round-step',
-      height: consensus.height,
-      round: consensus.round,
-      step: 1,
-      secondsSinceStart: 0n,
-      lastCommitRound: consensus.lastCommit?.round ?? -1,
-    }),
-  ]);
+  send(
+    v,
+    [view.peer],
+    [
+      payloadOf({
+        type: 'new-round-step',
+        height: consensus.height,
+        round: consensus.round,
+        step: 1,
+        secondsSinceStart: 0n,
+        lastCommitRound: consensus.lastCommit?.round ?? -1,
+      }),
+    ],
+  );
 }
 
 function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): void {
   const reading = v.loaded(tag);
   if (!reading) return unreachable('nothing was read');
   if (reading.for === 'handshake') return onHandshakeRead(v, found);
+  if (reading.for === 'recent') return onRecentRead(v, found);
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
   const value = found[0]?.value;
   const block = value ? decodeBlock(value) : null;
   if (block && !isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
-  else v.halt(`block ${reading.height} is missing or broken in the store, and evidence needs it. Resync this node`);
+  else
+    v.halt(
+      `block ${reading.height} is missing or broken in the store, and evidence needs it. Resync this node`,
+    );
   for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';
 }
 
 // --- block sync --------------------------------------------------------------------------------------------------------
 
 /** A block from block sync: the next block's last commit must prove it before it is executed (spec 5.12). */
-function onBlockFetched(v: ValidatorState, height: bigint, blockBytes: Uint8Array, commitBytes: Uint8Array): void {
+function onBlockFetched(
+  v: ValidatorState,
+  height: bigint,
+  blockBytes: Uint8Array,
+  commitBytes: Uint8Array,
+): void {
   const expected = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
   if (v.mode !== 'sync' || height !== expected || v.execution) return;
   const block = decodeBlock(blockBytes);

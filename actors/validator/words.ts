@@ -10,7 +10,12 @@ import {
 } from '../../protocol/messages.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
 import type { Block, Evidence } from '../../protocol/types.ts';
-import { decodeBlock, decodeConsensusMessage, encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
+import {
+  decodeBlock,
+  decodeConsensusMessage,
+  encodeConsensusMessage,
+  encodeEvidenceList,
+} from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
 
 const CHANNEL: Readonly<Record<ConsensusMessage['type'], number>> = {

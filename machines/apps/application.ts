@@ -1,4 +1,5 @@
-// What an in-process application is: ABCI 2.0 requests in, answers out, and the writes that make a commit last.
+// What an in-process application is: ABCI 2.0 requests in, answers out, and the writes that make a commit
+// last.
 
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
@@ -23,7 +24,9 @@ export interface Application {
   drainWrites(): PairWrite[];
   /** All pairs ever written and not removed, once, before the first request. */
   restore(pairs: readonly Pair[]): void;
-  /** 32 bytes over the whole committed state (its app hash may cover less), the same on every node of a chain. */
+  /**
+   * 32 bytes over the whole committed state (its app hash may cover less), the same on every node of a chain.
+   */
   digest(): Uint8Array;
   /** The same, recomputed from what the application holds. */
   digestFromScratch(): Uint8Array;

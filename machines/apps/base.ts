@@ -1,4 +1,5 @@
-// Answers that the example applications share: what CometBFT's BaseApplication says, and plain values to start from.
+// Answers that the example applications share: what CometBFT's BaseApplication says, and plain values to
+// start from.
 
 import {
   type AbciResponse,

@@ -1,4 +1,5 @@
-// The counter application (spec 7.3, in ABCI 2.0 form): counts transactions, and in serial mode wants them numbered. Keeps nothing over a restart.
+// The counter application (spec 7.3, in ABCI 2.0 form): counts transactions, and in serial mode wants them
+// numbered. Keeps nothing over a restart.
 
 import { utf8Encode } from '#platform';
 import type { AbciRequest, AbciResponse, ExecTxResult, ResponseCheckTx } from '../../protocol/abci.ts';

@@ -21,7 +21,8 @@ export const isValidatorTx = (tx: Uint8Array): boolean => startsWithVal(tx) && t
 const startsWithVal = (tx: Uint8Array): boolean => tx[0] === 0x76 && tx[1] === 0x61 && tx[2] === 0x6c;
 
 /**
- * Null: well formed. A `key:value` is judged as the `key=value` that `formattedTx` makes of it: CometBFT's application admits `val:x`,
+ * Null: well formed. A `key:value` is judged as the `key=value` that `formattedTx` makes of it: CometBFT's
+ * application admits `val:x`,
  * proposes it as `val=x`, and then rejects its own proposals for as long as the transaction is in a pool.
  */
 export function judgeTx(tx: Uint8Array): TxRefusal | null {
@@ -60,7 +61,8 @@ export function pairOfTx(tx: Uint8Array): { readonly key: Uint8Array; readonly v
 }
 
 /**
- * `val=TYPE!BASE64!POWER`, power 0 removes (parseValidatorTx). CometBFT's application finds out about a wrong type, key length or an
+ * `val=TYPE!BASE64!POWER`, power 0 removes (parseValidatorTx). CometBFT's application finds out about a wrong
+ * type, key length or an
  * impossible power only when a block holds it, and stops the chain; we refuse it at the door.
  */
 export function parseValidatorTx(tx: Uint8Array): ValidatorUpdate | TxRefusal {

@@ -1,4 +1,5 @@
-// The key-value application of CometBFT 0.38 (spec 7.1): its state, its answers, and an app hash that only counts transactions.
+// The key-value application of CometBFT 0.38 (spec 7.1): its state, its answers, and an app hash that only
+// counts transactions.
 
 import { utf8Decode, utf8Encode } from '#platform';
 import {
@@ -237,7 +238,9 @@ function delimitedUpdate({ publicKey, power }: ValidatorUpdate): Uint8Array {
   return Uint8Array.from([...uvarint(BigInt(update.length)), ...update]);
 }
 
-/** The same two events for every transaction; KEY and VALUE are the parts around a single `=`, else the whole. */
+/**
+ * The same two events for every transaction; KEY and VALUE are the parts around a single `=`, else the whole.
+ */
 function resultOf(tx: Uint8Array): ExecTxResult {
   const pair = pairOfTx(tx);
   const key = utf8Decode(pair ? pair.key : tx);

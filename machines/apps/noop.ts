@@ -1,4 +1,5 @@
-// The application that agrees to everything and keeps nothing (spec 7.4): after a restart the node replays every block to it.
+// The application that agrees to everything and keeps nothing (spec 7.4): after a restart the node replays
+// every block to it.
 
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';

@@ -1,5 +1,6 @@
 // Commits made from counted precommits, and precommits made from stored commits.
 
+import { voteOfCommit } from '../../protocol/rules/commit.ts';
 import {
   type BlockId,
   type Commit,
@@ -10,11 +11,15 @@ import {
   type ValidatorSet,
   ZERO_TIME_NS,
 } from '../../protocol/types.ts';
-import { voteOfCommit } from '../../protocol/rules/commit.ts';
 import { equalBlockId, isNilBlockId } from '../../protocol/validate.ts';
 import { VoteTally } from '../consensus/votes.ts';
 
-const ABSENT = { flag: FLAG_ABSENT, validatorAddress: EMPTY_BYTES, timeNs: ZERO_TIME_NS, signature: EMPTY_BYTES };
+const ABSENT = {
+  flag: FLAG_ABSENT,
+  validatorAddress: EMPTY_BYTES,
+  timeNs: ZERO_TIME_NS,
+  signature: EMPTY_BYTES,
+};
 
 /**
  * The commit of `blockId` (VoteSet.MakeCommit): precommits for it, precommits for nil as nil, and everything else, votes for other

@@ -29,7 +29,8 @@ export const validatorsKey = family('v');
 /** protobuf ConsensusParams in force at this height; written only where they changed. */
 export const paramsKey = family('p');
 /** Pending evidence: 'e' + height + identity hash. */
-export const evidenceKey = (height: bigint, identity: Uint8Array): Uint8Array => withTail('e', height, identity);
+export const evidenceKey = (height: bigint, identity: Uint8Array): Uint8Array =>
+  withTail('e', height, identity);
 /** Committed evidence marker: 'd' + height + identity hash. */
 export const committedEvidenceKey = (height: bigint, identity: Uint8Array): Uint8Array =>
   withTail('d', height, identity);

@@ -1,7 +1,7 @@
 // The blocks that this height speaks of, by id: their parts as they arrive, and what we have found out about each.
 
-import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import type { Block, BlockId, Part } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
 
@@ -36,7 +36,15 @@ export class Blocks {
     const key = blockIdKey(id);
     let entry = this.byId.get(key);
     if (!entry) {
-      entry = { id, parts: new PartSet(id.parts), block: null, rules: 'unknown', app: 'unasked', early: false, why: null };
+      entry = {
+        id,
+        parts: new PartSet(id.parts),
+        block: null,
+        rules: 'unknown',
+        app: 'unasked',
+        early: false,
+        why: null,
+      };
       this.byId.set(key, entry);
     }
     return entry;
@@ -56,7 +64,8 @@ export class Blocks {
   addPart(part: Part): { readonly entry: BlockEntry; readonly isNew: boolean } | 'unwanted' {
     for (const entry of this.byId.values()) {
       if (entry.parts.isComplete) {
-        if (entry.parts.has(part.index) && sameProof(entry.parts.part(part.index), part)) return { entry, isNew: false };
+        if (entry.parts.has(part.index) && sameProof(entry.parts.part(part.index), part))
+          return { entry, isNew: false };
         continue;
       }
       const added = entry.parts.add(part);

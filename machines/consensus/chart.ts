@@ -199,7 +199,10 @@ export class ChartStepper {
         this.decisions.push(action.type as Decision);
       },
     };
-    this.snapshot = consensusChart.getInitialSnapshot(this.scope as never, undefined as never) as unknown as Snapshot;
+    this.snapshot = consensusChart.getInitialSnapshot(
+      this.scope as never,
+      undefined as never,
+    ) as unknown as Snapshot;
   }
 
   get step(): Step {
@@ -210,7 +213,11 @@ export class ChartStepper {
   look(seen: Survey): readonly Decision[] {
     this.decisions = [];
     const event: Look = { type: 'look', seen };
-    this.snapshot = consensusChart.transition(this.snapshot as never, event, this.scope as never) as unknown as Snapshot;
+    this.snapshot = consensusChart.transition(
+      this.snapshot as never,
+      event,
+      this.scope as never,
+    ) as unknown as Snapshot;
     return this.decisions;
   }
 }

@@ -28,7 +28,12 @@ import type { VoteTally } from './votes.ts';
 export type Said =
   | { readonly say: 'step'; readonly step: Step; readonly round: number }
   /** We are the proposer: propose `valid` again, or a new block when null. */
-  | { readonly say: 'propose'; readonly round: number; readonly valid: BlockEntry | null; readonly polRound: number }
+  | {
+      readonly say: 'propose';
+      readonly round: number;
+      readonly valid: BlockEntry | null;
+      readonly polRound: number;
+    }
   | { readonly say: 'vote'; readonly vote: VoteType; readonly round: number; readonly blockId: BlockId }
   | { readonly say: 'wait'; readonly step: TimeoutStep; readonly round: number }
   | { readonly say: 'wait-for-txs' }
@@ -36,7 +41,12 @@ export type Said =
   | { readonly say: 'judge'; readonly entry: BlockEntry }
   | { readonly say: 'ask-app'; readonly entry: BlockEntry }
   | { readonly say: 'locked' | 'valid'; readonly round: number; readonly blockId: BlockId }
-  | { readonly say: 'execute'; readonly entry: BlockEntry; readonly round: number; readonly precommits: VoteTally }
+  | {
+      readonly say: 'execute';
+      readonly entry: BlockEntry;
+      readonly round: number;
+      readonly precommits: VoteTally;
+    }
   | { readonly say: 'height-begins' };
 
 export interface HeightStart {
@@ -235,7 +245,8 @@ export class Consensus {
       const decisions = this.chart.look(surveyOf(mask));
       for (const decision of decisions) this.carryOut(decision);
       if (decisions.length > 0 || this.chart.step !== before) this.lastMask = -1;
-      if (this.chart.step !== before) this.said.push({ say: 'step', step: this.chart.step, round: this.round });
+      if (this.chart.step !== before)
+        this.said.push({ say: 'step', step: this.chart.step, round: this.round });
     }
     return this.said;
   }
@@ -244,7 +255,12 @@ export class Consensus {
     for (const entry of this.blocks.all()) {
       if (entry.block === null) continue;
       if (entry.rules === 'unknown') this.said.push({ say: 'judge', entry });
-      else if (entry.rules === 'good' && entry.app === 'unasked' && this.decision === null && this.isValidator) {
+      else if (
+        entry.rules === 'good' &&
+        entry.app === 'unasked' &&
+        this.decision === null &&
+        this.isValidator
+      ) {
         entry.app = 'asked';
         this.said.push({ say: 'ask-app', entry });
       } else if (!this.isValidator && entry.app === 'unasked') entry.app = 'accepted';
@@ -262,7 +278,10 @@ export class Consensus {
       case 'propose':
         return this.propose();
       case 'prevoteBlock':
-        return this.vote(PREVOTE, (this.judgeProposal().accepted ?? unreachable('a proposal was acceptable')).id);
+        return this.vote(
+          PREVOTE,
+          (this.judgeProposal().accepted ?? unreachable('a proposal was acceptable')).id,
+        );
       case 'prevoteNil':
         return this.vote(PREVOTE, NIL_BLOCK_ID);
       case 'waitForPrevotes':
@@ -391,7 +410,8 @@ export class Consensus {
     if (this.timers.precommit === 'fired') mask |= FACT.precommitTimeout;
     if (decided) mask |= FACT.decided;
     if (this.rounds.skipTo(this.round) >= 0) mask |= FACT.laterRound;
-    if (decidedEntry?.block && decidedEntry.rules === 'good' && !this.executing) mask |= FACT.decisionExecutable;
+    if (decidedEntry?.block && decidedEntry.rules === 'good' && !this.executing)
+      mask |= FACT.decisionExecutable;
     if (this.executed) mask |= FACT.heightDone;
     return mask;
   }
@@ -424,9 +444,13 @@ const FACT_NAMES = [
   'heightDone',
 ] as const satisfies readonly (keyof Survey)[];
 
-export const FACT = Object.fromEntries(FACT_NAMES.map((name, bit) => [name, 1 << bit])) as Record<keyof Survey, number>;
+export const FACT = Object.fromEntries(FACT_NAMES.map((name, bit) => [name, 1 << bit])) as Record<
+  keyof Survey,
+  number
+>;
 
-const bits = (...names: readonly (keyof Survey)[]): number => names.reduce((mask, name) => mask | FACT[name], 0);
+const bits = (...names: readonly (keyof Survey)[]): number =>
+  names.reduce((mask, name) => mask | FACT[name], 0);
 const ALWAYS = bits('decided', 'laterRound', 'precommitTimeout', 'precommitsAny');
 const PREVOTING = ALWAYS | bits('polkaForBlock', 'polkaForNil', 'prevoteTimeout');
 
@@ -446,7 +470,9 @@ const surveys = new Map<number, Survey>();
 function surveyOf(mask: number): Survey {
   let survey = surveys.get(mask);
   if (!survey) {
-    survey = Object.fromEntries(FACT_NAMES.map((name) => [name, (mask & FACT[name]) !== 0])) as unknown as Survey;
+    survey = Object.fromEntries(
+      FACT_NAMES.map((name) => [name, (mask & FACT[name]) !== 0]),
+    ) as unknown as Survey;
     surveys.set(mask, survey);
   }
   return survey;

@@ -21,7 +21,11 @@ export interface Finished {
 }
 
 /** Our own standing, when the peer was not told it yet. */
-export function roundStep(consensus: Consensus, view: PeerView, startedSeconds: bigint): ConsensusMessage | null {
+export function roundStep(
+  consensus: Consensus,
+  view: PeerView,
+  startedSeconds: bigint,
+): ConsensusMessage | null {
   const { height, round, step } = consensus;
   const standing = `${height}/${round}`;
   if (view.told === standing) return null;
@@ -58,12 +62,19 @@ function offerHeight(consensus: Consensus, view: PeerView, out: ConsensusMessage
     offerVotes(consensus, view, number, PREVOTE, out);
     offerVotes(consensus, view, number, PRECOMMIT, out);
     for (const tally of [round.prevotes, round.precommits]) {
-      if (tally.twoThirds) offerParts(consensus.height, number, consensus.blocks.get(tally.twoThirds), view, out);
+      if (tally.twoThirds)
+        offerParts(consensus.height, number, consensus.blocks.get(tally.twoThirds), view, out);
     }
   }
 }
 
-function offerVotes(consensus: Consensus, view: PeerView, number: number, type: number, out: ConsensusMessage[]): void {
+function offerVotes(
+  consensus: Consensus,
+  view: PeerView,
+  number: number,
+  type: number,
+  out: ConsensusMessage[],
+): void {
   const round = consensus.rounds.get(number);
   if (!round) return;
   const tally = type === PREVOTE ? round.prevotes : round.precommits;
@@ -79,12 +90,21 @@ function offerParts(
   out: ConsensusMessage[],
 ): void {
   if (!entry) return;
-  const parts = view.takeMissingParts(entry.id.parts, (index) => entry.parts.part(index), PARTS_PER_OFFER_MAX);
+  const parts = view.takeMissingParts(
+    entry.id.parts,
+    (index) => entry.parts.part(index),
+    PARTS_PER_OFFER_MAX,
+  );
   for (const part of parts) out.push({ type: 'block-part', height, round, part });
 }
 
 /** The peer is one height behind: the precommits that decided it, and the block. */
-function offerFinished(consensus: Consensus, finished: Finished, view: PeerView, out: ConsensusMessage[]): void {
+function offerFinished(
+  consensus: Consensus,
+  finished: Finished,
+  view: PeerView,
+  out: ConsensusMessage[],
+): void {
   const precommits = consensus.lastCommit?.precommits;
   if (!precommits) return;
   const { height, round } = finished;

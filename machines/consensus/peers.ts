@@ -164,8 +164,10 @@ export class PeerView {
 
   /** What was sent or told and never confirmed may be lost: offer it again. */
   forgetUnconfirmed(): void {
-    for (const marks of this.votes.values()) for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
-    for (const marks of this.parts.values()) for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
+    for (const marks of this.votes.values())
+      for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
+    for (const marks of this.parts.values())
+      for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
     for (const [key, mark] of this.proposals) if (mark === SENT) this.proposals.delete(key);
     this.told = '';
   }

@@ -1,7 +1,7 @@
 // One height's rounds: which votes and proposals stand in each, and who has spoken in rounds ahead of ours.
 
 import { moreThanThird } from '../../protocol/rules/quorum.ts';
-import { type Proposal, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
+import { PREVOTE, type Proposal, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
 import { type Tallied, VoteTally } from './votes.ts';
 

@@ -79,7 +79,8 @@ export class EvidencePool {
     for (const evidence of list) {
       const key = hexOf(evidenceIdentity(evidence));
       if (seen.has(key)) return refuse('evidence-twice', `the block holds the same evidence twice: ${key}`);
-      if (this.committed.has(key)) return refuse('evidence-committed', `evidence ${key} was already committed`);
+      if (this.committed.has(key))
+        return refuse('evidence-committed', `evidence ${key} was already committed`);
       seen.add(key);
       // Light attacks are verified again each time: they depend on what we hold by now (spec 5.10).
       if (this.pending.has(key) && evidence.kind === 'duplicate-vote') continue;
@@ -104,7 +105,9 @@ export class EvidencePool {
 
   inOrder(): Pending[] {
     if (this.pending.size === 0) return [];
-    return [...this.pending.values()].sort((a, b) => (a.height < b.height ? -1 : a.height > b.height ? 1 : 0));
+    return [...this.pending.values()].sort((a, b) =>
+      a.height < b.height ? -1 : a.height > b.height ? 1 : 0,
+    );
   }
 
   get hasPending(): boolean {

@@ -1,4 +1,5 @@
-// What an operator can set about the pool (config.toml section [mempool], spec 2.7), with CometBFT's defaults where it has them.
+// What an operator can set about the pool (config.toml section [mempool], spec 2.7), with CometBFT's defaults
+// where it has them.
 
 const MS = 1_000_000n;
 

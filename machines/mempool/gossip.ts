@@ -1,4 +1,5 @@
-// Who is offered which transaction and when: per peer, never what it sent us, and what may have been lost again after a while.
+// Who is offered which transaction and when: per peer, never what it sent us, and what may have been lost
+// again after a while.
 
 import type { MempoolConfig } from './config.ts';
 import type { PoolTx } from './pool.ts';

@@ -1,4 +1,5 @@
-// The pool: transactions that the application found valid, first in first out, until a block takes them (spec 5.14). Asks nobody itself.
+// The pool: transactions that the application found valid, first in first out, until a block takes them (spec
+// 5.14). Asks nobody itself.
 
 import { sha256 } from '#platform';
 import type { ResponseCheckTx } from '../../protocol/abci.ts';
@@ -109,14 +110,16 @@ export class Pool {
     return checking;
   }
 
-  /** What is being checked counts as being here, so that nothing the application accepted has to be dropped. */
+  /**
+   * What is being checked counts as being here, so that nothing the application accepted has to be dropped.
+   */
   private refusalFor(length: number): PoolRefusal | null {
     const { txsMax, bytesMax, txBytesMax } = this.config;
     const count = this.txs.size + this.checking.size;
     const bytes = this.bytes + this.bytesChecking;
     if (count >= txsMax || bytes + length > bytesMax) {
-      const because = `mempool is full: number of txs ${count} (max: ${txsMax}), total txs bytes ${bytes} (max: ${bytesMax})`;
-      return refuse('mempool-full', because);
+      const load = `number of txs ${count} (max: ${txsMax}), total txs bytes ${bytes} (max: ${bytesMax})`;
+      return refuse('mempool-full', `mempool is full: ${load}`);
     }
     if (this.isOverrun) {
       const because = 'mempool is still rechecking after a new committed block, so it is considered as full';
@@ -184,7 +187,9 @@ export class Pool {
     return txs;
   }
 
-  /** A block was committed. What is left is the caller's to have rechecked (`recheckAsked`, `settleRecheck`). */
+  /**
+   * A block was committed. What is left is the caller's to have rechecked (`recheckAsked`, `settleRecheck`).
+   */
   update(height: bigint, txs: readonly Uint8Array[], codes: readonly number[], limits: PoolLimits): void {
     this.height = height;
     this.blockTxBytesMax = limits.txBytesMax;

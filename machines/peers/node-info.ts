@@ -131,7 +131,10 @@ export type GreetingRefusal = Refusal<
   'wrong-id' | 'malformed-node-info' | 'other-protocol' | 'other-network' | 'no-common-channel'
 >;
 
-/** Null: welcome. `peer` is the id that the connection proved. P2P, application and software versions are not compared. */
+/**
+ * Null: welcome. `peer` is the id that the connection proved. P2P, application and software versions are not
+ * compared.
+ */
 export function judgeGreeting(own: NodeInfo, theirs: NodeInfo, peer: string): GreetingRefusal | null {
   if (peer === own.nodeId) return refuse('wrong-id', 'this is our own node id: we reached ourselves');
   if (theirs.nodeId !== peer) {

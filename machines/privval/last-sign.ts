@@ -41,7 +41,10 @@ export interface SignRequest {
 export const stepOfVote = ({ type }: Pick<Vote, 'type'>): number =>
   type === PREVOTE ? STEP_PREVOTE : type === PRECOMMIT ? STEP_PRECOMMIT : 0;
 
-/** CheckHRS, then: same bytes or only another time reuse, anything else conflicts. `last` is null for a key that never signed. */
+/**
+ * CheckHRS, then: same bytes or only another time reuse, anything else conflicts. `last` is null for a key
+ * that never signed.
+ */
 export function judgeSigning(last: LastSign | null, request: SignRequest): SignVerdict | SignRefusal {
   const { height, round, step, timeNs } = request;
   if (!last || height > last.height) return { verdict: 'sign', signBytes: request.signBytesAt(timeNs) };

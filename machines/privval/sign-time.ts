@@ -1,4 +1,5 @@
-// Finds the time inside canonical sign bytes (spec 4.6), so that a vote signed before can be told from one that differs by its time only.
+// Finds the time inside canonical sign bytes (spec 4.6), so that a vote signed before can be told from one
+// that differs by its time only.
 
 import { isRefusal } from '../../protocol/refusal.ts';
 import type { TimeNs } from '../../protocol/types.ts';

@@ -1,4 +1,5 @@
-// A stored block as the answer to a request: its bytes are wrapped as they lie in the store, not decoded and encoded again.
+// A stored block as the answer to a request: its bytes are wrapped as they lie in the store, not decoded and
+// encoded again.
 
 import { encodeWith } from '../../protocol/wire/writer.ts';
 

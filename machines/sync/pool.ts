@@ -1,4 +1,5 @@
-// Which block is asked of whom, and what is believed of peers (spec 5.12): heights in order, claims only as far as they are served.
+// Which block is asked of whom, and what is believed of peers (spec 5.12): heights in order, claims only as
+// far as they are served.
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import { must, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
@@ -9,7 +10,10 @@ export interface BlockRequest {
   readonly height: bigint;
 }
 
-/** A block of a peer, not verified. `bytes` is its protobuf; `lastCommit` that of the commit it carries for the height before. */
+/**
+ * A block of a peer, not verified. `bytes` is its protobuf; `lastCommit` that of the commit it carries for
+ * the height before.
+ */
 export interface Fetched {
   readonly from: string;
   readonly bytes: Uint8Array;
@@ -41,7 +45,8 @@ interface Wanted {
 }
 
 /**
- * A block and the commit for it came from two peers and do not fit: one of the two lied. Both are fetched again from one peer alone, until
+ * A block and the commit for it came from two peers and do not fit: one of the two lied. Both are fetched
+ * again from one peer alone, until
  * a pair fits; what fits tells which half was the lie.
  */
 interface Dispute {
@@ -167,7 +172,10 @@ export class SyncPool {
     return askedNs === undefined || nowNs - askedNs >= this.config.retryNs ? alone : null;
   }
 
-  /** Of the peers that claim the height: the proven before the strangers, the fewest open requests, the one that came first. */
+  /**
+   * Of the peers that claim the height: the proven before the strangers, the fewest open requests, the one
+   * that came first.
+   */
   private idlest(height: bigint, besides: { has(peer: string): boolean } | null): string | null {
     const { requestsPerPeerMax } = this.config;
     let found: string | null = null;
@@ -276,7 +284,10 @@ export class SyncPool {
     return equalBytes(dispute.first.bytes, right.bytes) ? dispute.second.from : dispute.first.from;
   }
 
-  /** Names the peer that gave both the block and the commit for it, and bans it; null when there were two, and one is honest. */
+  /**
+   * Names the peer that gave both the block and the commit for it, and bans it; null when there were two, and
+   * one is honest.
+   */
   refused(height: bigint, nowNs: bigint): string | null {
     must(this.isHandedOver && height === this.height, `block ${height} was refused, ${this.height} is next`);
     this.isHandedOver = false;
@@ -292,7 +303,10 @@ export class SyncPool {
     return null;
   }
 
-  /** What was asked before stays known, so that late answers are nobody's fault, but does not hold up asking again. */
+  /**
+   * What was asked before stays known, so that late answers are nobody's fault, but does not hold up asking
+   * again.
+   */
   private forgetPair(): void {
     for (const height of [this.height, this.height + 1n]) {
       this.forget(height);
@@ -316,7 +330,10 @@ export class SyncPool {
     for (const [height, { fetched }] of this.wanted) if (fetched?.from === peer) this.forget(height);
   }
 
-  /** IsCaughtUp: within a block of what anybody claims. The last block needs the next one's commit, so consensus makes it. */
+  /**
+   * IsCaughtUp: within a block of what anybody claims. The last block needs the next one's commit, so
+   * consensus makes it.
+   */
   isCaughtUp(): boolean {
     if (this.isHandedOver || this.peers.size === 0) return false;
     return this.height >= this.claimedHeight - 1n;

@@ -1,4 +1,5 @@
-// Headers, votes, commits, validators, evidence and blocks as RPC prints them (spec 6.4), read back. Takes what 0.34 to 0.38 wrote.
+// Headers, votes, commits, validators, evidence and blocks as RPC prints them (spec 6.4), read back. Takes
+// what 0.34 to 0.38 wrote.
 
 import { addressOf } from '../keys.ts';
 import {

@@ -1,4 +1,5 @@
-// genesis.json and consensus parameters as JSON (spec 2.2, 2.3): read with tolerance for numbers, written as CometBFT writes them.
+// genesis.json and consensus parameters as JSON (spec 2.2, 2.3): read with tolerance for numbers, written
+// as CometBFT writes them.
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { equalBytes, hexUpperOf } from '../bytes.ts';
@@ -110,8 +111,8 @@ function genesisParamsAt(value: unknown): ConsensusParams {
 }
 
 /**
- * CometBFT GenesisDocFromJSON with ValidateAndComplete, but for one thing: a genesis_time that is missing stays Go's zero time, because
- * "now" is for the caller to say.
+ * CometBFT GenesisDocFromJSON with ValidateAndComplete, but for one thing: a genesis_time that is missing
+ * stays Go's zero time, because "now" is for the caller to say.
  */
 export const parseGenesis = (text: string): Genesis | MalformedJson =>
   readJson(() => {

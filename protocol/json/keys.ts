@@ -1,4 +1,5 @@
-// Keys as JSON (spec 2.1, 2.4, 2.5): public keys, node_key.json, priv_validator_key.json and the signer's state.
+// Keys as JSON (spec 2.1, 2.4, 2.5): public keys, node_key.json, priv_validator_key.json and the signer's
+// state.
 
 import { base64Of, concatBytes, equalBytes, hexOf, hexUpperOf } from '../bytes.ts';
 import {
@@ -26,7 +27,9 @@ import {
 
 const SEED_BYTES = 32;
 
-/** Where the signer stands (CometBFT FilePVLastSignState). Step: 0 none, 1 propose, 2 prevote, 3 precommit. */
+/**
+ * Where the signer stands (CometBFT FilePVLastSignState). Step: 0 none, 1 propose, 2 prevote, 3 precommit.
+ */
 export interface SignState {
   readonly height: bigint;
   readonly round: number;

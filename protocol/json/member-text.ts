@@ -40,7 +40,10 @@ function skipValue(text: string, at: number): number {
   }
 }
 
-/** `text` must be a JSON object that JSON.parse accepts. Of members with one name the last counts, as there. Null: no such member. */
+/**
+ * `text` must be a JSON object that JSON.parse accepts. Of members with one name the last counts, as there.
+ * Null: no such member.
+ */
 export function memberText(text: string, name: string): string | null {
   let found: string | null = null;
   let at = skipSpace(text, 0);

@@ -1,4 +1,5 @@
-// CometBFT's flavour of JSON (spec 2.1) taken apart field by field; a fault names the field and what it should have been.
+// CometBFT's flavour of JSON (spec 2.1) taken apart field by field; a fault names the field and what it
+// should have been.
 
 import { bytesOfBase64, bytesOfHex } from '../bytes.ts';
 import { isRefusal, type Refusal, refuse } from '../refusal.ts';
@@ -89,7 +90,10 @@ export function timeAt(value: unknown, at: string): TimeNs {
   return isRefusal(time) ? fault(at, 'an RFC 3339 time in UTC, such as 2024-01-01T00:00:00Z') : time;
 }
 
-/** `{"type": name, "value": ...}`, the amino wrapping of an interface; names are told apart by what follows the slash. */
+/**
+ * `{"type": name, "value": ...}`, the amino wrapping of an interface; names are told apart by what follows
+ * the slash.
+ */
 export function wrappedAt(value: unknown, at: string): { name: string; value: unknown } {
   const wrapper = objectAt(value, at);
   const type = textAt(wrapper['type'], `${at}.type`);

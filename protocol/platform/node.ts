@@ -3,8 +3,10 @@
 import * as nodeCrypto from 'node:crypto';
 import type { RunningSha256 } from './platform.d.ts';
 
-const bytesOf = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
-const digestOf = (algorithm: string, bytes: Uint8Array): Uint8Array => bytesOf(nodeCrypto.createHash(algorithm).update(bytes).digest());
+const bytesOf = (buffer: Buffer): Uint8Array =>
+  new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
+const digestOf = (algorithm: string, bytes: Uint8Array): Uint8Array =>
+  bytesOf(nodeCrypto.createHash(algorithm).update(bytes).digest());
 
 // crypto.hash (Node 20.12) costs half of createHash on short inputs, and a third again when it answers with a string of bytes instead of
 // a Buffer made on the native side.
@@ -35,7 +37,9 @@ const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 /** A key object costs as much to make as a verification; this many validators' keys stay made. */
 const KEY_OBJECTS_MAX = 4096;
 
-function keyCache(make: (raw: Uint8Array) => nodeCrypto.KeyObject): (raw: Uint8Array) => nodeCrypto.KeyObject {
+function keyCache(
+  make: (raw: Uint8Array) => nodeCrypto.KeyObject,
+): (raw: Uint8Array) => nodeCrypto.KeyObject {
   const made = new Map<string, nodeCrypto.KeyObject>();
   return (raw) => {
     const name = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1');
@@ -63,7 +67,11 @@ export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
 export const ed25519Sign = (seed: Uint8Array, message: Uint8Array): Uint8Array =>
   bytesOf(nodeCrypto.sign(null, message, privateKey(seed)));
 
-export function ed25519VerifyStrict(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function ed25519VerifyStrict(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
   try {
     return nodeCrypto.verify(null, message, publicKeyOf(publicKey), signature);

@@ -20,7 +20,11 @@ export function ed25519Sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
 /**
  * The platform's own, RFC 8032-strict verification. True is final (it implies ZIP-215 validity); false is not: ask ZIP-215 then.
  */
-export function ed25519VerifyStrict(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+export function ed25519VerifyStrict(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean;
 
 export function utf8Encode(text: string): Uint8Array;
 /** Malformed input decodes with U+FFFD, as the WHATWG decoder does. */

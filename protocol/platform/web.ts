@@ -20,7 +20,11 @@ export const runningSha256 = (): RunningSha256 => running(nobleSha256.create());
 
 export const ed25519PublicKey = (seed: Uint8Array): Uint8Array => ed.getPublicKey(seed);
 export const ed25519Sign = (seed: Uint8Array, message: Uint8Array): Uint8Array => ed.sign(message, seed);
-export function ed25519VerifyStrict(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function ed25519VerifyStrict(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   try {
     return ed.verify(signature, message, publicKey, { zip215: false });
   } catch {

@@ -1,4 +1,5 @@
-// The bytes between a node and its application: ABCI 2.0 requests and responses (spec 3.5), without the length prefix of the socket.
+// The bytes between a node and its application: ABCI 2.0 requests and responses (spec 3.5), without the
+// length prefix of the socket.
 
 import type {
   AbciRequest,

@@ -1,4 +1,5 @@
-// The bytes of blocks and block metas (spec 3.1, 4.5). What is decoded here has a shape; validate.ts says whether it is well formed.
+// The bytes of blocks and block metas (spec 3.1, 4.5). What is decoded here has a shape; validate.ts says
+// whether it is well formed.
 
 import { type Block, type BlockMeta, NIL_BLOCK_ID } from '../types.ts';
 import { readBlockId, writeBlockId } from './block-id.ts';

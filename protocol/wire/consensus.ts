@@ -1,4 +1,5 @@
-// What peers say on the consensus channels, as bytes (spec 3.2): a oneof of nine, form-checked as it is decoded.
+// What peers say on the consensus channels, as bytes (spec 3.2): a oneof of nine, form-checked as it is
+// decoded.
 
 import type { ConsensusMessage } from '../messages.ts';
 import { type Refusal, refuse } from '../refusal.ts';
@@ -217,8 +218,8 @@ const STEP_MIN = 1;
 const STEP_MAX = 8;
 
 /**
- * What CometBFT disconnects a peer for (consensus reactor ValidateBasic). Heights against the initial height are the reader's to check:
- * only a node knows its chain.
+ * What CometBFT disconnects a peer for (consensus reactor ValidateBasic). Heights against the initial
+ * height are the reader's to check: only a node knows its chain.
  */
 export function validateConsensusMessage(message: ConsensusMessage): Refusal | null {
   if ('height' in message && message.height < 0n)

@@ -1,4 +1,5 @@
-// The bytes of evidence, and of the signed headers and light blocks inside it (spec 3.1). Evidence must be whole to be decoded.
+// The bytes of evidence, and of the signed headers and light blocks inside it (spec 3.1). Evidence must be
+// whole to be decoded.
 
 import {
   type Commit,

@@ -1,4 +1,5 @@
-// Between generated messages and the domain: what several of them share, and a door that turns what their decoders throw into refusals.
+// Between generated messages and the domain: what several of them share, and a door that turns what their
+// decoders throw into refusals.
 
 import type * as proto from '../gen/abci.ts';
 import type { PublicKey as ProtoPublicKey } from '../gen/crypto.ts';
@@ -20,7 +21,10 @@ import { Malformed, type MalformedBytes } from './reader.ts';
 /** Nothing of ours is changed by an encoder; the generated types just do not say so. */
 export const list = <T>(values: readonly T[]): T[] => values as T[];
 
-/** `decode` is generated: whatever it throws means bytes that are not such a message. `from` throws Malformed alone. */
+/**
+ * `decode` is generated: whatever it throws means bytes that are not such a message. `from` throws
+ * Malformed alone.
+ */
 export function decodeGenerated<P, T>(
   what: string,
   bytes: Uint8Array,

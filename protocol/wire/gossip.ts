@@ -1,4 +1,5 @@
-// What peers say on the mempool, evidence and block sync channels, as bytes (spec 3.2), form-checked as it is decoded.
+// What peers say on the mempool, evidence and block sync channels, as bytes (spec 3.2), form-checked as it
+// is decoded.
 
 import type { BlocksyncMessage, EvidenceMessage, MempoolMessage } from '../messages.ts';
 import { type Refusal, refuse } from '../refusal.ts';

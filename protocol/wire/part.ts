@@ -50,7 +50,10 @@ export function writeBitArray(writer: ProtoWriter, array: BitArray): void {
   writer.packed(0x12, array.elems);
 }
 
-/** A bit array whose size and elements disagree is refused here: nobody above has a use for it (CometBFT BitArray.ValidateBasic). */
+/**
+ * A bit array whose size and elements disagree is refused here: nobody above has a use for it (CometBFT
+ * BitArray.ValidateBasic).
+ */
 export function readBitArray(reader: ProtoReader, was: BitArray): BitArray {
   let bits = BigInt(was.bits);
   const elems = [...was.elems];

@@ -1,4 +1,5 @@
-// Protobuf bytes taken apart as gogoproto does: any order, unknown fields skipped, the last value wins, a message that comes twice merges.
+// Protobuf bytes taken apart as gogoproto does: any order, unknown fields skipped, the last value wins, a
+// message that comes twice merges.
 
 import { utf8Decode } from '#platform';
 import { type Refusal, refuse } from '../refusal.ts';
@@ -14,7 +15,10 @@ const TWO_TO_32 = 4_294_967_296;
 const SECONDS_MIN = -62_135_596_800n; // 0001-01-01
 const SECONDS_END = 253_402_300_800n; // 10000-01-01
 
-/** Reads the fields of one message; `was` is what stood in its place before (null where a reader takes nothing over). */
+/**
+ * Reads the fields of one message; `was` is what stood in its place before (null where a reader takes
+ * nothing over).
+ */
 export type Read<T, Was = T> = (reader: ProtoReader, was: Was) => T;
 
 /** Byte fields are views on the bytes given, not copies: the caller must not change them afterwards. */
@@ -166,7 +170,10 @@ export class ProtoReader {
     this.end = end;
   }
 
-  /** Skips an unknown field. A field up to `known` that got here came with the wrong wire type, which gogoproto refuses. */
+  /**
+   * Skips an unknown field. A field up to `known` that got here came with the wrong wire type, which
+   * gogoproto refuses.
+   */
   skip(known: number): void {
     const field = this.tag >>> 3;
     if (field <= known) throw new Malformed(`field ${field} has wire type ${this.tag & 7}`);

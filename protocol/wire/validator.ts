@@ -1,4 +1,5 @@
-// The bytes of public keys, validators and validator sets (spec 3.1). Total power and the type of keys are never taken from others.
+// The bytes of public keys, validators and validator sets (spec 3.1). Total power and the type of keys are
+// never taken from others.
 
 import { ED25519_KEY_BYTES, SECP256K1_KEY_BYTES } from '../keys.ts';
 import { EMPTY_BYTES, type PublicKey, type Validator, type ValidatorSet } from '../types.ts';
@@ -50,7 +51,10 @@ export function readValidator(reader: ProtoReader, was: Validator): Validator {
 export const readNewValidator = (reader: ProtoReader): Validator =>
   reader.message(readValidator, NO_VALIDATOR);
 
-/** total_voting_power is always 0 on the wire: bytes of sets are hashed, so a cached value must not show (CometBFT ToProto). */
+/**
+ * total_voting_power is always 0 on the wire: bytes of sets are hashed, so a cached value must not show
+ * (CometBFT ToProto).
+ */
 export function writeValidatorSet(writer: ProtoWriter, set: ValidatorSet): void {
   for (const validator of set.validators) writer.message(0x0a, writeValidator, validator);
   if (set.proposer) writer.message(0x12, writeValidator, set.proposer);

@@ -1,4 +1,5 @@
-// Protobuf bytes in the making, by gogoproto's rules (spec 3): ascending fields, defaults left out, chosen messages always written.
+// Protobuf bytes in the making, by gogoproto's rules (spec 3): ascending fields, defaults left out, chosen
+// messages always written.
 
 import { utf8Encode } from '#platform';
 import { roomFor } from '../bytes.ts';
@@ -8,7 +9,10 @@ import type { TimeNs } from '../types.ts';
 const TWO_TO_32 = 4_294_967_296;
 const SCRATCH_KEPT_BYTES_MAX = 1_048_576;
 
-/** Tags are single bytes (`field * 8 + wire type`, fields 1..15): no message of ours written by hand has more. */
+/**
+ * Tags are single bytes (`field * 8 + wire type`, fields 1..15): no message of ours written by hand has
+ * more.
+ */
 export class ProtoWriter {
   private buffer: Uint8Array;
   private at = 0;
@@ -121,7 +125,10 @@ export class ProtoWriter {
     this.chosenBytes(tag, utf8Encode(value));
   }
 
-  /** Opens an embedded message, for one byte of length; `close` makes room when it grew longer. Returns what close wants. */
+  /**
+   * Opens an embedded message, for one byte of length; `close` makes room when it grew longer. Returns what
+   * close wants.
+   */
   open(tag: number): number {
     this.reserve(2);
     this.buffer[this.at++] = tag;

@@ -12,7 +12,8 @@ const KEY_FILE = 'priv_validator_key.json';
 
 export function castOfFiles(genesisPath: string, keysFolder: string): Cast {
   const cast = castFromFiles(textOf('the genesis file', genesisPath), keysBelow(keysFolder));
-  if (isRefusal(cast)) throw new CliError(`${genesisPath} with the keys below ${keysFolder}: ${cast.because}`);
+  if (isRefusal(cast))
+    throw new CliError(`${genesisPath} with the keys below ${keysFolder}: ${cast.because}`);
   return cast as Cast;
 }
 

@@ -8,7 +8,9 @@ export function divergeCommand(a: string, b: string): Exit {
   const one = new TraceFile(a);
   const other = new TraceFile(b);
   if (one.header.commit !== other.header.commit) {
-    console.error(`nodecli: warning: recorded by other commits: ${one.header.commit}, ${other.header.commit}`);
+    console.error(
+      `nodecli: warning: recorded by other commits: ${one.header.commit}, ${other.header.commit}`,
+    );
   }
   const found = firstDifference(one, other);
   if (!found) {

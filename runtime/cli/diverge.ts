@@ -45,7 +45,14 @@ export function firstDifference(a: TraceFile, b: TraceFile): FirstDifference | n
 }
 
 function castDifference(a: TraceHeader, b: TraceHeader): FirstDifference | null {
-  const place = { record: 0, node: '', actor: '', message: 'header', seconds: null, differs: 'cast' } as const;
+  const place = {
+    record: 0,
+    node: '',
+    actor: '',
+    message: 'header',
+    seconds: null,
+    differs: 'cast',
+  } as const;
   if (a.nodes.length !== b.nodes.length) {
     return { ...place, what: `one has ${a.nodes.length} nodes, the other ${b.nodes.length}` };
   }
@@ -64,7 +71,9 @@ export interface Names {
 export function namesOf(header: TraceHeader): Names {
   const configs: NodeConfig[] = header.nodes.map(configOfValue);
   const byId = new Map(configs.map(({ id, name }) => [id, name]));
-  const byAddress = new Map(configs.map(({ publicKey, name }) => [publicKey && addressText(publicKey), name]));
+  const byAddress = new Map(
+    configs.map(({ publicKey, name }) => [publicKey && addressText(publicKey), name]),
+  );
   return {
     nodes: configs.map(({ name }, i) => name || `node ${i}`),
     byPeer: (peer) => byId.get(peer) ?? peer.slice(0, 8),
@@ -123,7 +132,10 @@ function compare(
     return { differs: 'input', what: `"${one}" comes at another time: ${apart}` };
   }
   if (a.draws.join() !== b.draws.join()) {
-    return { differs: 'input', what: `"${one}" drew [${a.draws.join(', ')}] in one, [${b.draws.join(', ')}] in the other` };
+    return {
+      differs: 'input',
+      what: `"${one}" drew [${a.draws.join(', ')}] in one, [${b.draws.join(', ')}] in the other`,
+    };
   }
   return { differs: 'input', what: `"${one}" has other bytes` };
 }

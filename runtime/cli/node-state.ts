@@ -12,20 +12,24 @@ export function stateLines(peeked: unknown, names: Names): string[] {
   if (peeked === undefined) return ['its validator has not started yet'];
   const v = peeked as ValidatorState;
   const { consensus, chain } = v;
-  const lines = [`mode ${v.mode}, last block ${chain.lastBlockHeight}, app hash ${shortHash(chain.appHash) || '(empty)'}`];
+  const lines = [
+    `mode ${v.mode}, last block ${chain.lastBlockHeight}, app hash ${shortHash(chain.appHash) || '(empty)'}`,
+  ];
   if (v.mode === 'handshake' || v.mode === 'sync') return lines;
   const step = `height ${consensus.height}, round ${consensus.round}, step ${consensus.step}`;
   lines.push(
     step,
     `locked ${locked(consensus.lockedRound, consensus.lockedId)}, valid ${locked(consensus.validRound, consensus.validId)}`,
   );
-  if (consensus.decision) lines.push(`decided ${blockName(consensus.decision.id)} in round ${consensus.decision.round}`);
+  if (consensus.decision)
+    lines.push(`decided ${blockName(consensus.decision.id)} in round ${consensus.decision.round}`);
   const rounds = [...consensus.rounds.all()].sort((a, b) => a.round - b.round);
   for (const round of rounds) lines.push(...roundLines(round, names));
   return lines;
 }
 
-const locked = (round: number, id: BlockId | null): string => (id === null ? 'nothing' : `${blockName(id)} in round ${round}`);
+const locked = (round: number, id: BlockId | null): string =>
+  id === null ? 'nothing' : `${blockName(id)} in round ${round}`;
 
 function roundLines(round: Round, names: Names): string[] {
   const proposals = round.proposals.map(({ blockId }) => blockName(blockId));

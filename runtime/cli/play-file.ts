@@ -15,7 +15,10 @@ const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
 export function playNamed(name: string): Play {
   const found = plays.find((play) => play.name === name);
   if (found) return found;
-  const near = nearest(name, plays.map((play) => play.name));
+  const near = nearest(
+    name,
+    plays.map((play) => play.name),
+  );
   const hint = near ? `did you mean ${near}?` : 'nodecli sim list shows them all';
   throw new CliError(`there is no scenario "${name}": ${hint}`);
 }
@@ -24,7 +27,8 @@ export async function loadPlay(nameOrFile: string): Promise<Play> {
   const extension = extname(nameOrFile);
   if (!EXTENSIONS.includes(extension)) return playNamed(nameOrFile);
   const path = resolve(nameOrFile);
-  if (!existsSync(path)) throw new CliError(`the scenario file ${nameOrFile} cannot be read: there is no such file`);
+  if (!existsSync(path))
+    throw new CliError(`the scenario file ${nameOrFile} cannot be read: there is no such file`);
   return extension === '.json' ? playOfJson(nameOrFile, path) : playOfModule(nameOrFile, path);
 }
 

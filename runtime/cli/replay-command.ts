@@ -49,7 +49,10 @@ export function replayCommand(path: string, flags: { readonly at?: string; reado
       bar.clear();
       const where = `${names.nodes[done.node] ?? done.node} / ${actorName(done.actor, names)}`;
       const message = done.message === '' ? record.kind : done.message;
-      throw new CliError(`${path} diverges at record ${records}: ${where} / ${message}: ${done.why}`, EXIT.violated);
+      throw new CliError(
+        `${path} diverges at record ${records}: ${where} / ${message}: ${done.why}`,
+        EXIT.violated,
+      );
     }
     note(stands, done);
     if (causes) {
@@ -69,7 +72,9 @@ export function replayCommand(path: string, flags: { readonly at?: string; reado
 function warnOfCommit({ commit }: TraceHeader): void {
   const ours = buildCommit();
   if (commit === ours) return;
-  console.error(`nodecli: warning: the trace was recorded by commit ${commit}, this is ${ours}: a difference may be a change of the code`);
+  console.error(
+    `nodecli: warning: the trace was recorded by commit ${commit}, this is ${ours}: a difference may be a change of the code`,
+  );
 }
 
 /** The actors of a recorded node. Signatures are checked as its network made them. */
@@ -78,9 +83,15 @@ function castOf(): (node: unknown) => ReturnType<typeof nodeCast> {
   return (value) => {
     const config: NodeConfig = configOfValue(value);
     if (isRefusal(applicationNamed(config.app))) {
-      throw new CliError(`this trace is of an application of its own ("${config.app}"), which is not here`, EXIT.violated);
+      throw new CliError(
+        `this trace is of an application of its own ("${config.app}"), which is not here`,
+        EXIT.violated,
+      );
     }
-    verify ??= config.crypto === 'sim' ? worldCrypto().verify : rememberingVerify(verifySignature, SIGNATURES_REMEMBERED);
+    verify ??=
+      config.crypto === 'sim'
+        ? worldCrypto().verify
+        : rememberingVerify(verifySignature, SIGNATURES_REMEMBERED);
     const gifts: Gifts = { verify, memo: true };
     return nodeCast(config, gifts);
   };
@@ -109,19 +120,42 @@ function tellEnd(
   const heights = stands.reduce((most, { height }) => (height > most ? height : most), 0n);
   const perHeight = heights === 0n ? 0 : Math.round(trace.bytes / Number(heights));
   const perSecond = Math.round((records / ms) * 1000);
-  if (trace.torn) console.error(`nodecli: warning: ${trace.path}: ${trace.torn.because}, as a killed node leaves it`);
-  const nodes = stands.map(({ height, stateDigest, lives }, i) => ({ name: names.nodes[i], height, lives, stateDigest }));
+  if (trace.torn)
+    console.error(`nodecli: warning: ${trace.path}: ${trace.torn.because}, as a killed node leaves it`);
+  const nodes = stands.map(({ height, stateDigest, lives }, i) => ({
+    name: names.nodes[i],
+    height,
+    lives,
+    stateDigest,
+  }));
   if (json) {
-    const report = { holds: true, records, recordsPerSecond: perSecond, heights, bytes: trace.bytes, bytesPerHeight: perHeight };
-    print(JSON.stringify({ ...report, torn: trace.torn !== null, nodes }, (_, v) => (typeof v === 'bigint' ? String(v) : v), 2));
+    const report = {
+      holds: true,
+      records,
+      recordsPerSecond: perSecond,
+      heights,
+      bytes: trace.bytes,
+      bytesPerHeight: perHeight,
+    };
+    print(
+      JSON.stringify(
+        { ...report, torn: trace.torn !== null, nodes },
+        (_, v) => (typeof v === 'bigint' ? String(v) : v),
+        2,
+      ),
+    );
     return;
   }
   const { about } = trace.header;
   const told = Object.entries(about).map(([key, value]) => `${key} ${value}`);
   print(`${trace.path}: ${told.join(', ')}`);
-  print(`  ${grouped(records)} records, ${grouped(perSecond)} a second; ${heights} heights; ${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`);
+  print(
+    `  ${grouped(records)} records, ${grouped(perSecond)} a second; ${heights} heights; ${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`,
+  );
   for (const { name, height, lives, stateDigest } of nodes) {
-    print(`  ${String(name).padEnd(6)} height ${height}, ${lives} ${lives === 1 ? 'life' : 'lives'}, state ${stateDigest}`);
+    print(
+      `  ${String(name).padEnd(6)} height ${height}, ${lives} ${lives === 1 ? 'life' : 'lives'}, state ${stateDigest}`,
+    );
   }
   print('same effects, same state digests');
 }

@@ -29,7 +29,13 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export function listPlays(flags: { readonly json?: boolean }): Exit {
   if (flags.json) {
-    print(JSON.stringify(plays.map(({ name, title }) => ({ name, title })), null, 2));
+    print(
+      JSON.stringify(
+        plays.map(({ name, title }) => ({ name, title })),
+        null,
+        2,
+      ),
+    );
     return EXIT.holds;
   }
   const width = Math.max(...plays.map(({ name }) => name.length)) + 2;
@@ -99,11 +105,14 @@ export function cryptoOf(text: string): 'sim' | 'ed25519' {
 function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   if (genesis === undefined && keys === undefined) return null;
   if (genesis === undefined || keys === undefined) throw new CliError('--genesis and --keys go together');
-  if (isDrawn(play)) throw new CliError(`${play.name} draws its own cast: --genesis needs a play with a written one`);
+  if (isDrawn(play))
+    throw new CliError(`${play.name} draws its own cast: --genesis needs a play with a written one`);
   const cast = castOfFiles(genesis, keys);
   const { powers, candidates = 0, fullNodes = 0 } = play.cast;
   if (candidates + fullNodes > 0) {
-    throw new CliError(`${play.name} has people beside the validators of a genesis: it cannot take --genesis`);
+    throw new CliError(
+      `${play.name} has people beside the validators of a genesis: it cannot take --genesis`,
+    );
   }
   if (cast.members.length < powers.length) {
     const have = `${genesis} has ${cast.members.length} validators`;

@@ -94,9 +94,15 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     return `${name} ${height}${fell}`;
   });
   lines.push(
-    row('time', `${virtual} virtual seconds in ${(wallMs / 1000).toFixed(1)} s, ${grouped(verdict.deliveries)} deliveries`),
+    row(
+      'time',
+      `${virtual} virtual seconds in ${(wallMs / 1000).toFixed(1)} s, ${grouped(verdict.deliveries)} deliveries`,
+    ),
     row('heights', heights.join(', ')),
-    row('rounds', `${rounds.laterThanFirst} heights took more than one, the longest went to round ${rounds.max}`),
+    row(
+      'rounds',
+      `${rounds.laterThanFirst} heights took more than one, the longest went to round ${rounds.max}`,
+    ),
     row('transactions', `${transactions.submitted} submitted, ${transactions.committed} committed`),
     row('faults', faultsLine(faults)),
     row('app hash', appHashLine(verdict)),
@@ -108,7 +114,9 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
 
 function faultsLine(faults: Verdict['faults']): string {
   const happened = Object.entries(faults).filter(([, times]) => times > 0);
-  return happened.length === 0 ? 'none' : happened.map(([name, times]) => `${name} ${grouped(times)}`).join(', ');
+  return happened.length === 0
+    ? 'none'
+    : happened.map(([name, times]) => `${name} ${grouped(times)}`).join(', ');
 }
 
 /** Of the nodes that got furthest; more than one hash there would be a fork. */

@@ -13,7 +13,9 @@ const ends =
   };
 
 export function simCommand(): Command {
-  const sim = new Command('sim').description('the simulator: scenarios under a seed, traces, and what proves that it tells the truth');
+  const sim = new Command('sim').description(
+    'the simulator: scenarios under a seed, traces, and what proves that it tells the truth',
+  );
   addRuns(sim);
   addTraces(sim);
   addProofs(sim);
@@ -66,7 +68,11 @@ function addProofs(sim: Command): void {
     .option('--seeds <n>', 'how many', '100')
     .option('--from <seed>', 'the first', '1')
     .option('--engines <list>', 'also 100 seeds on these versions of Node: 20,22,24')
-    .option('--crypto-pairs <n>', 'also so many seeds in sim-crypto and in ed25519: equal shapes and verdicts', '0')
+    .option(
+      '--crypto-pairs <n>',
+      'also so many seeds in sim-crypto and in ed25519: equal shapes and verdicts',
+      '0',
+    )
     .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
   sim
     .command('bench')
@@ -89,4 +95,3 @@ function addProofs(sim: Command): void {
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./mutants-command.ts')).mutantsCommand));
 }
-

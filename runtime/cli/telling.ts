@@ -152,4 +152,5 @@ export function bytesName(bytes: number): string {
 }
 
 /** 1234567 as `1,234,567`. */
-export const grouped = (value: number | bigint): string => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+export const grouped = (value: number | bigint): string =>
+  String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');

@@ -73,7 +73,8 @@ export class TraceFile {
       throw new CliError(`the trace ${path} cannot be read: ${whyNot(error)}`);
     }
     const { header } = this.reader;
-    if (!header) throw new CliError(`${path} is not a trace: it holds no header (record 0, at byte 0)`, EXIT.violated);
+    if (!header)
+      throw new CliError(`${path} is not a trace: it holds no header (record 0, at byte 0)`, EXIT.violated);
     this.header = header;
   }
 

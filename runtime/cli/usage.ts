@@ -77,7 +77,9 @@ export const packageVersion = (): string =>
 /** The commit that the build was made of, or `unknown`. */
 export function buildCommit(): string {
   try {
-    const info = JSON.parse(readFileSync(join(cliFolder, '../../build-info.json'), 'utf8')) as { commit?: unknown };
+    const info = JSON.parse(readFileSync(join(cliFolder, '../../build-info.json'), 'utf8')) as {
+      commit?: unknown;
+    };
     return typeof info.commit === 'string' ? info.commit : 'unknown';
   } catch {
     return 'unknown';

@@ -47,8 +47,14 @@ export class VoteCauses {
     } else if (message.type === 'signed-vote') {
       this.keepMessage(record, { type: 'vote', vote: message['vote'] as Vote }, 'its own');
     } else if (message.type === 'timer') this.keepTimer(record, String(message['timer']));
-    else if (message.type === 'answer' && (message['response'] as { type: string }).type === 'process-proposal') {
-      this.keep({ record, what: 'the application judged the proposal', height: this.height, kind: 'app' }, `app ${record}`);
+    else if (
+      message.type === 'answer' &&
+      (message['response'] as { type: string }).type === 'process-proposal'
+    ) {
+      this.keep(
+        { record, what: 'the application judged the proposal', height: this.height, kind: 'app' },
+        `app ${record}`,
+      );
     }
     for (const effect of effects) {
       if (effect.type !== 'tell' || effect.message.type !== 'sign-vote') continue;
@@ -118,7 +124,8 @@ function enables(heard: Heard, vote: Vote): boolean {
       return isPrevote && !isNil;
     case 'vote': {
       if (message.vote.type !== PREVOTE) return false;
-      if (isPrevote) return message.vote.round < vote.round && equalBlockId(message.vote.blockId, vote.blockId);
+      if (isPrevote)
+        return message.vote.round < vote.round && equalBlockId(message.vote.blockId, vote.blockId);
       return message.vote.round === vote.round && (isNil || equalBlockId(message.vote.blockId, vote.blockId));
     }
     default:
@@ -130,6 +137,7 @@ export function causesLines({ last }: VoteCauses): string[] {
   if (!last) return ['last vote: none in this life'];
   const lines = [`last vote: ${voteName(last.vote)}, asked for in record ${last.record}, enabled by`];
   for (const { record, what } of last.causes) lines.push(`  record ${String(record).padStart(8)}  ${what}`);
-  if (last.causes.length === 0) lines.push('  nothing that it was given at this height (a life before, or its log)');
+  if (last.causes.length === 0)
+    lines.push('  nothing that it was given at this height (a life before, or its log)');
   return lines;
 }

@@ -20,7 +20,8 @@ export class Worker {
   private complaints = '';
 
   constructor({ node = process.execPath, dist }: WorkerOptions = {}) {
-    const entry = dist === undefined ? join(cliFolder, 'job-process.js') : join(dist, 'runtime/cli/job-process.js');
+    const entry =
+      dist === undefined ? join(cliFolder, 'job-process.js') : join(dist, 'runtime/cli/job-process.js');
     this.child = spawn(node, [entry], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, NODE_ENV: 'production' },

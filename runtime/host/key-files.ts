@@ -1,4 +1,4 @@
-// Reads the files that CometBFT keeps in a home: genesis and keys. The error of a bad one names path, field and fix.
+// Reads the files that CometBFT keeps in a home: genesis and keys. An error names path, field and fix.
 
 import { existsSync } from 'node:fs';
 import {

@@ -1,8 +1,8 @@
 // Keeps the Store port with one lmdb environment: reads are synchronous, batches become durable in the
 // background.
 
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type Database, open } from 'lmdb';
 import type { KeyValue, Write } from '../../actors/turn.ts';
 import { compareBytes } from '../../protocol/bytes.ts';
@@ -32,6 +32,7 @@ export function openStore(path: string, options: StoreOptions = {}): HostStore {
   const isNew = !existsSync(path);
   makeFolder(path);
   try {
+    checkFiles(path);
     const database = open<Uint8Array, Uint8Array>({
       path,
       noSubdir: false,
@@ -50,6 +51,25 @@ export function openStore(path: string, options: StoreOptions = {}): HostStore {
     return new LmdbStore(path, database, options.onFatal ?? throwLater);
   } catch (error) {
     throw error instanceof SetupError ? error : setupError(`cannot open the database ${path}`, error);
+  }
+}
+
+/** At byte 24 of an lmdb file: its magic number, then the version of its format, little-endian. */
+const HEAD = { at: 24, magic: 0xbeefc0de, version: 2 };
+
+/** lmdb 3.5 ends the process (segmentation fault) where it should refuse a file: so look first. */
+function checkFiles(path: string): void {
+  for (const name of ['lock.mdb', 'data.mdb']) {
+    const file = join(path, name);
+    if (!existsSync(file)) continue;
+    const opened = openSync(file, 'r+'); // throws when we have no right to, or it is a folder
+    const head = Buffer.alloc(HEAD.at + 8);
+    const length = readSync(opened, head, 0, head.length, 0);
+    closeSync(opened);
+    if (name !== 'data.mdb' || length === 0) continue; // empty: a crash before the first commit
+    if (head.readUInt32LE(HEAD.at) !== HEAD.magic || head.readUInt32LE(HEAD.at + 4) !== HEAD.version) {
+      throw new SetupError(`${file} is not an LMDB database of this version; move it away or restore a copy`);
+    }
   }
 }
 

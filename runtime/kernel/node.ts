@@ -8,8 +8,8 @@ import type {
   LocalMessage,
   Logic,
   NodeEvent,
-  PeerId,
   Payload,
+  PeerId,
   Turn,
 } from '../../actors/turn.ts';
 import { type Bug, must, unreachable } from '../../protocol/refusal.ts';
@@ -435,7 +435,13 @@ export function writeInput(
   words.write(w, message);
 }
 
-export function writeBoot(w: Writer, kind: 'boot' | 'spawn', actor: ActorName, turn: OneTurn, boot: Boot): void {
+export function writeBoot(
+  w: Writer,
+  kind: 'boot' | 'spawn',
+  actor: ActorName,
+  turn: OneTurn,
+  boot: Boot,
+): void {
   w.u8(KIND[kind]);
   w.text(actor);
   writeTurn(w, turn);

@@ -52,7 +52,11 @@ export class Replay {
   records = 0;
 
   constructor(header: TraceHeader, castOf: (node: unknown) => Cast) {
-    this.lives = header.nodes.map((node) => ({ cast: castOf(node), digest: new RunningDigest(), cells: new Map() }));
+    this.lives = header.nodes.map((node) => ({
+      cast: castOf(node),
+      digest: new RunningDigest(),
+      cells: new Map(),
+    }));
   }
 
   /** A node's actor, for people who stop a replay and look. */
@@ -75,7 +79,11 @@ export class Replay {
     const digest = life.digest.read();
     for (let i = 0; i < DIGEST_BYTES; i++) {
       if (digest[i] !== record.digest[i]) {
-        return this.diverges(record, done.message?.type ?? '', 'it did something else than what was recorded');
+        return this.diverges(
+          record,
+          done.message?.type ?? '',
+          'it did something else than what was recorded',
+        );
       }
     }
     return done;
@@ -99,13 +107,18 @@ export class Replay {
     this.turn.begin(record.wallNs, record.monoNs, () => draws.shift() ?? outOfDraws());
     try {
       if (kind === 'turn') return this.playTurn(life, record);
-      const logic = kind === 'boot' ? life.cast.logics.find((each) => each.name === actor) : life.cast.spawn(actor);
+      const logic =
+        kind === 'boot' ? life.cast.logics.find((each) => each.name === actor) : life.cast.spawn(actor);
       must(logic !== undefined, `no actor ${actor} in this cast`);
       const { state, effects } = logic.start(record.boot, this.turn);
       life.cells.set(actor, { logic, state });
       return { kind, node, actor, message: null, effects };
     } catch (error) {
-      return this.diverges(record, '', `the actor threw: ${error instanceof Error ? error.message : String(error)}`);
+      return this.diverges(
+        record,
+        '',
+        `the actor threw: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

@@ -33,7 +33,12 @@ export interface TraceTurn {
   readonly draws: readonly number[];
 }
 export type TraceRecord =
-  | (TraceTurn & { readonly kind: 'boot' | 'spawn'; readonly boot: Boot; readonly input: Uint8Array; readonly digest: Uint8Array })
+  | (TraceTurn & {
+      readonly kind: 'boot' | 'spawn';
+      readonly boot: Boot;
+      readonly input: Uint8Array;
+      readonly digest: Uint8Array;
+    })
   | (TraceTurn & {
       readonly kind: 'turn';
       /** The message, in the words of its actor. */
@@ -41,7 +46,13 @@ export type TraceRecord =
       readonly input: Uint8Array;
       readonly digest: Uint8Array;
     })
-  | { readonly kind: 'stop'; readonly node: number; readonly actor: ActorName; readonly input: Uint8Array; readonly digest: Uint8Array };
+  | {
+      readonly kind: 'stop';
+      readonly node: number;
+      readonly actor: ActorName;
+      readonly input: Uint8Array;
+      readonly digest: Uint8Array;
+    };
 
 // --- writing -----------------------------------------------------------------------------------------------------------
 
@@ -80,7 +91,12 @@ const refusal = (
   because: string,
   offset: number,
   record: number,
-): TraceRefusal => ({ ...refuse(refused, `${because} (record ${record}, at byte ${offset})`), offset, record }) as TraceRefusal;
+): TraceRefusal =>
+  ({
+    ...refuse(refused, `${because} (record ${record}, at byte ${offset})`),
+    offset,
+    record,
+  }) as TraceRefusal;
 
 /** Takes a trace chunk by chunk; gives frames as they become whole. */
 export class TraceReader {
@@ -118,7 +134,9 @@ export class TraceReader {
   /** After the last chunk: a torn last record is named, not fatal. */
   end(): TraceRefusal | null {
     if (this.frames === 0) return refusal('not-a-trace', 'the file holds no trace header', 0, 0);
-    return this.rest.length === 0 ? null : refusal('torn-trace', 'the last record is cut short', this.offset, this.frames);
+    return this.rest.length === 0
+      ? null
+      : refusal('torn-trace', 'the last record is cut short', this.offset, this.frames);
   }
 
   private takeHeader(payload: Uint8Array): TraceRefusal | null {

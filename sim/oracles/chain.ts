@@ -1,5 +1,6 @@
 // Agreement, validity, integrity, certificates, determinism, recovery, proposers and time: read from what nodes store and publish at each commit.
 
+import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { commitHash, dataHash, evidenceListHash, headerHash, txHash } from '../../protocol/hashes.ts';
@@ -8,8 +9,12 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
 import { type Block, type Commit, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
-import { decodeBlock, decodeCommit, decodeMempoolMessage, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
-import { utf8Decode, utf8Encode } from '#platform';
+import {
+  decodeBlock,
+  decodeCommit,
+  decodeMempoolMessage,
+  decodeResponseFinalizeBlock,
+} from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
@@ -49,11 +54,23 @@ export const chainOracle =
       const known = heights.get(height);
       if (known) {
         if (!equalBytes(known.hash, hash)) {
-          report(`agreement: ${known.by} committed ${short(known.hash)} at height ${height}, ${at.name} ${short(hash)}`, at, height);
+          report(
+            `agreement: ${known.by} committed ${short(known.hash)} at height ${height}, ${at.name} ${short(hash)}`,
+            at,
+            height,
+          );
         }
         return;
       }
-      heights.set(height, { hash, block, by: at.name, round: -1, appHash: null, stateDigest: null, appliedDigest: null });
+      heights.set(height, {
+        hash,
+        block,
+        by: at.name,
+        round: -1,
+        appHash: null,
+        stateDigest: null,
+        appliedDigest: null,
+      });
       validity(at, block, bytes);
       times(at, block);
     };
@@ -64,22 +81,29 @@ export const chainOracle =
       const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
       const before = heights.get(height - 1n);
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
-      if (before && !equalBytes(header.lastBlockId.hash, before.hash)) bad('does not follow the block before it');
-      if (!equalBytes(header.dataHash, dataHash(block.txs))) bad('has another data hash than its transactions');
-      if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit))) bad('has a wrong last commit hash');
-      if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence))) bad('has a wrong evidence hash');
-      if (before?.appHash && !equalBytes(header.appHash, before.appHash)) bad('carries another app hash than the application gave');
+      if (before && !equalBytes(header.lastBlockId.hash, before.hash))
+        bad('does not follow the block before it');
+      if (!equalBytes(header.dataHash, dataHash(block.txs)))
+        bad('has another data hash than its transactions');
+      if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
+        bad('has a wrong last commit hash');
+      if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence)))
+        bad('has a wrong evidence hash');
+      if (before?.appHash && !equalBytes(header.appHash, before.appHash))
+        bad('carries another app hash than the application gave');
       for (const tx of block.txs) transaction(at, height, tx, bad);
       if (lastCommit && lastCommit.height > 0n) certificate(at, lastCommit, 'last commit of the next block');
       const proposer = hexOf(header.proposerAddress);
       fairness.set(proposer, (fairness.get(proposer) ?? 0) + 1);
-      if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n) bad(`was proposed by ${proposer}, no validator`);
+      if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n)
+        bad(`was proposed by ${proposer}, no validator`);
     };
 
     const transaction = (at: Machine, height: bigint, tx: Uint8Array, bad: (what: string) => void): void => {
       const id = hexOf(txHash(tx));
       const before = committedTxs.get(id);
-      if (before !== undefined) report(`integrity: transaction ${id.slice(0, 12)} is in blocks ${before} and ${height}`, at, height);
+      if (before !== undefined)
+        report(`integrity: transaction ${id.slice(0, 12)} is in blocks ${before} and ${height}`, at, height);
       committedTxs.set(id, height);
       if (!submitted.has(id)) bad(`holds transaction ${id.slice(0, 12)}, which nobody submitted`);
     };
@@ -87,7 +111,8 @@ export const chainOracle =
     /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
     const certificate = (at: Machine, commit: Commit, what: string): void => {
       const set = ghost.set(commit.height);
-      const bad = (why: string): void => report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
+      const bad = (why: string): void =>
+        report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
       if (!set) return;
       const id = `${commit.height}/${commit.round}/${hexOf(commit.blockId.hash)}/${hexOf(commitHash(commit))}`;
       if (certified.has(id)) return;
@@ -99,7 +124,8 @@ export const chainOracle =
       commit.signatures.forEach((signature, index) => {
         if (signature.flag === 1) return;
         const member = set.members[index];
-        if (!member || member.address !== hexOf(signature.validatorAddress)) return bad(`signature ${index} is of another validator`);
+        if (!member || member.address !== hexOf(signature.validatorAddress))
+          return bad(`signature ${index} is of another validator`);
         const vote = {
           type: PRECOMMIT,
           height: commit.height,
@@ -112,7 +138,8 @@ export const chainOracle =
           extension: new Uint8Array(0),
           extensionSignature: new Uint8Array(0),
         };
-        if (!verify(member.key, voteSignBytes(about.chainId, vote), signature.signature)) bad(`signature ${index} is wrong`);
+        if (!verify(member.key, voteSignBytes(about.chainId, vote), signature.signature))
+          bad(`signature ${index} is wrong`);
         if (signature.flag === 2) sum += member.power;
       });
       if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
@@ -122,7 +149,8 @@ export const chainOracle =
     const times = (at: Machine, block: Block): void => {
       const { height, timeNs } = block.header;
       const before = heights.get(height - 1n)?.block.header.timeNs;
-      if (before !== undefined && timeNs <= before) report(`time: block ${height} is not later than the block before it`, at, height);
+      if (before !== undefined && timeNs <= before)
+        report(`time: block ${height} is not later than the block before it`, at, height);
       let latest = ghost.genesisTimeNs;
       for (const machine of about.machines) {
         const wall = machine.clock.wallNs();
@@ -141,7 +169,11 @@ export const chainOracle =
       known.round = round;
       const proposer = hexOf(known.block.header.proposerAddress);
       for (let r = 0; r <= round; r++) if (set.atRound(r) === proposer) return;
-      report(`proposer: block ${height} decided in round ${round} was proposed by ${proposer.slice(0, 12)}, out of turn`, at, height);
+      report(
+        `proposer: block ${height} decided in round ${round} was proposed by ${proposer.slice(0, 12)}, out of turn`,
+        at,
+        height,
+      );
     };
 
     const same = (
@@ -156,7 +188,11 @@ export const chainOracle =
       const before = known[field];
       if (before === null) known[field] = value;
       else if (!equalBytes(before, value)) {
-        report(`${promise}: at height ${height} ${at.name} has ${short(value)} where others have ${short(before)}`, at, height);
+        report(
+          `${promise}: at height ${height} ${at.name} has ${short(value)} where others have ${short(before)}`,
+          at,
+          height,
+        );
       }
     };
 
@@ -202,9 +238,18 @@ export const chainOracle =
           }
           lastCommitted.set(at, event.height);
           const known = heights.get(event.height);
-          if (!known) report(`integrity: ${at.name} executed height ${event.height} and never stored it`, at, event.height);
+          if (!known)
+            report(
+              `integrity: ${at.name} executed height ${event.height} and never stored it`,
+              at,
+              event.height,
+            );
           else if (!equalBytes(known.hash, event.hash)) {
-            report(`agreement: ${at.name} executed ${short(event.hash)} at ${event.height}, not ${short(known.hash)}`, at, event.height);
+            report(
+              `agreement: ${at.name} executed ${short(event.hash)} at ${event.height}, not ${short(known.hash)}`,
+              at,
+              event.height,
+            );
           }
           proposers(at, event.height, event.round);
           same(at, event.height, 'appHash', event.appHash, 'app hash');
@@ -212,7 +257,11 @@ export const chainOracle =
         } else if (event.type === 'applied') {
           const before = lastApplied.get(at);
           if (before !== undefined && event.height !== before + 1n) {
-            report(`integrity: the application of ${at.name} applied ${event.height} after ${before}`, at, event.height);
+            report(
+              `integrity: the application of ${at.name} applied ${event.height} after ${before}`,
+              at,
+              event.height,
+            );
           }
           lastApplied.set(at, event.height);
           same(at, event.height, 'appliedDigest', event.stateDigest, 'application state');

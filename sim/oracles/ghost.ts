@@ -1,8 +1,8 @@
 // The oracles' own picture of the chain, made from what nodes store and send: decoded bytes, own arithmetic, none of the product's rules.
 
 import { hexOf } from '../../protocol/bytes.ts';
-import { addressOf } from '../../protocol/keys.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
+import { addressOf } from '../../protocol/keys.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import type { PublicKey, ValidatorUpdate } from '../../protocol/types.ts';
@@ -35,7 +35,10 @@ export class GhostSet {
   }
 
   private copy(): GhostSet {
-    return new GhostSet(this.members.map((member) => ({ ...member })), this.proposer);
+    return new GhostSet(
+      this.members.map((member) => ({ ...member })),
+      this.proposer,
+    );
   }
 
   /** One turn of the wheel: everybody gains its power, the richest pays the total and proposes. */
@@ -112,7 +115,15 @@ export class GhostSet {
 }
 
 const inOrder = (a: GhostValidator, b: GhostValidator): number =>
-  a.power !== b.power ? (a.power > b.power ? -1 : 1) : a.address < b.address ? -1 : a.address > b.address ? 1 : 0;
+  a.power !== b.power
+    ? a.power > b.power
+      ? -1
+      : 1
+    : a.address < b.address
+      ? -1
+      : a.address > b.address
+        ? 1
+        : 0;
 
 /** Which validators hold which height: genesis, then each committed block's updates two heights later. */
 export class GhostChain {
@@ -127,7 +138,12 @@ export class GhostChain {
     this.chainId = genesis.chainId;
     this.genesisTimeNs = genesis.genesisTimeNs;
     const members = genesis.validators
-      .map(({ publicKey, power }) => ({ address: hexOf(addressOf(publicKey)), key: publicKey, power, priority: 0n }))
+      .map(({ publicKey, power }) => ({
+        address: hexOf(addressOf(publicKey)),
+        key: publicKey,
+        power,
+        priority: 0n,
+      }))
       .sort(inOrder);
     const total = members.reduce((sum, member) => sum + member.power, 0n);
     // At genesis everybody is a newcomer, and all alike: the mean takes it away again.

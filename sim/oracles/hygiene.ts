@@ -9,11 +9,16 @@ const TIMERS_PER_PEER_MAX = 8;
 export const hygiene: OracleMaker = (report, about): Oracle => ({
   name: 'hygiene',
   published(at, _actor, event) {
-    if (event.type === 'halted' && about.isHonest(at)) report(`${at.name} halted: ${event.what}`, at, at.height);
+    if (event.type === 'halted' && about.isHonest(at))
+      report(`${at.name} halted: ${event.what}`, at, at.height);
     if (event.type !== 'committed') return;
     const limit = TIMERS_BASE_MAX + TIMERS_PER_PEER_MAX * about.machines.length;
     if (at.clock.timersPending > limit) {
-      report(`${at.name} has ${at.clock.timersPending} timers pending; ${limit} are plenty`, at, event.height);
+      report(
+        `${at.name} has ${at.clock.timersPending} timers pending; ${limit} are plenty`,
+        at,
+        event.height,
+      );
     }
   },
 });

@@ -7,7 +7,8 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { consensusMessage, type GhostChain, isQuorum } from './ghost.ts';
 
-const nameOf = (vote: Vote): string => (vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12));
+const nameOf = (vote: Vote): string =>
+  vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12);
 
 /** Calls back for each vote or proposal that a machine sends under its own key, once per payload and receiver list. */
 export function* ownWords(
@@ -124,7 +125,8 @@ export const lockLemma =
       if (!lock || lock.height !== vote.height || vote.round <= lock.round) return;
       const id = hexOf(vote.blockId.hash);
       if (id === '' || id === lock.id) return;
-      for (let round = lock.round; round < vote.round; round++) if (isPolka(seen, vote.height, round, id)) return;
+      for (let round = lock.round; round < vote.round; round++)
+        if (isPolka(seen, vote.height, round, id)) return;
       report(
         `${at.name} precommitted ${lock.id.slice(0, 12)} at ${vote.height}/${lock.round} and prevotes ${nameOf(vote)} ` +
           `at round ${vote.round}, though no two thirds prevoted that in between`,
@@ -147,7 +149,8 @@ export const lockLemma =
           } else if (vote.type === PRECOMMIT) {
             count(seen.precommits, key, vote);
             const lock = locks.get(at);
-            const isNewer = !lock || lock.height < vote.height || (lock.height === vote.height && lock.round < vote.round);
+            const isNewer =
+              !lock || lock.height < vote.height || (lock.height === vote.height && lock.round < vote.round);
             if (vote.blockId.hash.length > 0 && isNewer) {
               locks.set(at, { height: vote.height, round: vote.round, id: hexOf(vote.blockId.hash) });
             }

@@ -77,8 +77,8 @@ function settle(pool: Mempool, mail: MempoolMail, code = 0): Effect[] {
 }
 
 function reap(pool: Mempool): number[] {
-  const [effect] = only(pool.tell({ type: 'reap', bytesMax: -1n, gasMax: -1n }), 'tell');
-  return (effect?.message['txs'] as Uint8Array[]).map((each) => each[0]!);
+  const effect = only(pool.tell({ type: 'reap', bytesMax: -1n, gasMax: -1n }), 'tell')[0]!;
+  return (effect.message['txs'] as Uint8Array[]).map((each) => each[0]!);
 }
 
 function sentOf(effects: readonly Effect[]): [string, number[]][] {

@@ -74,6 +74,14 @@ export function storeCompliance(name: string, open: () => StoreWorld | Promise<S
         write(remove('a'));
         expect([get('a'), get('b')]).toEqual([undefined, '2']);
       });
+      test('sees batches that are written while others become durable', async () => {
+        for (let i = 0; i < 60; i++) {
+          world.store.write([put(`${i}`, 'x'), remove(`${i - 20}`)], () => {});
+          const present = Array.from({ length: i + 1 }, (_, j) => get(`${j}`) === 'x');
+          expect(present).toEqual(present.map((_, j) => j > i - 20));
+          await new Promise((later) => setImmediate(later));
+        }
+      });
       test('removing a key that is not there changes nothing', () => {
         write(put('a', '1'), remove('b'));
         expect(get('a')).toBe('1');

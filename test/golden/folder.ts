@@ -1,4 +1,5 @@
-// Where the golden cases are: GOLDEN_DIR, else the vectors beside the repository, else the selection committed here. Tests skip, and say so, without them.
+// Where the golden cases are: GOLDEN_DIR, else the vectors beside the repository, else the selection
+// committed here. Tests skip, and say so, without them.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

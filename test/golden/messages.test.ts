@@ -1,4 +1,5 @@
-// Encoded messages of CometBFT's tests: ours have the same bytes, and the generated codecs lose nothing of them.
+// Encoded messages of CometBFT's tests: ours have the same bytes, and the generated codecs lose nothing of
+// them.
 
 import { describe, expect } from 'vitest';
 import { utf8Encode } from '#platform';

@@ -1,4 +1,5 @@
-// Recordings of real nodes: their blocks hash to what they say, their keys are whole, their ABCI bytes come back as they were.
+// Recordings of real nodes: their blocks hash to what they say, their keys are whole, their ABCI bytes come
+// back as they were.
 
 import { describe, expect } from 'vitest';
 import { bytesOfHex, equalBytes, hexOf, hexUpperOf } from '../../protocol/bytes.ts';

@@ -72,7 +72,7 @@ describe('genesis', () => {
   });
   it('keeps the text of app_state to the letter', () => {
     const state = '{"big": 12345678901234567890,  "deep": [{"a]": "}\\""}], "n": null}';
-    const raw = `{"app_state": 1, "chain_id": "c", "x": {"app_state": 2}, "app_state":\n ${state} , "validators": []}`;
+    const raw = `{"app_state": 1, "chain_id": "c", "x": {"app_state": 2}, "app_state":\n ${state} , "y": []}`;
     const parsed = parseGenesis(raw);
     expect(isRefusal(parsed) ? parsed : text(parsed.appState)).toBe(state);
     const again = isRefusal(parsed) ? parsed : parseGenesis(formatGenesis(parsed));

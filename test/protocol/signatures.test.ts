@@ -1,4 +1,5 @@
-// Signatures: the fast way and the ZIP-215 rules give one verdict, and remembered verdicts are the right ones.
+// Signatures: the fast way and the ZIP-215 rules give one verdict, and remembered verdicts are the right
+// ones.
 
 import { Point } from '@noble/ed25519';
 import fc from 'fast-check';

@@ -1,4 +1,5 @@
-// The codecs written by hand: the same bytes as the generated ones, lossless, and deaf to whatever is no message.
+// The codecs written by hand: the same bytes as the generated ones, lossless, and deaf to whatever is no
+// message.
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,0 +1,223 @@
+// `nodecli sim bench`: heights per second by validators and by signatures, what a height costs and where, and what memory grows by.
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { profileStages } from './bench-stages.ts';
+import { type BenchNet, BenchRun, type Held, heightsPerSecond, held, voteArrivals } from './bench-world.ts';
+import { bytesName, grouped } from './telling.ts';
+import { EXIT, type Exit } from './usage.ts';
+
+export interface BenchFlags {
+  readonly json?: boolean;
+  readonly memo: boolean;
+  readonly quick?: boolean;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly repetitions: number;
+}
+
+/** The whole command ends in five minutes: what is not the bar gives way when time is short. */
+const BUDGET_MS = 270_000;
+const SEED = '1';
+const PLAIN: BenchNet = { validators: 4, crypto: 'sim', memo: true, txs: 1, seed: SEED };
+const CRYPTOS = ['sim', 'ed25519'] as const;
+type ByCrypto<T> = Record<(typeof CRYPTOS)[number], T>;
+
+interface Figure {
+  /** The median. */
+  readonly heightsPerSecond: number;
+  readonly least: number;
+  readonly most: number;
+  readonly repetitions: number;
+}
+
+/** Heights that are measured, by number of validators. The first are for the compiler. */
+const RANGES: Readonly<Record<number, Range>> = {
+  4: { from: 1000, to: 6000, repetitions: 5 },
+  10: { from: 100, to: 600, repetitions: 3 },
+  30: { from: 5, to: 105, repetitions: 2 },
+  100: { from: 2, to: 22, repetitions: 1 },
+};
+const QUICK: Readonly<Record<number, Range>> = {
+  4: { from: 200, to: 1200, repetitions: 1 },
+  10: { from: 20, to: 120, repetitions: 1 },
+  30: { from: 2, to: 22, repetitions: 1 },
+  100: { from: 1, to: 4, repetitions: 1 },
+};
+
+export function benchCommand(flags: BenchFlags): Exit {
+  const bench = new Bench(flags);
+  const report = bench.measure();
+  if (flags.json) console.log(JSON.stringify(report, null, 2));
+  else for (const line of linesOf(report)) console.log(line);
+  return report.digestWithoutMemo === 'equal' ? EXIT.holds : EXIT.violated;
+}
+
+type Report = ReturnType<Bench['measure']>;
+
+class Bench {
+  private readonly flags: BenchFlags;
+  private readonly startedMs = performance.now();
+  private readonly ranges: Readonly<Record<number, Range>>;
+
+  constructor(flags: BenchFlags) {
+    this.flags = flags;
+    this.ranges = flags.quick ? QUICK : RANGES;
+  }
+
+  measure() {
+    const byValidators: Record<string, ByCrypto<number>> = {};
+    const spread: Record<string, ByCrypto<Figure>> = {};
+    for (const validators of [4, 10, 30, 100]) {
+      const figures = this.both((crypto) => this.figure({ ...PLAIN, validators, crypto }));
+      spread[validators] = figures;
+      byValidators[validators] = {
+        sim: figures.sim.heightsPerSecond,
+        ed25519: figures.ed25519.heightsPerSecond,
+      };
+    }
+    this.tell('what a height is made of');
+    const arrivals = voteArrivals(this.net(PLAIN), this.flags.quick ? 50 : 500);
+    return {
+      heightsPerSecond: byValidators[4] as ByCrypto<number>,
+      heightsPerSecondByValidators: byValidators,
+      deliveriesPerHeight: rounded(arrivals.deliveriesPerHeight),
+      voteArrivalsPerNode: rounded(arrivals.perNode),
+      heightsPerSecondWithTenTransactions: this.both((crypto) => this.tenTransactions(crypto)),
+      microsecondsPerHeightByStage: this.both((crypto) => this.stages(crypto)),
+      spread,
+      heap: this.heap(),
+      digestWithoutMemo: this.digestWithoutMemo(),
+      memo: this.flags.memo,
+      node: process.versions.node,
+      seconds: rounded((performance.now() - this.startedMs) / 1000),
+    };
+  }
+
+  private net(net: BenchNet): BenchNet {
+    return { ...net, memo: this.flags.memo };
+  }
+
+  private both<T>(measure: (crypto: 'sim' | 'ed25519') => T): ByCrypto<T> {
+    return { sim: measure('sim'), ed25519: measure('ed25519') };
+  }
+
+  private isLate(): boolean {
+    return performance.now() - this.startedMs > BUDGET_MS;
+  }
+
+  private tell(what: string): void {
+    const seconds = Math.round((performance.now() - this.startedMs) / 1000);
+    if (process.stderr.isTTY) process.stderr.write(`${String(seconds).padStart(4)} s  ${what}\n`);
+  }
+
+  private figure(net: BenchNet): Figure {
+    const { from, to, repetitions } = this.ranges[net.validators] as Range;
+    const found: number[] = [];
+    for (let i = 0; i < repetitions && !(i > 0 && this.isLate()); i++) {
+      found.push(heightsPerSecond(this.net(net), from, to));
+      this.tell(`${net.validators} validators, ${net.crypto}: ${found.at(-1)?.toFixed(1)} heights/s`);
+    }
+    found.sort((a, b) => a - b);
+    return {
+      heightsPerSecond: rounded(found[found.length >> 1] ?? 0),
+      least: rounded(found[0] ?? 0),
+      most: rounded(found.at(-1) ?? 0),
+      repetitions: found.length,
+    };
+  }
+
+  private tenTransactions(crypto: 'sim' | 'ed25519'): number {
+    this.tell(`ten transactions a block, ${crypto}`);
+    const [from, to] = this.flags.quick ? [50, 250] : [200, 1200];
+    return rounded(heightsPerSecond(this.net({ ...PLAIN, crypto, txs: 10 }), from, to));
+  }
+
+  /** Sampling costs some percent, so the sum is above that of the figures. */
+  private stages(crypto: 'sim' | 'ed25519'): Record<string, number> {
+    this.tell(`stages, ${crypto}`);
+    const [from, heights] = this.flags.quick ? [100, 200] : [500, 1000];
+    const run = new BenchRun(this.net({ ...PLAIN, crypto }));
+    run.runTo(from);
+    const sums = profileStages(() => run.runTo(from + heights));
+    return Object.fromEntries(Object.entries(sums).map(([stage, us]) => [stage, rounded(us / heights)]));
+  }
+
+  private heap() {
+    this.tell('what memory grows by');
+    const [from, to] = this.flags.quick ? [200, 1200] : [1000, 6000];
+    const run = new BenchRun(this.net(PLAIN));
+    const collect = collector();
+    run.runTo(from);
+    const before = held(run, collect);
+    run.runTo(to);
+    const after = held(run, collect);
+    const grown = (of: keyof Held): number => after[of] - before[of];
+    return {
+      heights: { from, to },
+      heapBytes: { from: before.heapBytes, to: after.heapBytes },
+      grownBytes: grown('heapBytes'),
+      storedBytesGrown: grown('storedBytes'),
+      storedEntriesGrown: grown('entries'),
+    };
+  }
+
+  private digestWithoutMemo(): 'equal' | 'different' {
+    this.tell('the digest without memo');
+    const heights = this.flags.quick ? 20 : 100;
+    const digestOf = (crypto: 'sim' | 'ed25519', memo: boolean): string => {
+      const run = new BenchRun({ ...PLAIN, crypto, memo });
+      run.runTo(heights);
+      return run.digest();
+    };
+    const same = CRYPTOS.every((crypto) => digestOf(crypto, true) === digestOf(crypto, false));
+    return same ? 'equal' : 'different';
+  }
+}
+
+const rounded = (value: number): number => Math.round(value * 10) / 10;
+
+/** Collects garbage now; V8 offers it only to contexts made after the flag was set. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return () => {
+    collect();
+    collect();
+  };
+}
+
+function linesOf(report: Report): string[] {
+  const lines = ['heights per second (median; least to most)'];
+  for (const [validators, { sim, ed25519 }] of Object.entries(report.spread)) {
+    const mesh = Number(validators) > 10 ? 'mesh of degree 10' : 'full mesh';
+    lines.push(
+      `  ${validators.padStart(3)} validators, ${mesh.padEnd(17)}  sim-crypto ${figureText(sim)}   ed25519 ${figureText(ed25519)}`,
+    );
+  }
+  const ten = report.heightsPerSecondWithTenTransactions;
+  lines.push(`  with 10 transactions a block: sim-crypto ${ten.sim}, ed25519 ${ten.ed25519}`);
+  lines.push(
+    `a height of 4 validators: ${report.deliveriesPerHeight} deliveries, ${report.voteArrivalsPerNode} votes reach a node`,
+  );
+  for (const crypto of CRYPTOS) {
+    const stages = Object.entries(report.microsecondsPerHeightByStage[crypto]);
+    lines.push(
+      `microseconds per height, ${crypto}: ${stages.map(([stage, us]) => `${stage} ${us}`).join(', ')}`,
+    );
+  }
+  const { heap } = report;
+  const { from, to } = heap.heights;
+  lines.push(
+    `heap from height ${grouped(from)} to ${grouped(to)}: grew by ${bytesName(heap.grownBytes)}; the stores hold ${bytesName(heap.storedBytesGrown)} more, in ${grouped(heap.storedEntriesGrown)} entries`,
+    `digest without memo: ${report.digestWithoutMemo}`,
+    `measured in ${report.seconds} s on Node ${report.node}${report.memo ? '' : ', without memo'}`,
+  );
+  return lines;
+}
+
+const figureText = ({ heightsPerSecond, least, most, repetitions }: Figure): string =>
+  `${heightsPerSecond} (${least} to ${most}, ${repetitions} ${repetitions === 1 ? 'run' : 'runs'})`;

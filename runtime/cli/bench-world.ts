@@ -1,0 +1,157 @@
+// Worlds to measure: validators without faults, all oracles on, a fixed number of transactions a block; and what is read from them while they run.
+
+import { utf8Encode } from '#platform';
+import { validatorMail } from '../../actors/mail.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { decodeWith, Reader } from '../../protocol/words.ts';
+import { makeCast, randomMesh } from '../../sim/cast.ts';
+import { Choices } from '../../sim/choices.ts';
+import { allOracles } from '../../sim/oracles/index.ts';
+import { World, type WorldOptions } from '../../sim/world.ts';
+import { CliError, EXIT } from './usage.ts';
+
+export interface BenchNet {
+  readonly validators: number;
+  readonly crypto: 'sim' | 'ed25519';
+  readonly memo: boolean;
+  /** Transactions a block, 250 bytes each. */
+  readonly txs: number;
+  readonly seed: string;
+}
+
+/** Beyond this many, a random mesh of this mean degree instead of everybody to everybody. */
+const FULL_MESH_MAX = 10;
+const MESH_DEGREE = 10;
+export const TX_BYTES = 250;
+/** No run of a bench takes longer in virtual time. */
+const VIRTUAL_LIMIT_NS = 30 * 24 * 3600 * 1e9;
+
+export class BenchRun {
+  readonly world: World;
+  readonly net: BenchNet;
+  /** The height that every node has committed. */
+  height = 0;
+  private submitted = 0;
+  private readonly atHeight = new Map<number, number>();
+  committedTxs = 0;
+
+  constructor(net: BenchNet, onTurn?: WorldOptions['onTurn']) {
+    this.net = net;
+    const cast = makeCast({ powers: Array.from({ length: net.validators }, () => 10n) });
+    const choices = new Choices({ seed: net.seed }, 'forget');
+    const { makers } = allOracles(cast.genesis);
+    this.world = new World({
+      cast,
+      choices,
+      crypto: net.crypto,
+      memo: net.memo,
+      oracles: makers,
+      ...(net.validators > FULL_MESH_MAX && {
+        edges: randomMesh(net.validators, MESH_DEGREE, choices.stream('bench/mesh')),
+      }),
+      ...(onTurn && { onTurn }),
+    });
+    this.world.listeners.push((at, event) => {
+      if (event.type !== 'committed') return;
+      const height = Number(event.height);
+      const count = (this.atHeight.get(height) ?? 0) + 1;
+      this.atHeight.set(height, count);
+      // The first to commit gets what belongs into the next block.
+      if (count === 1) {
+        this.committedTxs += event.txs;
+        for (let i = 0; i < net.txs; i++) this.world.submit(at, this.nextTx());
+      }
+      if (count < net.validators) return;
+      this.atHeight.delete(height);
+      this.height = height;
+    });
+    this.world.startAll();
+  }
+
+  /** key=value, 250 bytes. */
+  private nextTx(): Uint8Array {
+    const key = `k${this.submitted++}=`;
+    return utf8Encode(key.padEnd(TX_BYTES, 'v'));
+  }
+
+  /** Runs on until every node has this height; gives the milliseconds it took. */
+  runTo(height: number): number {
+    const startedMs = performance.now();
+    const isThere = this.world.run(() => this.height >= height, VIRTUAL_LIMIT_NS);
+    const ms = performance.now() - startedMs;
+    const [violation] = this.world.violations;
+    if (violation)
+      throw new CliError(`the bench broke a promise: ${violation.oracle}: ${violation.what}`, EXIT.violated);
+    if (!isThere) throw new CliError(`the bench stands still at height ${this.height}`, EXIT.violated);
+    return ms;
+  }
+
+  digest(): string {
+    return hexOf(this.world.digest.read());
+  }
+}
+
+/** Heights per second between two heights of a fresh world. */
+export function heightsPerSecond(net: BenchNet, from: number, to: number): number {
+  const run = new BenchRun(net);
+  run.runTo(from);
+  return ((to - from) / run.runTo(to)) * 1000;
+}
+
+/** Vote messages that reach a node, per node and height; again for every peer that sends the same one. */
+export function voteArrivals(
+  net: BenchNet,
+  heights: number,
+): { perNode: number; deliveriesPerHeight: number } {
+  let votes = 0;
+  const run = new BenchRun(net, (_, { kind, actor, input }) => {
+    if (kind === 'turn' && actor === 'validator') votes += votesIn(input);
+  });
+  run.runTo(2);
+  votes = 0;
+  const before = run.world.deliveriesSoFar;
+  run.runTo(2 + heights);
+  const deliveries = run.world.deliveriesSoFar - before;
+  return { perNode: votes / heights / net.validators, deliveriesPerHeight: deliveries / heights };
+}
+
+function votesIn(input: Uint8Array): number {
+  const r = new Reader(input);
+  r.u8();
+  r.text();
+  r.i64();
+  r.i64();
+  const draws = r.u32();
+  for (let i = 0; i < draws; i++) r.u32();
+  const message = decodeWith(validatorMail, input.slice(r.at));
+  if (message?.type !== 'heard') return 0;
+  return message.payloads.filter(({ channel }) => channel === CHANNEL_VOTE).length;
+}
+
+export interface Held {
+  readonly heapBytes: number;
+  /** Bytes of keys and values in all stores, a buffer that several nodes share counted once; and entries. */
+  readonly storedBytes: number;
+  readonly entries: number;
+}
+
+const EMPTY = new Uint8Array(0);
+
+export function held(run: BenchRun, collect: () => void): Held {
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  const buffers = new Set<ArrayBufferLike>();
+  let entries = 0;
+  for (const { disk } of run.world.machines) {
+    for (const medium of disk.image().stores.values()) {
+      for (const { key, value } of medium.range(EMPTY, EMPTY, Number.MAX_SAFE_INTEGER)) {
+        entries++;
+        buffers.add(key.buffer).add(value.buffer);
+      }
+    }
+  }
+  let storedBytes = 0;
+  for (const buffer of buffers) storedBytes += buffer.byteLength;
+  return { heapBytes: heapUsed + arrayBuffers, storedBytes, entries };
+}

@@ -1,0 +1,112 @@
+// `nodecli sim mutants`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells which oracle found each.
+
+import type { Job, JobResult } from './job.ts';
+import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
+import { jobsFor } from './same-twice.ts';
+import { ProgressBar } from './screen.ts';
+import { CliError, countOf, EXIT, type Exit, needsBuild } from './usage.ts';
+import { type Worker, withWorkers } from './workers.ts';
+
+export interface MutantsFlags {
+  readonly seeds: string;
+  readonly only?: string;
+  readonly json?: boolean;
+}
+
+interface Outcome {
+  readonly mutant: string;
+  readonly name: string;
+  /** The oracle that found it, or null. */
+  readonly oracle: string | null;
+  readonly expected: readonly string[];
+  /** How many seeds it took; all of them when nothing was found. */
+  readonly seeds: number;
+  readonly play: string;
+  readonly seed: string;
+  readonly what: string;
+  /** Runs that ended without an oracle: the process threw, or only the play's own promise broke. */
+  readonly otherFailures: number;
+  /** As it should be: killed by an oracle, or silent for the healthy build. */
+  readonly isGood: boolean;
+}
+
+const HEALTHY = 'C1';
+/** The play's own promises are no oracles: what they notice stands in a column of its own. */
+const PLAY = 'play';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export async function mutantsCommand(flags: MutantsFlags): Promise<Exit> {
+  needsBuild('sim mutants');
+  const jobs = jobsFor(countOf(flags.seeds, '--seeds'), 1n);
+  const zoo: (Patch | null)[] = [null, ...patchesOf('scenarios/zoo')];
+  const chosen = zoo.filter((patch) => flags.only === undefined || (patch?.id ?? HEALTHY) === flags.only);
+  if (chosen.length === 0) throw new CliError(`there is no mutant "${flags.only}" in scenarios/zoo`);
+  const outcomes: Outcome[] = [];
+  for (const patch of chosen) {
+    const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs));
+    outcomes.push(outcome);
+    if (!flags.json) tell(outcome);
+  }
+  if (flags.json) print(JSON.stringify(outcomes, null, 2));
+  return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
+}
+
+/** Runs until an oracle speaks. The result does not depend on which worker is faster: the smallest seed counts. */
+async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Promise<Outcome> {
+  const bar = new ProgressBar();
+  let killedAt = jobs.length;
+  let next = 0;
+  let done = 0;
+  const results: JobResult[] = [];
+  const work = async (worker: Worker): Promise<void> => {
+    while (next < Math.min(jobs.length, killedAt)) {
+      const at = next++;
+      const result = await worker.run(jobs[at] as Job);
+      results[at] = result;
+      if (isKill(result) && at < killedAt) killedAt = at;
+      bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
+    }
+  };
+  await withWorkers(2, { dist }, (workers) => Promise.all(workers.map(work)));
+  bar.clear();
+  return outcomeOf(patch, jobs, results, killedAt);
+}
+
+const isKill = ({ violation }: JobResult): boolean => violation !== null && violation.oracle !== PLAY;
+
+function outcomeOf(
+  patch: Patch | null,
+  jobs: readonly Job[],
+  results: readonly JobResult[],
+  killedAt: number,
+): Outcome {
+  const isKilled = killedAt < jobs.length;
+  const job = isKilled ? jobs[killedAt] : undefined;
+  const violation = isKilled ? (results[killedAt]?.violation ?? null) : null;
+  const before = results.slice(0, killedAt);
+  const failed = before.filter(({ holds }) => !holds);
+  const first = failed[0];
+  return {
+    mutant: patch?.id ?? HEALTHY,
+    name: patch?.name ?? 'the healthy build',
+    oracle: violation?.oracle ?? null,
+    expected: patch?.oracles ?? [],
+    seeds: isKilled ? killedAt + 1 : jobs.length,
+    play: job?.play ?? '',
+    seed: job?.seed ?? '',
+    what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
+    otherFailures: failed.length,
+    isGood: patch === null ? !isKilled && failed.length === 0 : isKilled,
+  };
+}
+
+function tell({ mutant, name, oracle, seeds, play, seed, what, otherFailures, isGood }: Outcome): void {
+  const verdict =
+    oracle === null
+      ? `silent over ${seeds} seeds`
+      : `killed by ${oracle} after ${seeds} seeds (${play}, seed ${seed})`;
+  print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
+  if (what !== '') print(`          ${what}`);
+  if (otherFailures > 0) print(`          ${otherFailures} runs failed without an oracle before that`);
+}

@@ -1,0 +1,75 @@
+// What a liar is: an honest node whose words are changed on their way out, and signed again with its own key.
+
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { unreachable } from '../../protocol/refusal.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { type BlockId, NIL_BLOCK_ID, type Part, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { Machine } from '../machine.ts';
+import type { LiarWords } from '../scenario/play.ts';
+import type { Lie } from '../scenario/rules.ts';
+
+/** What a liar has to work with. */
+export interface LiarKit {
+  readonly machine: Machine;
+  readonly words: LiarWords;
+  readonly chainId: string;
+  /** Whom it lies to. */
+  readonly victims: ReadonlySet<PeerId>;
+  /** Draws whether it takes this opportunity. */
+  readonly lies: () => boolean;
+  /** The blocks proposed in a round so far, by anybody. */
+  readonly proposed: (height: bigint, round: number) => readonly BlockId[];
+  /** Says that it has made a transaction of its own. */
+  readonly submitted: (tx: Uint8Array) => void;
+  readonly count: (what: string) => void;
+}
+
+export type Liar = (kit: LiarKit) => Lie;
+
+export function isInItsHeights({ fromHeight, toHeight }: LiarWords, height: bigint): boolean {
+  return (fromHeight === undefined || height >= BigInt(fromHeight)) && (toHeight === undefined || height <= BigInt(toHeight));
+}
+
+/** Another value than this vote's, as harmful as can be: the other block proposed in this round, else nil; for nil, a block. */
+export function otherValue(kit: LiarKit, vote: Vote): BlockId | null {
+  const mine = vote.blockId.hash;
+  const other = kit
+    .proposed(vote.height, vote.round)
+    .find(({ hash }) => hash.length !== mine.length || hash.some((byte, i) => byte !== mine[i]));
+  if (other) return other;
+  return mine.length > 0 ? NIL_BLOCK_ID : null;
+}
+
+export function signedVote(kit: LiarKit, vote: Vote): Payload {
+  const key = kit.machine.key ?? unreachable('a liar has a key');
+  const signature = key.sign(voteSignBytes(kit.chainId, vote));
+  return { channel: CHANNEL_VOTE, bytes: encodeConsensusMessage({ type: 'vote', vote: { ...vote, signature } }) };
+}
+
+export const proposalPayload = (proposal: Proposal): Payload => ({
+  channel: CHANNEL_DATA,
+  bytes: encodeConsensusMessage({ type: 'proposal', proposal }),
+});
+
+export const partPayload = (height: bigint, round: number, part: Part): Payload => ({
+  channel: CHANNEL_DATA,
+  bytes: encodeConsensusMessage({ type: 'block-part', height, round, part }),
+});
+
+/** A decision per key, remembered for some heights: a lie is told the same way each time it is repeated. */
+export class Remembered<T> {
+  private readonly byKey = new Map<string, T>();
+  private readonly limit = 4096;
+
+  get(key: string, make: () => T): T {
+    let value = this.byKey.get(key);
+    if (value === undefined) {
+      value = make();
+      this.byKey.set(key, value);
+      if (this.byKey.size > this.limit) this.byKey.delete(this.byKey.keys().next().value as string);
+    }
+    return value;
+  }
+}

@@ -1,0 +1,131 @@
+// The story of a run in plain English: "v0 locks 4c6a2702 at 3/0", "the network splits: v0 | v1 v2".
+
+import { hexOf } from '../protocol/bytes.ts';
+import type { NodeEvent } from '../actors/turn.ts';
+import type { Action, MessageKind, NodeName } from './scenario/play.ts';
+import type { Happening } from './scenario/witness.ts';
+
+const HASH_SHOWN = 8;
+const nameOf = (hash: Uint8Array | null): string =>
+  hash === null || hash.length === 0 ? 'nil' : hexOf(hash).slice(0, HASH_SHOWN);
+
+/** Null: not worth a line. */
+export function lineOf(happening: Happening): string | null {
+  const { does, height, round, hash, step } = happening;
+  const where = `${height}/${round}`;
+  switch (does) {
+    case 'enters':
+      return round > 0 && step === 3 ? `begins round ${round} of height ${height}` : null;
+    case 'proposes':
+      return `proposes ${nameOf(hash)} at ${where}`;
+    case 'prevotes':
+      return `prevotes ${nameOf(hash)} at ${where}`;
+    case 'precommits':
+      return `precommits ${nameOf(hash)} at ${where}`;
+    case 'locks':
+      return `locks ${nameOf(hash)} at ${where}`;
+    case 'values':
+      return null; // it goes with the lock, or the next proposal shows it
+    case 'decides':
+      return `decides ${nameOf(hash)} at ${where}`;
+    case 'punishes':
+      return `stores block ${height} with evidence against ${happening.against.slice(0, HASH_SHOWN)}`;
+    case 'joins':
+      return `takes part in consensus after height ${height}`;
+    case 'starts':
+      return happening.node.lives > 1 ? `starts again (life ${happening.node.lives})` : 'starts';
+    case 'crashes':
+      return `dies at ${where}`;
+  }
+}
+
+export function eventText(event: NodeEvent): string | null {
+  if (event.type === 'warning') return `warns: ${event.what}`;
+  if (event.type === 'halted') return `halts: ${event.what}`;
+  if (event.type === 'evidence') {
+    return `has evidence against ${nameOf(event.validator)} of height ${event.height}`;
+  }
+  if (event.type === 'mode' && event.mode === 'sync') return 'asks its peers for blocks';
+  return null;
+}
+
+const seconds = (ms: number): string => `${ms / 1000} s`;
+const list = (names: readonly NodeName[] | undefined, otherwise: string): string => names?.join(' ') ?? otherwise;
+const ever = (forEver: true | undefined): string => (forEver ? ' for ever' : '');
+
+const KIND_TEXT: Readonly<Record<MessageKind, string>> = {
+  proposals: 'proposals',
+  parts: 'block parts',
+  prevotes: 'prevotes',
+  precommits: 'precommits',
+  transactions: 'transactions',
+  evidence: 'evidence',
+  'block-sync': 'block sync messages',
+  everything: 'everything',
+};
+
+/** What the hand of the play does; `names` of all, so that those whom no group names can be told. */
+export function actionText(action: Action, names: readonly string[]): string {
+  switch (action.do) {
+    case 'isolate':
+      return `${action.node} is cut off from all others${ever(action.forEver)}`;
+    case 'partition': {
+      const rest = names.filter((name) => !action.groups.some((group) => group.includes(name as NodeName)));
+      const groups = [...action.groups.map((group) => group.join(' ')), ...(rest.length > 0 ? [rest.join(' ')] : [])];
+      return `the network splits: ${groups.join(' | ')}${ever(action.forEver)}`;
+    }
+    case 'cut':
+      return `what ${action.from.join(' ')} says does not reach ${action.to.join(' ')} any more${ever(action.forEver)}`;
+    case 'heal':
+      return 'the network heals';
+    case 'clog':
+      return `the line from ${action.from.join(' ')} to ${action.to.join(' ')} is clogged for ${seconds(action.forMs)}`;
+    case 'reset':
+      return `the connection between ${action.nodes.join(' and ')} is reset`;
+    case 'links':
+      return `links from ${list(action.from, 'all')} to ${list(action.to, 'all')} change: ${JSON.stringify(action.change)}`;
+    case 'calm':
+      return 'the links are calm again';
+    case 'rule': {
+      const what = `${KIND_TEXT[action.what]}${action.round === undefined ? '' : ` of round ${action.round}`}${
+        action.height === undefined ? '' : ` of height ${action.height}`
+      }${action.by ? ` by ${action.by.join(' ')}` : ''}`;
+      const way = `from ${list(action.from, 'anyone')} to ${list(action.to, 'anyone')}`;
+      if (action.effect === 'drop') return `${what} ${way} are lost from now on`;
+      return `${what} ${way} come ${seconds(action.effect.delayMs)} late from now on`;
+    }
+    default:
+      return nodeActionText(action);
+  }
+}
+
+function nodeActionText(action: Action): string {
+  switch (action.do) {
+    case 'crash':
+      return `${action.node} is killed${action.restartMs === undefined ? '' : `, for ${seconds(action.restartMs)}`}`;
+    case 'crash-at':
+      return `${action.node} will be killed ${action.when} ${action.op} number ${action.nth}${action.on ? ` on ${action.on}` : ''}`;
+    case 'restart':
+      return `${action.node} is started`;
+    case 'pause':
+      return `${action.node} is frozen${action.forMs === undefined ? '' : ` for ${seconds(action.forMs)}`}`;
+    case 'unpause':
+      return `${action.node} wakes up`;
+    case 'clock': {
+      const step = action.stepMs === undefined ? '' : ` jumps by ${action.stepMs} ms`;
+      const drift = action.driftPpm === undefined ? '' : ` runs ${action.driftPpm} ppm fast`;
+      const frozen = action.frozen === undefined ? '' : action.frozen ? ' stands still' : ' goes again';
+      return `the clock of ${action.node}${step}${drift}${frozen}`;
+    }
+    case 'disk':
+      return `the disk of ${action.node} is ${action.disk}`;
+    case 'submit':
+      return `a client gives ${action.to} the transaction ${action.tx}`;
+    case 'empower':
+      return action.power === 0
+        ? `a client asks ${action.via} to remove ${action.node} from the validators`
+        : `a client asks ${action.via} to give ${action.node} power ${action.power}`;
+    default:
+      return action.do;
+  }
+}
