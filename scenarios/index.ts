@@ -2,5 +2,33 @@
 
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
+import { lockHolds, validValueReproposed } from './locks.ts';
+import {
+  asymmetricPartition,
+  evenSplit,
+  lessThanOneThirdSilent,
+  minorityPartition,
+  oneThirdSilent,
+  permanentCut,
+} from './partitions.ts';
+import { equivocatingProposer, equivocatorPunished, proposerDown } from './proposers.ts';
+import { crashAroundSync, laggingNodeCatchesUp } from './recovery.ts';
+import { validatorJoinsAndLeaves } from './validator-set.ts';
 
-export const plays: readonly Play[] = [calm];
+export const plays: readonly Play[] = [
+  calm,
+  lockHolds,
+  validValueReproposed,
+  minorityPartition,
+  evenSplit,
+  asymmetricPartition,
+  permanentCut,
+  oneThirdSilent,
+  lessThanOneThirdSilent,
+  proposerDown,
+  equivocatingProposer,
+  equivocatorPunished,
+  crashAroundSync,
+  laggingNodeCatchesUp,
+  validatorJoinsAndLeaves,
+];

@@ -3,6 +3,7 @@
 import { configValue } from '../actors/node.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
+import { EMPTY_BYTES } from '../protocol/types.ts';
 import type { NodeEvent } from '../actors/turn.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import type { TurnRecord } from '../runtime/kernel/node.ts';
@@ -80,6 +81,7 @@ class Run {
   private readonly rounds = { max: 0, laterThanFirst: 0 };
   private heightMax = 0n;
   private txsCommitted = 0;
+  private readonly appHashes = new Map<Machine, Uint8Array>();
   private progressAt = 0;
 
   constructor(play: Play, options: RunOptions) {
@@ -190,14 +192,15 @@ class Run {
   // --- watching ----------------------------------------------------------------------------------------------------------
 
   private onEvent(at: Machine, event: NodeEvent): void {
-    if (event.type === 'committed') this.onCommitted(event);
+    if (event.type === 'committed') this.onCommitted(at, event);
     if (event.type === 'step' && event.round > this.rounds.max) this.rounds.max = event.round;
     this.watch.event?.(at, event);
     const text = this.watch.line && eventText(event);
     if (text) this.watch.line?.({ atNs: this.now, node: at.name, what: text });
   }
 
-  private onCommitted({ height, round, txs }: Extract<NodeEvent, { type: 'committed' }>): void {
+  private onCommitted(at: Machine, { height, round, txs, appHash }: Extract<NodeEvent, { type: 'committed' }>): void {
+    this.appHashes.set(at, appHash);
     if (height <= this.heightMax) return;
     this.heightMax = height;
     this.txsCommitted += txs;
@@ -304,7 +307,7 @@ class Run {
       nodes: world.machines.map((machine) => ({
         name: machine.name,
         height: machine.height,
-        appHash: '',
+        appHash: hexOf(this.appHashes.get(machine) ?? EMPTY_BYTES),
         crashes: machine.crashes,
         lives: machine.lives,
         mode: machine.mode,

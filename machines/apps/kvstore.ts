@@ -149,7 +149,7 @@ export class KvStore implements Application {
       updates.push(update);
     }
     this.staged = staged;
-    this.updates = updates;
+    this.updates = lastOfEachKey(updates);
     this.size += request.txs.length;
     this.height = request.height;
     return {
@@ -157,7 +157,7 @@ export class KvStore implements Application {
       value: {
         events: [],
         txResults: request.txs.map(resultOf),
-        validatorUpdates: updates,
+        validatorUpdates: this.updates,
         appHash: appHashOf(this.size),
       },
     };
@@ -213,6 +213,20 @@ export class KvStore implements Application {
     this.pairs.delete(name);
     this.writes.push({ key, value: EMPTY_BYTES, remove: true });
   }
+}
+
+/**
+ * A validator changes once in a block, as the last word about it says. CometBFT's application returns both words of two, and its node
+ * then refuses the block that it has decided, and stops.
+ */
+function lastOfEachKey(updates: readonly ValidatorUpdate[]): readonly ValidatorUpdate[] {
+  const byKey = new Map<string, ValidatorUpdate>();
+  for (const update of updates) {
+    const key = byteKey(update.publicKey.bytes);
+    byKey.delete(key);
+    byKey.set(key, update);
+  }
+  return byKey.size === updates.length ? updates : [...byKey.values()];
 }
 
 /** Eight bytes that start with Go's signed varint of the size (State.Hash). */

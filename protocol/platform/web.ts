@@ -33,6 +33,6 @@ export function ed25519VerifyStrict(
 }
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 export const utf8Encode = (text: string): Uint8Array => encoder.encode(text);
 export const utf8Decode = (bytes: Uint8Array): string => decoder.decode(bytes);

@@ -2,7 +2,7 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import type { Vote } from '../../protocol/types.ts';
+import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import { consensusMessage } from '../oracles/ghost.ts';
 import { addressFor } from '../oracles/votes.ts';
 import { isInItsHeights, type Liar, type LiarKit, otherValue, Remembered, signedVote } from './liar.ts';
@@ -39,6 +39,8 @@ export function ownVote(kit: LiarKit, { channel, bytes }: Payload): Vote | null 
 }
 
 function makeLie(kit: LiarKit, vote: Vote): Payload | null {
+  const { votes } = kit.words;
+  if (votes !== undefined && votes !== (vote.type === PREVOTE ? 'prevotes' : 'precommits')) return null;
   if (!isInItsHeights(kit.words, vote.height) || !kit.lies()) return null;
   const blockId = otherValue(kit, vote);
   if (!blockId) return null;

@@ -203,8 +203,10 @@ export interface LiarWords {
   readonly liar: string;
   /** Whom it lies to; others get the truth. */
   readonly to: readonly NodeName[];
-  /** How often, of the times it could. */
+  /** How often in a million, of the times it could. */
   readonly ppm?: number;
+  /** Vote liars only: which votes it lies about; not given: both. */
+  readonly votes?: 'prevotes' | 'precommits';
   readonly fromHeight?: number;
   readonly toHeight?: number;
 }

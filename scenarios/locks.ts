@@ -1,0 +1,74 @@
+// What a lock is for: plays in which a height needs a second round, and the lock or the valid value decides what happens there.
+// With four equal validators v2 proposes round 0 of height 5, and v1 round 1.
+
+import {
+  anyone,
+  block,
+  drop,
+  everyone,
+  at,
+  heal,
+  height,
+  never,
+  nil,
+  scenario,
+  sometime,
+  v0,
+  v1,
+  v2,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const first = { height: 5, round: 0 };
+const second = { height: 5, round: 1 };
+
+/** v0 alone sees two thirds for block 1 and locks; the others go on without it, to block 2. */
+export const lockHolds = scenario('a locked validator does not prevote another block', {
+  name: 'lock-holds',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { height: 5, to: ['v3'] }),
+      drop('prevotes', { ...first, by: ['v0'] }),
+    ),
+    when(v3.prevotes(nil, first)),
+    when(v1.proposes(block(2), second), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    sometime(v0.prevotes(nil, second)),
+    never(v0.prevotes(block(2)), { while: v0.lockedOn(block(1)) }),
+    never(v0.prevotes(block(2), second)),
+  ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/** Three lock block 1 and nobody sees two thirds of precommits: the proposer of the next round must bring block 1 again. */
+export const validValueReproposed = scenario('a block with a polka is proposed again in the next round', {
+  name: 'valid-value-reproposed',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { height: 5, to: ['v3'] }),
+      drop('precommits', { ...first, by: ['v0'], to: ['v1', 'v3'] }),
+      drop('precommits', { ...first, by: ['v1'], to: ['v2', 'v3'] }),
+      drop('precommits', { ...first, by: ['v2'], to: ['v0', 'v3'] }),
+    ),
+    when(v3.prevotes(nil, first)),
+    when(v1.proposes(block(1), second), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    sometime(v1.locks(block(1), first)),
+    sometime(v2.locks(block(1), first)),
+    never(anyone.prevotes(block(2), { height: 5 })),
+    never(anyone.proposes(block(2), { height: 5 })),
+  ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});

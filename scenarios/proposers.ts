@@ -1,0 +1,54 @@
+// Proposers that are down, and validators that say two things at once.
+
+import {
+  anyone,
+  block,
+  crash,
+  everyone,
+  finally_,
+  height,
+  liar,
+  restart,
+  scenario,
+  sometime,
+  txs,
+  v0,
+  v1,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+export const proposerDown = scenario('a proposer is down: its rounds are lost, its heights are not', {
+  name: 'proposer-down',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(v0.decides(height(9)), restart('v1')),
+    when(v1.decides(height(9))),
+  ],
+  holds: [sometime(anyone.enters('propose', { round: 1 }))],
+  ends: everyone.decides(height(14), { within: '240s' }),
+});
+
+export const equivocatingProposer = scenario('a proposer shows one block to some and another to others', {
+  name: 'equivocating-proposer',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('v2', 'proposal-equivocator', ['v0'])],
+  holds: [sometime(anyone.prevotes(block(1))), sometime(anyone.prevotes(block(2)))],
+  ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+export const equivocatorPunished = scenario('who signs two votes is named in a block and loses power', {
+  name: 'equivocator-punished',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  liars: [
+    liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { votes: 'prevotes', fromHeight: 3, toHeight: 3 }),
+  ],
+  act: [when(everyone.punishes('v3'))],
+  holds: [finally_(v3.hasPower(9))],
+  ends: everyone.decides(height(12), { within: '240s' }),
+});

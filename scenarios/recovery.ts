@@ -1,0 +1,75 @@
+// Nodes that die and come back, with what their disk kept.
+
+import type { Stream } from '../sim/choices.ts';
+import type { CrashHow } from '../sim/disk-door.ts';
+import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/play.ts';
+import {
+  after,
+  crash,
+  drawn,
+  everyone,
+  heal,
+  height,
+  isolate,
+  restart,
+  scenario,
+  txs,
+  v0,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const HOWS: readonly CrashHow[] = ['clean', 'lose', 'drawn'];
+/** Around a sync: just before it is asked for, before it is durable, and when it is durable and nobody was told. */
+const SYNC_POINTS: readonly Pick<CrashPoint, 'op' | 'when'>[] = [
+  { op: 'sync', when: 'before' },
+  { op: 'flush', when: 'inside' },
+  { op: 'flush', when: 'after' },
+];
+const CRASHES = 4;
+
+function crashAroundOne(stream: Stream, node: NodeName): Action {
+  const point = stream.pick(SYNC_POINTS);
+  const log = stream.pick(['consensus', 'privval'] as const);
+  const store = stream.pick(['chain', 'app'] as const);
+  const on = point.op === 'sync' || stream.chance(1, 2) ? log : store;
+  return crash(node, {
+    how: stream.pick(HOWS),
+    restart: `${stream.draw(4000)}ms`,
+    point: { ...point, on, nth: 1 + stream.draw(6) },
+  });
+}
+
+/** Each crash waits until its node has come back from the one before. */
+export const crashAroundSync = drawn('crash-around-sync', 'nodes die before, inside and after each sync, and come back', (stream) => {
+  const nodes = Array.from({ length: CRASHES }, () => stream.pick(['v0', 'v1', 'v2', 'v3'] as const));
+  const act = nodes.flatMap((name, i): Directive[] => [
+    when({ who: name, does: 'decides', height: 2 + 2 * i }, crashAroundOne(stream, name)),
+    when({ who: name, does: 'crashes' }),
+    when({ who: name, does: 'joins' }),
+  ]);
+  return scenario('drawn', {
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act,
+    ends: everyone.decides(height(14), { within: '400s' }),
+  });
+});
+
+export const laggingNodeCatchesUp = scenario('a node that was away catches up: by gossip, and by block sync', {
+  name: 'lagging-node-catches-up',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    // Away for a few heights, its process alive: its peers hand it the votes and parts it has missed.
+    when(v0.decides(height(2)), isolate('v3')),
+    when(v0.decides(height(5)), heal()),
+    when(v3.decides(height(5))),
+    // Down for many: it asks for whole blocks.
+    after('5s', crash('v3')),
+    when(v0.decides(height(30)), restart('v3')),
+    when(v3.joins()),
+  ],
+  ends: everyone.decides(height(36), { within: '400s' }),
+});
