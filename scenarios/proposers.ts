@@ -46,9 +46,9 @@ export const equivocatorPunished = scenario('who signs two votes is named in a b
   cast: validators(4),
   load: txs({ perSecond: 3 }),
   liars: [
-    liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { votes: 'prevotes', fromHeight: 3, toHeight: 3 }),
+    liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { votes: 'prevotes', fromHeight: 3, toHeight: 8 }),
   ],
   act: [when(everyone.punishes('v3'))],
-  holds: [finally_(v3.hasPower(9))],
+  holds: [finally_(v3.isWeakerThan(10))],
   ends: everyone.decides(height(12), { within: '240s' }),
 });

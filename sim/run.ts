@@ -172,18 +172,22 @@ class Run {
     };
     for (const words of play.liars) {
       const machine = world.machine(words.node);
+      let told = 0;
       const stream = world.choices.stream(`liar/${words.node}/${words.liar}`);
       const lie = liarNamed(words.liar)({
         machine,
         words,
         chainId: world.chainId,
         victims: new Set(words.to.map((name) => world.machine(name).member.id)),
-        lies: () => stream.chance(words.ppm ?? 1_000_000, 1_000_000),
+        lies: () => told < (words.times ?? Number.MAX_SAFE_INTEGER) && stream.chance(words.ppm ?? 1_000_000, 1_000_000),
         proposed: (height, round) => this.witness.proposedAt(height, round),
         submitted: (tx) => {
           for (const oracle of world.oracles) oracle.submitted?.(machine, tx);
         },
-        count: (what) => this.stage.count(what),
+        count: (what) => {
+          told++;
+          this.stage.count(what);
+        },
       });
       rules.addLie(machine.member.id, lie);
     }

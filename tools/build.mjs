@@ -1,6 +1,6 @@
-// Builds dist/ with tsc from a clean folder, and makes the command line runnable. Run by `npm ci` through `prepare`.
+// Builds dist/ with tsc, beside the old one until it is whole, and makes the command line runnable. Run by `npm ci` through `prepare`.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,10 +10,36 @@ if (!existsSync(tsc)) {
   console.log('build: typescript is not installed, dist/ is used as it stands');
   process.exit(0);
 }
-rmSync(join(root, 'dist'), { recursive: true, force: true });
-execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
-  cwd: root,
-  stdio: 'inherit',
-});
-const cli = join(root, 'dist', 'runtime', 'cli', 'nodecli.js');
+
+/** Short hash of HEAD, `-dirty` when the tree differs from it; `unknown` outside a checkout (an unpacked package). */
+function commit() {
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
+      .toString()
+      .trim();
+  try {
+    return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '-dirty');
+  } catch {
+    return 'unknown';
+  }
+}
+
+const dist = join(root, 'dist');
+const fresh = join(root, 'dist.new');
+rmSync(fresh, { recursive: true, force: true });
+const args = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
+try {
+  execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+} catch {
+  rmSync(fresh, { recursive: true, force: true });
+  process.exit(1); // tsc has said why
+}
+// Written by hand, so tsc does not emit it; the declarations beside it speak of it.
+const platform = join('protocol', 'platform', 'platform.d.ts');
+copyFileSync(join(root, platform), join(fresh, platform));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+writeFileSync(join(fresh, 'build-info.json'), `${JSON.stringify({ version, commit: commit() })}\n`);
+const cli = join(fresh, 'runtime', 'cli', 'nodecli.js');
 if (existsSync(cli)) chmodSync(cli, 0o755);
+rmSync(dist, { recursive: true, force: true });
+renameSync(fresh, dist);

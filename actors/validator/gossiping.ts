@@ -120,6 +120,15 @@ export function onGossipTick(v: ValidatorState): void {
   keepGossiping(v);
 }
 
+/** A height begins and peers are beyond it: said at once, so that they serve the next one, and do not wait for our next tick. */
+export function tellThoseAhead(v: ValidatorState): void {
+  for (const view of v.views.values()) {
+    if (view.height <= v.consensus.height) continue;
+    const step = roundStep(v.consensus, view, startedSeconds(v));
+    if (step) send(v, [view.peer], [payloadOf(step)]);
+  }
+}
+
 /** Right now, whatever this peer lacks (it just said where it stands). */
 export function offerTo(v: ValidatorState, view: PeerView): void {
   if (v.mode !== 'consensus') return;

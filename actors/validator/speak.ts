@@ -33,7 +33,7 @@ import {
 } from '../../protocol/types.ts';
 import { encodeBlock } from '../../protocol/wire/index.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
-import { broadcast, pushOwn, restGossip } from './gossiping.ts';
+import { broadcast, pushOwn, restGossip, tellThoseAhead } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
 import { payloadOf } from './words.ts';
@@ -101,6 +101,7 @@ function carryOut(v: ValidatorState, said: Said): boolean {
     case 'height-begins':
       restGossip(v);
       scheduleStart(v);
+      tellThoseAhead(v);
       return true;
   }
 }

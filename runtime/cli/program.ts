@@ -10,14 +10,13 @@ export function program(): Command {
     .description('A BFT blockchain network that you can rehearse before you run it.')
     .version(packageVersion(), '-V, --version')
     .option('--trace-errors', 'print the stack of an unexpected error')
-    .showHelpAfterError('(--help tells more)')
     .addCommand(simCommand())
     .addCommand(clusterCommand());
 }
 
-/** Every command, however deep, throws instead of ending the process. */
+/** Every command, however deep, throws instead of ending the process, and says where help is. */
 function overrideExit(command: Command): void {
-  command.exitOverride();
+  command.exitOverride().showHelpAfterError('(--help tells more)');
   for (const each of command.commands) overrideExit(each as Command);
 }
 

@@ -7,7 +7,7 @@ import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
 import { loadPlay } from './play-file.ts';
-import { Columns, ProgressBar, storyLine, toJson, verdictLines } from './screen.ts';
+import { Columns, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName } from './telling.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
@@ -16,6 +16,7 @@ export interface RunFlags {
   readonly seed: string;
   readonly json?: boolean;
   readonly log?: boolean;
+  readonly story?: boolean;
   readonly quiet?: boolean;
   readonly trace?: string;
   readonly genesis?: string;
@@ -47,7 +48,7 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const seed = seedOf(flags.seed);
   const play = await loadPlay(nameOrFile);
   const cast = castFor(play, flags);
-  const bar = new ProgressBar(!flags.log && !flags.json);
+  const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const options: RunOptions = {
     seed,
@@ -69,20 +70,18 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
 }
 
 function watchOf(flags: RunFlags, bar: ProgressBar, trace: TraceWriter | null): RunWatch {
-  const columns = new Columns(print);
-  const tells = !flags.json && !flags.quiet;
+  const say = (line: string): void => {
+    bar.clear();
+    print(line);
+  };
+  const columns = new Columns(say);
+  const story = new Story(say, flags.story === true);
+  const isSilent = flags.json === true || flags.quiet === true;
   return {
-    ...(flags.log && !flags.json
-      ? {
-          event: (at, event) => columns.event(at, event, at.disk.agenda.now),
-          line: (line) => line.node === '' && columns.line(line),
-        }
-      : tells && {
-          line: (line) => {
-            bar.clear();
-            print(storyLine(line));
-          },
-        }),
+    ...(!isSilent && {
+      event: (at, event) => (flags.log ? columns : story).event(at, event, at.disk.agenda.now),
+      line: (line) => (flags.log ? columns : story).line(line),
+    }),
     progress: (done, height) => bar.update(done, `height ${height}`),
     ...(trace && { trace: (bytes) => trace.write(bytes) }),
   };

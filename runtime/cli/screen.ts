@@ -3,7 +3,7 @@
 import type { NodeEvent } from '../../actors/turn.ts';
 import type { Machine } from '../../sim/machine.ts';
 import type { StoryLine, Verdict } from '../../sim/verdict.ts';
-import { eventName, grouped, secondsOf } from './telling.ts';
+import { eventName, grouped, secondsOf, shortHash } from './telling.ts';
 
 type Print = (line: string) => void;
 
@@ -20,14 +20,15 @@ export class Columns {
   }
 
   event(at: Machine, event: NodeEvent, atNs: number): void {
-    const what = eventName(event);
+    const what = eventName(event, (peer) => addressOf(at, peer));
     if (what === null) return;
     if (this.names[at.index] === undefined) this.head(at);
     this.print(`${time(atNs)}${' '.repeat(at.index * COLUMN_WIDTH)}${what}`);
   }
 
-  line({ atNs, what }: StoryLine): void {
-    this.print(`${time(atNs)}-- ${what}`);
+  /** What the world does; what nodes do is told by their events. */
+  line({ atNs, node, what }: StoryLine): void {
+    if (node === '') this.print(`${time(atNs)}-- ${what}`);
   }
 
   private head(at: Machine): void {
@@ -37,10 +38,45 @@ export class Columns {
   }
 }
 
+/** `sim://v1` is v1. */
+const addressOf = (at: Machine, peer: string): string =>
+  at.config.peers.find((each) => each.peer === peer)?.address.replace(/^.*:\/\//, '') ?? peer.slice(0, 8);
+
 const time = (atNs: number): string => `${secondsOf(atNs).padStart(TIME_WIDTH - 2)}  `;
 
-/** A story in sentences: who does it is part of the sentence. */
-export const storyLine = ({ atNs, what }: StoryLine): string => `${time(atNs)}${what}`;
+/** What happens all the time in a healthy network; a short story tells each height in one line instead. */
+const EVERYDAY = /^(starts$|asks its peers|takes part|proposes|prevotes|precommits|locks|decides)/;
+/** After so many heights a short story only tells each hundredth. */
+const HEIGHTS_TOLD = 100n;
+
+/** A story in sentences: all of it, or the heights and what disturbs them. */
+export class Story {
+  private readonly print: Print;
+  private readonly isWhole: boolean;
+  private height = 0n;
+
+  constructor(print: Print, isWhole: boolean) {
+    this.print = print;
+    this.isWhole = isWhole;
+  }
+
+  line({ atNs, node, what }: StoryLine): void {
+    if (node === '') this.print(`${time(atNs)}-- ${what}`);
+    else if (this.isWhole || !EVERYDAY.test(what)) this.print(`${time(atNs)}${node} ${what}`);
+  }
+
+  event(at: Machine, event: NodeEvent, atNs: number): void {
+    if (this.isWhole || event.type !== 'committed' || event.height <= this.height) return;
+    const { height, hash, round, txs } = event;
+    this.height = height;
+    if (height > HEIGHTS_TOLD && height % HEIGHTS_TOLD !== 0n) return;
+    const late = round === 0 ? '' : `, in round ${round}`;
+    const many = txs === 1 ? '1 transaction' : `${txs} transactions`;
+    this.print(
+      `${time(atNs)}height ${height}: block ${shortHash(hash)} with ${many}${late}; ${at.name} has it first`,
+    );
+  }
+}
 
 const BAR_WIDTH = 30;
 /** A short run needs no bar; a long one wants no more than this many updates. */

@@ -35,6 +35,7 @@ function addRuns(sim: Command): void {
     .option('--seed <seed>', 'a whole number: everything that chance decides follows from it', '1')
     .option('--json', 'only the verdict, as JSON')
     .option('--log', 'one line per event, a column per node')
+    .option('--story', 'tell every vote, not only the heights and what disturbs them')
     .option('--quiet', 'only the verdict')
     .option('--trace <file>', 'write every turn of every node to this file')
     .option('--genesis <file>', 'perform it with the validators of this genesis ...')

@@ -95,8 +95,8 @@ export function messageName(message: LocalMessage, nameOf: (peer: string) => str
   }
 }
 
-/** What a node published, in a few words; null: not worth a line. */
-export function eventName(event: NodeEvent): string | null {
+/** What a node published, in a few words; null: not worth a line. `nameOf` tells a peer's name from its id. */
+export function eventName(event: NodeEvent, nameOf: (peer: string) => string): string | null {
   switch (event.type) {
     case 'step':
       return `${event.height}/${event.round} ${STEP_NAME[event.step] ?? event.step}`;
@@ -109,7 +109,7 @@ export function eventName(event: NodeEvent): string | null {
     case 'halted':
       return `${event.type}: ${event.what}`;
     case 'peer':
-      return `peer ${event.peer.slice(0, 8)} ${event.up ? 'up' : 'gone'}`;
+      return `${nameOf(event.peer)} ${event.up ? 'greeted' : 'gone'}`;
     case 'checked':
       return event.code === 0 ? null : `tx ${shortHash(event.hash)} refused: ${event.because}`;
     case 'evidence':

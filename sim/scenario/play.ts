@@ -52,7 +52,7 @@ export type StateOf =
   | { readonly who: NodeName; readonly is: 'locked-on'; readonly block: BlockNumber }
   | { readonly who: NodeName; readonly is: 'up' | 'down' | 'syncing' | 'in-consensus' }
   /** The voting power of its key in the set of the next height, as the chain has it. */
-  | { readonly who: NodeName; readonly is: 'of-power'; readonly power: number };
+  | { readonly who: NodeName; readonly is: 'of-power' | 'weaker-than'; readonly power: number };
 
 /** What messages a rule is about, by what they carry. */
 export type MessageKind =
@@ -205,6 +205,8 @@ export interface LiarWords {
   readonly to: readonly NodeName[];
   /** How often in a million, of the times it could. */
   readonly ppm?: number;
+  /** So many lies in all; not given: no end. */
+  readonly times?: number;
   /** Vote liars only: which votes it lies about; not given: both. */
   readonly votes?: 'prevotes' | 'precommits';
   readonly fromHeight?: number;

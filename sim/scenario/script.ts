@@ -147,6 +147,7 @@ export function conditionText({ who, does, height, round, block, step, against }
 export function stateText(state: StateOf): string {
   if (state.is === 'locked-on') return `${state.who} is locked on block ${state.block}`;
   if (state.is === 'of-power') return `${state.who} has power ${state.power}`;
+  if (state.is === 'weaker-than') return `${state.who} has less power than ${state.power}`;
   return `${state.who} is ${state.is}`;
 }
 

@@ -200,6 +200,12 @@ export class Witness {
     return block === undefined || this.isBlock(block, happening.height, happening.hash);
   }
 
+  /** In the set of two heights ahead, which holds all that has been decided so far. */
+  private powerOf(machine: Machine): bigint {
+    const set = this.ghost.set(this.heightMax + 2n) ?? this.ghost.set(this.heightMax + 1n);
+    return set?.powerOf(addressOf(machine)) ?? 0n;
+  }
+
   isSo(state: StateOf, machine: Machine): boolean {
     switch (state.is) {
       case 'up':
@@ -210,11 +216,10 @@ export class Witness {
         return machine.mode === 'sync';
       case 'in-consensus':
         return machine.mode === 'consensus';
-      case 'of-power': {
-        // The set of two heights ahead holds all that has been decided so far.
-        const set = this.ghost.set(this.heightMax + 2n) ?? this.ghost.set(this.heightMax + 1n);
-        return set?.powerOf(addressOf(machine)) === BigInt(state.power);
-      }
+      case 'of-power':
+        return this.powerOf(machine) === BigInt(state.power);
+      case 'weaker-than':
+        return this.powerOf(machine) < BigInt(state.power);
       case 'locked-on': {
         const lock = this.locks.get(machine);
         if (!lock || lock.height !== machine.height + 1n) return false;

@@ -95,6 +95,7 @@ export class Player extends Actor<NodeName> {
   isSyncing: StateOf;
   isInConsensus: StateOf;
   hasPower = (power: number): StateOf => ({ who: this.name, is: 'of-power', power });
+  isWeakerThan = (power: number): StateOf => ({ who: this.name, is: 'weaker-than', power });
 
   constructor(name: NodeName) {
     super(name);

@@ -1,0 +1,193 @@
+// config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and defaults; keys of others are left alone.
+
+import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
+import { applicationNamed } from '../../machines/apps/application.ts';
+import type { ConsensusConfig } from '../../machines/consensus/config.ts';
+import type { MempoolConfig } from '../../machines/mempool/config.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { readText, SetupError } from './files.ts';
+import { formatWsAddress } from './net-address.ts';
+import { durationNs, durationText, parseToml, type Toml } from './toml.ts';
+
+/** What the file says of a node, in the words of `NodeConfig`. */
+export type Settings = Pick<NodeConfig, 'name' | 'app' | 'consensus' | 'mempool' | 'peers' | 'listenAddress'>;
+
+export interface PeerAt {
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+const peerText = ({ id, host, port }: PeerAt): string => `${id}@${host}:${port}`;
+
+/** The file of a new node. */
+export function configText(moniker: string, self: PeerAt, peers: readonly PeerAt[]): string {
+  const { consensus, mempool } = DEFAULT_NODE;
+  return `# The configuration of one node. Durations are texts such as "1.5s" and "100ms".
+
+version = "0.38.26"
+# An application in the same process: kvstore, counter or noop.
+proxy_app = "${DEFAULT_NODE.app}"
+moniker = ${JSON.stringify(moniker)}
+genesis_file = "config/genesis.json"
+priv_validator_key_file = "config/priv_validator_key.json"
+priv_validator_state_file = "data/priv_validator_state.json"
+node_key_file = "config/node_key.json"
+
+[p2p]
+# WebSocket. Peers do not prove who they are yet, so only addresses of this machine are accepted.
+laddr = "tcp://${self.host}:${self.port}"
+persistent_peers = "${peers.map(peerText).join(',')}"
+addr_book_strict = false
+allow_duplicate_ip = true
+
+[mempool]
+type = "${mempool.kind}"
+recheck = ${mempool.recheck}
+broadcast = ${mempool.broadcast}
+size = ${mempool.txsMax}
+max_txs_bytes = ${mempool.bytesMax}
+cache_size = ${mempool.cacheSize}
+keep-invalid-txs-in-cache = ${mempool.keepInvalidTxsInCache}
+max_tx_bytes = ${mempool.txBytesMax}
+
+[consensus]
+timeout_propose = "${durationText(consensus.timeoutProposeNs)}"
+timeout_propose_delta = "${durationText(consensus.timeoutProposeDeltaNs)}"
+timeout_prevote = "${durationText(consensus.timeoutPrevoteNs)}"
+timeout_prevote_delta = "${durationText(consensus.timeoutPrevoteDeltaNs)}"
+timeout_precommit = "${durationText(consensus.timeoutPrecommitNs)}"
+timeout_precommit_delta = "${durationText(consensus.timeoutPrecommitDeltaNs)}"
+timeout_commit = "${durationText(consensus.timeoutCommitNs)}"
+skip_timeout_commit = ${consensus.skipTimeoutCommit}
+create_empty_blocks = ${consensus.createEmptyBlocks}
+create_empty_blocks_interval = "${durationText(consensus.createEmptyBlocksIntervalNs)}"
+peer_gossip_sleep_duration = "${durationText(consensus.gossipNs)}"
+block_time_tolerance = "${durationText(consensus.blockTimeToleranceNs)}"
+`;
+}
+
+/** Refuses (SetupError) what this node cannot follow, naming file and key. */
+export function readConfigFile(path: string): Settings {
+  const values = parseToml(readText('the configuration', path));
+  if (isRefusal(values)) throw new SetupError(`the configuration ${path} is not valid: ${values.because}`);
+  const keys = new Keys(path, values as Toml);
+  const app = keys.text('proxy_app', DEFAULT_NODE.app);
+  const named = applicationNamed(app);
+  if (isRefusal(named)) throw keys.wrong('proxy_app', `the name of an application: ${named.because}`);
+  return {
+    name: keys.text('moniker', 'anonymous'),
+    app,
+    listenAddress: listenAddress(keys),
+    peers: peersOf(keys),
+    mempool: mempoolOf(keys),
+    consensus: consensusOf(keys),
+  };
+}
+
+function mempoolOf(keys: Keys): MempoolConfig {
+  const { mempool } = DEFAULT_NODE;
+  const kind = keys.text('mempool.type', mempool.kind);
+  if (kind !== 'flood' && kind !== 'nop') throw keys.wrong('mempool.type', '"flood" or "nop"');
+  return {
+    ...mempool,
+    kind,
+    recheck: keys.flag('mempool.recheck', mempool.recheck),
+    broadcast: keys.flag('mempool.broadcast', mempool.broadcast),
+    txsMax: keys.count('mempool.size', mempool.txsMax),
+    bytesMax: keys.count('mempool.max_txs_bytes', mempool.bytesMax),
+    cacheSize: keys.count('mempool.cache_size', mempool.cacheSize),
+    keepInvalidTxsInCache: keys.flag('mempool.keep-invalid-txs-in-cache', mempool.keepInvalidTxsInCache),
+    txBytesMax: keys.count('mempool.max_tx_bytes', mempool.txBytesMax),
+  };
+}
+
+function consensusOf(keys: Keys): ConsensusConfig {
+  const { consensus } = DEFAULT_NODE;
+  const time = (key: string, usual: bigint): bigint => keys.duration(`consensus.${key}`, usual);
+  return {
+    ...consensus,
+    timeoutProposeNs: time('timeout_propose', consensus.timeoutProposeNs),
+    timeoutProposeDeltaNs: time('timeout_propose_delta', consensus.timeoutProposeDeltaNs),
+    timeoutPrevoteNs: time('timeout_prevote', consensus.timeoutPrevoteNs),
+    timeoutPrevoteDeltaNs: time('timeout_prevote_delta', consensus.timeoutPrevoteDeltaNs),
+    timeoutPrecommitNs: time('timeout_precommit', consensus.timeoutPrecommitNs),
+    timeoutPrecommitDeltaNs: time('timeout_precommit_delta', consensus.timeoutPrecommitDeltaNs),
+    timeoutCommitNs: time('timeout_commit', consensus.timeoutCommitNs),
+    skipTimeoutCommit: keys.flag('consensus.skip_timeout_commit', consensus.skipTimeoutCommit),
+    createEmptyBlocks: keys.flag('consensus.create_empty_blocks', consensus.createEmptyBlocks),
+    createEmptyBlocksIntervalNs: time('create_empty_blocks_interval', consensus.createEmptyBlocksIntervalNs),
+    gossipNs: time('peer_gossip_sleep_duration', consensus.gossipNs),
+    blockTimeToleranceNs: time('block_time_tolerance', consensus.blockTimeToleranceNs),
+  };
+}
+
+const PLACE = /^(?:tcp:\/\/)?(\[[0-9a-fA-F:]+\]|[^/:@[\]]+):([0-9]{1,5})$/;
+
+/** `ws://host:port` of `tcp://host:port`; null when it is none. */
+function wsAddress(text: string): string | null {
+  const [, host, port] = PLACE.exec(text) ?? [];
+  if (host === undefined || port === undefined || Number(port) > 65_535) return null;
+  return formatWsAddress({ host: host.replace(/^\[|\]$/g, ''), port: Number(port) });
+}
+
+function listenAddress(keys: Keys): string {
+  const text = keys.text('p2p.laddr', 'tcp://127.0.0.1:26656');
+  return wsAddress(text) ?? keys.fails('p2p.laddr', 'an address such as "tcp://127.0.0.1:26656"');
+}
+
+function peersOf(keys: Keys): Settings['peers'] {
+  const entries = keys.text('p2p.persistent_peers', '').split(',');
+  return entries
+    .filter((entry) => entry.trim() !== '')
+    .map((entry) => {
+      const [, peer, place] = /^([0-9a-f]{40})@(.+)$/.exec(entry.trim()) ?? [];
+      const address = place === undefined ? null : wsAddress(place);
+      if (peer === undefined || address === null) {
+        return keys.fails('p2p.persistent_peers', `a list of id@host:port, and not "${entry}"`);
+      }
+      return { peer, address };
+    });
+}
+
+/** The values of one file; what is missing has its usual value. */
+class Keys {
+  private readonly path: string;
+  private readonly values: Toml;
+
+  constructor(path: string, values: Toml) {
+    this.path = path;
+    this.values = values;
+  }
+
+  wrong(key: string, wants: string): SetupError {
+    return new SetupError(`the configuration ${this.path} is not valid: ${key} must be ${wants}`);
+  }
+
+  fails(key: string, wants: string): never {
+    throw this.wrong(key, wants);
+  }
+
+  text(key: string, usual: string): string {
+    const value = this.values.get(key) ?? usual;
+    return typeof value === 'string' ? value : this.fails(key, 'a text in quotes');
+  }
+
+  flag(key: string, usual: boolean): boolean {
+    const value = this.values.get(key) ?? usual;
+    return typeof value === 'boolean' ? value : this.fails(key, 'true or false');
+  }
+
+  count(key: string, usual: number): number {
+    const value = this.values.get(key) ?? usual;
+    if (typeof value !== 'number') return this.fails(key, 'a whole number');
+    return value >= 0 && Number.isSafeInteger(value) ? value : this.fails(key, "a number that isn't negative");
+  }
+
+  duration(key: string, usual: bigint): bigint {
+    const value = this.values.get(key);
+    if (value === undefined) return usual;
+    const ns = typeof value === 'string' ? durationNs(value) : null;
+    return ns ?? this.fails(key, 'a duration such as "1.5s" or "100ms", not negative');
+  }
+}

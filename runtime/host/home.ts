@@ -1,0 +1,183 @@
+// The folders of a network's nodes, as `testnet` writes them (spec 1.1, 2): made with fresh keys, and read back with errors that name the file.
+
+import { randomBytes, randomInt } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import {
+  formatGenesis,
+  formatNodeKey,
+  formatPrivValidatorKey,
+  formatPrivValidatorState,
+  nodeIdOf,
+  type SignState,
+} from '../../protocol/json/index.ts';
+import { type KeyPair, keyPairOfSeed } from '../../protocol/keys.ts';
+import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
+import { EMPTY_BYTES, type Genesis } from '../../protocol/types.ts';
+import { configText, readConfigFile } from './config-file.ts';
+import { readText, SetupError, setupError, writeFileAtomic } from './files.ts';
+import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
+
+export const homePaths = (home: string) => ({
+  config: join(home, 'config', 'config.toml'),
+  genesis: join(home, 'config', 'genesis.json'),
+  nodeKey: join(home, 'config', 'node_key.json'),
+  validatorKey: join(home, 'config', 'priv_validator_key.json'),
+  signState: join(home, 'data', 'priv_validator_state.json'),
+  data: join(home, 'data'),
+});
+
+/** All that a node's process reads before it opens its ports. */
+export interface NodeHome {
+  readonly path: string;
+  readonly config: NodeConfig;
+  readonly validatorKey: KeyPair;
+  /** Of the file: where this key last signed when it was last stopped in peace. */
+  readonly signState: SignState;
+}
+
+const HOST = '127.0.0.1';
+const PREFIX = 'node';
+/** Ports of a new network from here on: CometBFT's. */
+export const PORT_FIRST = 26_656;
+const NEVER_SIGNED: SignState = {
+  height: 0n,
+  round: 0,
+  step: 0,
+  signature: EMPTY_BYTES,
+  signBytes: EMPTY_BYTES,
+};
+
+/** node0, node1, ... below a network's folder. */
+export const homesBelow = (folder: string, validators: number): string[] =>
+  Array.from({ length: validators }, (_, i) => join(folder, `${PREFIX}${i}`));
+
+// --- making --------------------------------------------------------------------------------------------------------
+
+/**
+ * Homes of a new network below `folder`: fresh keys, power 1 each, a shared genesis of now.
+ * @param ports where each listens on 127.0.0.1
+ */
+export function makeHomes(folder: string, ports: readonly number[]): string[] {
+  const homes = homesBelow(folder, ports.length);
+  const keys = homes.map(() => ({ validator: freshKey(), node: freshKey() }));
+  const genesis = formatGenesis(genesisOf(keys.map(({ validator }) => validator)));
+  const peers = keys.map(({ node }, i) => {
+    return { id: nodeIdOf(node.publicKey), host: HOST, port: ports[i] as number };
+  });
+  for (const [i, home] of homes.entries()) {
+    const key = keys[i] as (typeof keys)[number];
+    const paths = homePaths(home);
+    makeFolder(join(home, 'config'), 0o755);
+    makeFolder(paths.data, 0o700);
+    const config = configText(`${PREFIX}${i}`, peers[i] as (typeof peers)[number], peers);
+    writeFileAtomic(paths.config, config, 0o644);
+    writeFileAtomic(paths.genesis, genesis, 0o644);
+    writeFileAtomic(paths.nodeKey, formatNodeKey(key.node), 0o600);
+    writeFileAtomic(paths.signState, formatPrivValidatorState(NEVER_SIGNED), 0o600);
+    // Last: a home with this file is complete.
+    writeFileAtomic(paths.validatorKey, formatPrivValidatorKey(key.validator), 0o600);
+  }
+  return homes;
+}
+
+const freshKey = (): KeyPair => keyPairOfSeed(new Uint8Array(randomBytes(32)));
+
+function makeFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { recursive: true });
+    chmodSync(path, mode); // whatever the umask is
+  } catch (error) {
+    throw setupError(`cannot make the folder ${path}`, error);
+  }
+}
+
+const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+function genesisOf(validators: readonly KeyPair[]): Genesis {
+  const tail = Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  return {
+    genesisTimeNs: BigInt(Date.now()) * 1_000_000n,
+    chainId: `chain-${tail}`,
+    initialHeight: 0n, // the file says 0, and it is read as 1 (spec 1.1)
+    consensusParams: DEFAULT_PARAMS,
+    validators: validators.map(({ address, publicKey }, i) => {
+      return { address, publicKey, power: 1n, name: `${PREFIX}${i}` };
+    }),
+    appHash: EMPTY_BYTES,
+    appState: EMPTY_BYTES,
+  };
+}
+
+// --- reading -------------------------------------------------------------------------------------------------------
+
+/** Refuses (SetupError) a home that is not whole, or does not fit together. */
+export function readHome(path: string): NodeHome {
+  const paths = homePaths(path);
+  const genesis = readGenesisFile(paths.genesis);
+  const nodeKey = readNodeKeyFile(paths.nodeKey);
+  const validatorKey = readValidatorKeyFile(paths.validatorKey).pair;
+  if (validatorKey.publicKey.type !== 'ed25519') {
+    throw new SetupError(`the validator key file ${paths.validatorKey}: only ed25519 keys sign here`);
+  }
+  if (genesis.validators.length === 0) {
+    throw new SetupError(`the genesis file ${paths.genesis} names no validators: nobody could make a block`);
+  }
+  const signState = readSignStateFile(paths.signState);
+  if (!signState) {
+    throw new SetupError(
+      `${paths.signState} is missing: without it this key might sign twice. Restore it, ` +
+        'or (only if the key never signed) write {"height":"0","round":0,"step":0} into it',
+    );
+  }
+  const settings = readConfigFile(paths.config);
+  const config: NodeConfig = {
+    ...DEFAULT_NODE,
+    ...settings,
+    id: nodeIdOf(nodeKey.publicKey),
+    genesis: readText('the genesis file', paths.genesis),
+    publicKey: hexOf(validatorKey.publicKey.bytes),
+  };
+  return { path, config, validatorKey, signState };
+}
+
+/** How the homes of a network below `folder` stand. */
+export function homesFound(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  try {
+    return readdirSync(folder).filter((name) => /^node[0-9]+$/.test(name)).length;
+  } catch (error) {
+    throw setupError(`cannot read the folder ${folder}`, error);
+  }
+}
+
+/** The homes of an existing network, if it has so many nodes and each is whole; a refusal that says what to do if not. */
+export function existingHomes(folder: string, validators: number): string[] {
+  const found = homesFound(folder);
+  if (found !== validators) {
+    throw new SetupError(
+      `${folder} holds a network of ${found} nodes, not ${validators}: ` +
+        `start it with --validators ${found}, or name another folder`,
+    );
+  }
+  const homes = homesBelow(folder, validators);
+  const chains = homes.map((home) => {
+    const paths = homePaths(home);
+    const missing = Object.values(paths).find((path) => !existsSync(path));
+    if (missing !== undefined) {
+      throw new SetupError(
+        `${folder} holds an incomplete network: ${missing} is missing. Restore it, or remove the folder to begin anew`,
+      );
+    }
+    return readHome(home).config.genesis;
+  });
+  const other = chains.findIndex((genesis) => genesis !== chains[0]);
+  if (other > 0) {
+    throw new SetupError(
+      `${homes[0]} and ${homes[other]} have different genesis files: copy one to all, or remove ${folder}`,
+    );
+  }
+  return homes;
+}

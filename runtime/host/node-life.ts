@@ -1,0 +1,205 @@
+// One life of a node on this machine: its home read, its ports opened, its actors wired to them by the kernel, and everything closed at the end.
+
+import { configValue, nodeCast, ownerOf } from '../../actors/node.ts';
+import type { MempoolState } from '../../actors/mempool.ts';
+import type { ActorName, NodeEvent } from '../../actors/turn.ts';
+import type { ValidatorState } from '../../actors/validator/state.ts';
+import { sha256 } from '#platform';
+import { blockKey } from '../../machines/chain/keys.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts';
+import { decodeBlock } from '../../protocol/wire/index.ts';
+import { Node, type Watcher } from '../kernel/node.ts';
+import { homePaths, type NodeHome, readHome } from './home.ts';
+import type { Repair } from './log.ts';
+import { type HostPorts, hostPorts } from './ports.ts';
+import type { FromNode, NodeStatus } from './process-words.ts';
+import { openRecorder, type Recorder } from './recorder.ts';
+import { exportSignState, importSignState } from './sign-state.ts';
+
+export interface LifeOptions {
+  readonly home: string;
+  /** The trace's file; null: nothing is recorded. */
+  readonly record: string | null;
+  /** The commit that the trace names. */
+  readonly commit: string;
+  /** A line for the person who runs the node. */
+  readonly say: (line: string) => void;
+  /** What the cluster hears. */
+  readonly tell: (word: FromNode) => void;
+  /** The node cannot go on; `isBug`: an actor threw. */
+  readonly ended: (because: string, isBug: boolean) => void;
+}
+
+/** Signatures of some heights of a hundred validators: a vote is verified when it comes and again in a commit. */
+const SIGNATURES_REMEMBERED = 65_536;
+
+export class NodeLife {
+  private readonly options: LifeOptions;
+  private readonly home: NodeHome;
+  private readonly ports: HostPorts;
+  private readonly recorder: Recorder | null;
+  private readonly node: Node;
+  private height = 0n;
+  private round = 0;
+  private step = 0;
+  private mode = 'handshake';
+  private readonly peers = new Set<string>();
+  private isOver = false;
+
+  /** Refuses (SetupError) a home, a port or a trace that cannot be used. */
+  static async begin(options: LifeOptions): Promise<NodeLife> {
+    const home = readHome(options.home);
+    const { config, validatorKey } = home;
+    const ports = await hostPorts({
+      home: options.home,
+      seed: validatorKey.seed,
+      peer: config.id,
+      listen: config.listenAddress,
+      onRepair: (repair) => options.say(repairText(repair)),
+      onFatal: (error) => options.ended(error.message, false),
+    });
+    let recorder: Recorder | null = null;
+    try {
+      await importSignState(ports.log('privval'), home.signState);
+      if (options.record !== null) {
+        recorder = openRecorder(options.record, configValue(config), options.commit, options.home);
+      }
+      return new NodeLife(options, home, ports, recorder);
+    } catch (error) {
+      recorder?.close();
+      await ports.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: LifeOptions, home: NodeHome, ports: HostPorts, recorder: Recorder | null) {
+    this.options = options;
+    this.home = home;
+    this.ports = ports;
+    this.recorder = recorder;
+    const { config } = home;
+    const cast = nodeCast(config, {
+      verify: rememberingVerify(verifySignature, SIGNATURES_REMEMBERED),
+      memo: true,
+    });
+    this.node = new Node({ id: config.id, ...cast, ownerOf, ports, watcher: this.watcher });
+  }
+
+  /** Throws what an actor throws at its start. */
+  start(): void {
+    this.options.say(`listens on ${this.ports.address}`);
+    this.node.start();
+    const height = this.node.peek<ValidatorState>('validator')?.chain.lastBlockHeight ?? 0n;
+    this.height = height;
+    this.options.tell({ type: 'up', height });
+  }
+
+  submit(txs: readonly Uint8Array[]): void {
+    if (!this.node.isAlive) return;
+    for (const tx of txs) this.node.post('mempool', { type: 'submit', tx });
+  }
+
+  status(): NodeStatus {
+    const { user, system } = process.cpuUsage();
+    return {
+      height: this.height,
+      round: this.round,
+      step: this.step,
+      mode: this.mode,
+      peers: this.peers.size,
+      pool: this.node.peek<MempoolState>('mempool')?.pool.size ?? 0,
+      cpuMs: Math.round((user + system) / 1_000),
+      rssBytes: process.memoryUsage.rss(),
+      deliveries: this.node.deliveries,
+    };
+  }
+
+  /** How to look at what led here, when a trace was written. */
+  get replayHint(): string | null {
+    const { recorder } = this;
+    if (!recorder) return null;
+    const last = recorder.records - 1;
+    return `the turn before is record ${last} of ${recorder.path}: nodecli sim replay ${recorder.path} --at ${last}`;
+  }
+
+  /** In peace: what was written becomes durable, and the key's last signature stands in its file. */
+  async end(): Promise<void> {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.node.halt();
+    exportSignState(this.ports.log('privval'), homePaths(this.home.path).signState);
+    await this.ports.close();
+    this.recorder?.close();
+  }
+
+  // --- watching ------------------------------------------------------------------------------------------------------
+
+  private readonly watcher: Watcher = {
+    turn: (node, { input }) => this.recorder?.write(input, node.digest.read()),
+    published: (_node, _actor, event) => this.onEvent(event),
+    bug: (_node, actor, error) => this.onBug(actor, error),
+  };
+
+  private onBug(actor: ActorName, error: unknown): void {
+    const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.options.ended(`a bug in the actor ${actor}: ${what}`, true);
+  }
+
+  private onEvent(event: NodeEvent): void {
+    const { say, tell } = this.options;
+    switch (event.type) {
+      case 'step':
+        this.round = event.round;
+        this.step = event.step;
+        if (event.round > 0 && event.step === 1) say(`height ${event.height} goes to round ${event.round}`);
+        return;
+      case 'committed':
+        return this.onCommitted(event);
+      case 'applied':
+        return tell({ type: 'applied', height: event.height, stateDigest: event.stateDigest });
+      case 'mode':
+        this.mode = event.mode;
+        return say(MODE_TEXT[event.mode] ?? event.mode);
+      case 'peer':
+        if (event.up) this.peers.add(event.peer);
+        else this.peers.delete(event.peer);
+        return say(`peer ${event.peer.slice(0, 8)} ${event.up ? 'is here' : 'is gone'}`);
+      case 'warning':
+        return say(`warning: ${event.what}`);
+      case 'evidence':
+        return say(`evidence against ${hexOf(event.validator).slice(0, 8)} of height ${event.height}`);
+      case 'halted':
+        return this.options.ended(`the node halted: ${event.what}`, false);
+    }
+  }
+
+  private onCommitted(event: Extract<NodeEvent, { type: 'committed' }>): void {
+    const { height, round, hash, appHash, stateDigest } = event;
+    this.height = height;
+    const late = round > 0 ? `, round ${round}` : '';
+    const block = hexOf(hash).slice(0, 8);
+    this.options.say(
+      `committed height ${height}${late}, block ${block}, ${event.txs} txs, app hash ${hexOf(appHash)}`,
+    );
+    const txs = event.txs === 0 ? [] : this.txHashes(height);
+    this.options.tell({ type: 'committed', height, round, hash, appHash, stateDigest, txs });
+  }
+
+  private txHashes(height: bigint): Uint8Array[] {
+    const bytes = this.ports.store('chain').get(blockKey(height));
+    const block = bytes && decodeBlock(bytes);
+    return !block || isRefusal(block) ? [] : block.txs.map(sha256);
+  }
+}
+
+const MODE_TEXT: Readonly<Record<string, string>> = {
+  handshake: 'asks the application how far it is',
+  sync: 'looks for blocks that it lacks',
+  consensus: 'takes part in consensus',
+};
+
+const repairText = ({ path, offset, bytesCut, savedAs, corruption }: Repair): string =>
+  `repaired ${path}: cut ${bytesCut} bytes at byte ${offset}` +
+  `${savedAs === '' ? '' : `, kept as ${savedAs}`}${corruption ? '; this is more than a torn write, check the disk' : ''}`;

@@ -1,0 +1,118 @@
+// A node's process from its first line to its exit code: signals, the channel to the cluster, and errors that end it.
+
+import { parseArgs } from 'node:util';
+import { SetupError } from './files.ts';
+import { NodeLife } from './node-life.ts';
+import { type FromNode, NODE_EXIT, type ToNode } from './process-words.ts';
+
+const STATUS_EVERY_MS = 250;
+/** Closing waits for the disk; one that does not answer must not keep the process for ever. */
+const CLOSE_MS_MAX = 8_000;
+
+export async function main(argv: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: { home: { type: 'string' }, record: { type: 'string' }, commit: { type: 'string' } },
+  });
+  const running = new NodeProcess();
+  await running.run(values.home ?? '.', values.record ?? null, values.commit ?? 'unknown');
+}
+
+class NodeProcess {
+  private life: NodeLife | null = null;
+  private isEnding = false;
+
+  async run(home: string, record: string | null, commit: string): Promise<void> {
+    this.listen();
+    try {
+      const life = await NodeLife.begin({
+        home,
+        record,
+        commit,
+        say,
+        tell,
+        ended: (because, isBug) => this.fail(because, isBug),
+      });
+      this.life = life;
+      if (this.isEnding) return await this.end(NODE_EXIT.stopped);
+      life.start();
+      setInterval(() => this.tellStatus(), STATUS_EVERY_MS).unref();
+    } catch (error) {
+      this.failWith(error);
+    }
+  }
+
+  private listen(): void {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.stop());
+    process.on('disconnect', () => void this.stop()); // the cluster is gone: nobody would stop us later
+    process.on('message', (word: ToNode) => this.hear(word));
+    process.on('uncaughtException', (error) => this.failWith(error));
+    // A reader of our lines that went away is no reason to die.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  }
+
+  private hear(word: ToNode): void {
+    if (word.type === 'submit') this.life?.submit(word.txs);
+    else if (word.type === 'status') this.tellStatus();
+    else void this.stop();
+  }
+
+  private tellStatus(): void {
+    if (this.life && !this.isEnding) tell({ type: 'status', ...this.life.status() });
+  }
+
+  private async stop(): Promise<void> {
+    if (this.isEnding) return;
+    this.isEnding = true;
+    if (this.life) await this.end(NODE_EXIT.stopped);
+  }
+
+  private failWith(error: unknown): void {
+    if (error instanceof SetupError) this.fail(error.message, false);
+    else this.fail(error instanceof Error ? (error.stack ?? error.message) : String(error), true);
+  }
+
+  /** Says why, closes what can be closed, and ends the process with a code that tells a bug from a refusal. */
+  private fail(because: string, isBug: boolean): void {
+    if (this.isEnding) return;
+    this.isEnding = true;
+    console.error(because);
+    const hint = isBug ? this.life?.replayHint : null;
+    if (hint) console.error(hint);
+    tell({ type: 'fatal', because: because.split('\n')[0] as string });
+    void this.end(isBug ? NODE_EXIT.bug : NODE_EXIT.refused);
+  }
+
+  private async end(code: number): Promise<void> {
+    setTimeout(() => process.exit(code || NODE_EXIT.refused), CLOSE_MS_MAX).unref();
+    try {
+      await this.life?.end();
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : String(error));
+      process.exit(code || NODE_EXIT.refused);
+    }
+    tell({ type: 'status', ...NOTHING, ...this.life?.status() });
+    if (process.connected) process.disconnect();
+    process.exitCode = code;
+    setImmediate(() => process.exit(code));
+  }
+}
+
+const NOTHING = {
+  height: 0n,
+  round: 0,
+  step: 0,
+  mode: 'down',
+  peers: 0,
+  pool: 0,
+  cpuMs: 0,
+  rssBytes: 0,
+  deliveries: 0,
+};
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** To nobody when the process was started by hand. */
+function tell(word: FromNode): void {
+  if (process.connected) process.send?.(word, undefined, {}, () => {});
+}

@@ -1,0 +1,126 @@
+// Writes a node's trace: each record with one synchronous write, so that whatever a killed node has said stands in it. A new life goes on in the same file.
+
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { encodeHeader, encodeRecord, TRACE_FORMAT, type TraceHeader, TraceReader } from '../kernel/trace.ts';
+import { makeFolder, SetupError, setupError } from './files.ts';
+
+/** Length and checksum before each payload of a trace. */
+const FRAME_BYTES = 8;
+const CHUNK_BYTES = 1 << 20;
+
+export interface Recorder {
+  readonly path: string;
+  /** Whole records in the file, the header among them. */
+  readonly records: number;
+  /** The canonical input of a turn, and the running digest after it. */
+  write(input: Uint8Array, digest: Uint8Array): void;
+  close(): void;
+}
+
+/** @param node what a replay builds this node from (`configValue`) */
+export function openRecorder(path: string, node: unknown, commit: string, home: string): Recorder {
+  makeFolder(dirname(path));
+  const header: TraceHeader = { format: TRACE_FORMAT, commit, nodes: [node], about: { home } };
+  try {
+    const file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
+    return new TraceFileWriter(path, file, beginOrGoOn(path, file, header));
+  } catch (error) {
+    throw error instanceof SetupError ? error : setupError(`cannot record to ${path}`, error);
+  }
+}
+
+interface End {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** Writes the header of a new trace; of one that a killed node left, cuts the last frame if it is torn. */
+function beginOrGoOn(path: string, file: number, header: TraceHeader): End {
+  const size = fs.fstatSync(file).size;
+  const end = size === 0 ? { records: 0, bytes: 0 } : lastWholeFrame(file, size);
+  if (end.bytes < size) fs.ftruncateSync(file, end.bytes);
+  if (end.records === 0) {
+    if (size > 0 && !isTornHeader(file, size)) throw foreign(path);
+    const bytes = encodeHeader(header);
+    writeAll(file, bytes, 0);
+    return { records: 1, bytes: bytes.length };
+  }
+  const nodes = headerOf(file)?.nodes;
+  // Another node, or the same under another configuration: a replay could not build it.
+  if (JSON.stringify(nodes) !== JSON.stringify(header.nodes)) throw foreign(path);
+  return end;
+}
+
+const foreign = (path: string): SetupError =>
+  new SetupError(`${path} is there and is not a trace of this node: record to another folder, or remove it`);
+
+/** All frames were cut: it was our own header, killed in the middle, or a file of somebody else. */
+const isTornHeader = (file: number, size: number): boolean => fs.fstatSync(file).size === 0 && size < CHUNK_BYTES;
+
+function headerOf(file: number): TraceHeader | null {
+  const reader = new TraceReader();
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  for (let at = 0; reader.header === null; ) {
+    const size = fs.readSync(file, chunk, 0, CHUNK_BYTES, at);
+    if (size === 0) return null;
+    at += size;
+    for (const item of reader.push(chunk.slice(0, size))) {
+      if (reader.header !== null || 'refused' in item) break;
+    }
+  }
+  return reader.header;
+}
+
+/** By lengths alone: the file was written in order by one process, so only its end can be torn. */
+function lastWholeFrame(file: number, size: number): End {
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  const view = new DataView(chunk.buffer);
+  let records = 0;
+  let bytes = 0;
+  while (bytes + FRAME_BYTES <= size) {
+    const got = fs.readSync(file, chunk, 0, CHUNK_BYTES, bytes);
+    const begin = bytes;
+    while (bytes - begin + FRAME_BYTES <= got) {
+      const end = bytes + FRAME_BYTES + view.getUint32(bytes - begin, true);
+      if (end > size) return { records, bytes };
+      bytes = end;
+      records++;
+    }
+  }
+  return { records, bytes };
+}
+
+function writeAll(file: number, bytes: Uint8Array, at: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += fs.writeSync(file, bytes, done, bytes.length - done, at + done);
+  }
+}
+
+class TraceFileWriter implements Recorder {
+  readonly path: string;
+  records: number;
+  private bytes: number;
+  private readonly file: number;
+  private isOpen = true;
+
+  constructor(path: string, file: number, end: End) {
+    this.path = path;
+    this.file = file;
+    this.records = end.records;
+    this.bytes = end.bytes;
+  }
+
+  write(input: Uint8Array, digest: Uint8Array): void {
+    if (!this.isOpen) return;
+    const record = encodeRecord(0, input, digest);
+    writeAll(this.file, record, this.bytes);
+    this.bytes += record.length;
+    this.records++;
+  }
+
+  close(): void {
+    if (this.isOpen) fs.closeSync(this.file);
+    this.isOpen = false;
+  }
+}
