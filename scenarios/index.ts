@@ -13,9 +13,12 @@ import {
 } from './partitions.ts';
 import { equivocatingProposer, equivocatorPunished, proposerDown } from './proposers.ts';
 import { crashAroundSync, laggingNodeCatchesUp } from './recovery.ts';
+import { swarm } from './swarm.ts';
+import { tour } from './tour.ts';
 import { validatorJoinsAndLeaves } from './validator-set.ts';
 
 export const plays: readonly Play[] = [
+  tour,
   calm,
   lockHolds,
   validValueReproposed,
@@ -31,4 +34,5 @@ export const plays: readonly Play[] = [
   crashAroundSync,
   laggingNodeCatchesUp,
   validatorJoinsAndLeaves,
+  swarm,
 ];

@@ -1,6 +1,7 @@
 // Validators come and go by transactions; what a block of height H decides is in force at H + 2.
 
 import {
+  after,
   c0,
   empower,
   everyone,
@@ -25,6 +26,7 @@ export const validatorJoinsAndLeaves = scenario('a fifth validator joins, anothe
     when(c0.proposes()),
     when(v0.decides(height(9)), empower('v3', 0)),
     when(v0.decides(height(13)), empower('c0', 7)),
+    after('8s'), // time for that transaction to be decided, too
   ],
   holds: [sometime(v3.proposes()), finally_(v3.hasPower(0)), finally_(c0.hasPower(7))],
   ends: everyone.decides(height(20), { within: '240s' }),

@@ -142,8 +142,11 @@ export function serve(v: ValidatorState, view: PeerView): void {
   const { consensus } = v;
   if (v.mode !== 'consensus' || view.height === 0n || view.height >= consensus.height) return;
   const pace = consensus.config.gossipNs;
-  if (view.servedNs >= 0n && v.turn.monoNs - view.servedNs < pace) return;
+  // A peer that has moved on is served at once; one that asks for the same height again waits.
+  const isNext = view.height > view.servedHeight;
+  if (!isNext && view.servedNs >= 0n && v.turn.monoNs - view.servedNs < pace) return;
   view.servedNs = v.turn.monoNs;
+  view.servedHeight = view.height;
   view.forgetUnconfirmed();
   if (v.finished && view.height === v.finished.height) return offerTo(v, view);
   if (view.height < v.store.base || view.height > v.store.height || view.reading === view.height) return;

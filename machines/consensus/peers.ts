@@ -23,6 +23,7 @@ export class PeerView {
   told = '';
   /** When the peer last asked from behind, on our monotonic clock; paces what we serve it. */
   servedNs = -1n;
+  servedHeight = 0n;
   /** A height that we are reading from our store for it; 0: none. */
   reading = 0n;
   /** The block of `reading`, until its commit is read too. */

@@ -4,7 +4,7 @@ import { configOfValue, type NodeConfig } from '../../actors/node.ts';
 import { bytesOfHex, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import type { TraceHeader, TraceRecord } from '../kernel/trace.ts';
-import { messageName, messageOfRecord, secondsOf } from './telling.ts';
+import { messageName, messageOfRecord, type Names, secondsOf } from './telling.ts';
 import type { TraceFile } from './trace-file.ts';
 
 export interface FirstDifference {
@@ -61,14 +61,13 @@ function castDifference(a: TraceHeader, b: TraceHeader): FirstDifference | null 
   return { ...place, node: nameAt(namesOf(a), at), what: 'its configuration is another in the two headers' };
 }
 
-export interface Names {
+/** Of the nodes of a trace, also by index. */
+export interface NodeNames extends Names {
   readonly nodes: readonly string[];
-  readonly byPeer: (peer: string) => string;
-  readonly byAddress: (address: Uint8Array) => string;
 }
 
 /** Names of nodes by index, by peer id, and by the address of their validator key. */
-export function namesOf(header: TraceHeader): Names {
+export function namesOf(header: TraceHeader): NodeNames {
   const configs: NodeConfig[] = header.nodes.map(configOfValue);
   const byId = new Map(configs.map(({ id, name }) => [id, name]));
   const byAddress = new Map(
@@ -86,12 +85,12 @@ function addressText(publicKey: string): string | null {
   return bytes && hexOf(addressOf({ type: 'ed25519', bytes }));
 }
 
-const nameAt = (names: Names, node: number): string => names.nodes[node] ?? `node ${node}`;
+const nameAt = (names: NodeNames, node: number): string => names.nodes[node] ?? `node ${node}`;
 
 function about(
   record: TraceRecord,
   number: number,
-  names: Names,
+  names: NodeNames,
   began: bigint | null,
 ): Omit<FirstDifference, 'differs' | 'what'> {
   const message = record.kind === 'turn' ? messageOfRecord(record) : null;
@@ -104,20 +103,20 @@ function about(
   };
 }
 
-export const actorName = (actor: string, names: Names): string =>
+export const actorName = (actor: string, names: NodeNames): string =>
   actor.startsWith('peer:') ? `peer:${names.byPeer(actor.slice(5))}` : actor;
 
-function told(record: TraceRecord, names: Names): string {
+function told(record: TraceRecord, names: NodeNames): string {
   const where = `${nameAt(names, record.node)} ${actorName(record.actor, names)}`;
   if (record.kind !== 'turn') return `${where} ${record.kind}`;
   const message = messageOfRecord(record);
-  return `${where} ${message ? messageName(message, names.byPeer) : 'a message that does not decode'}`;
+  return `${where} ${message ? messageName(message, names) : 'a message that does not decode'}`;
 }
 
 function compare(
   a: TraceRecord,
   b: TraceRecord,
-  names: Names,
+  names: NodeNames,
 ): Pick<FirstDifference, 'differs' | 'what'> | null {
   if (a.node === b.node && equalBytes(a.input, b.input)) {
     if (equalBytes(a.digest, b.digest)) return null;

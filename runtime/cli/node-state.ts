@@ -4,8 +4,7 @@ import type { ValidatorState } from '../../actors/validator/state.ts';
 import type { Round } from '../../machines/consensus/rounds.ts';
 import type { VoteTally } from '../../machines/consensus/votes.ts';
 import type { BlockId } from '../../protocol/types.ts';
-import type { Names } from './diverge.ts';
-import { blockName, shortHash } from './telling.ts';
+import { blockName, type Names, shortHash } from './telling.ts';
 
 /** `peeked`: what a replay holds for the actor `validator`; undefined before it was started. */
 export function stateLines(peeked: unknown, names: Names): string[] {

@@ -8,7 +8,7 @@ import { rememberingVerify, type Verify, verifySignature } from '../../protocol/
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { publishedIn, Replay, type Replayed } from '../kernel/replay.ts';
 import type { TraceHeader } from '../kernel/trace.ts';
-import { actorName, type Names, namesOf } from './diverge.ts';
+import { actorName, type NodeNames, namesOf } from './diverge.ts';
 import { stateLines } from './node-state.ts';
 import { ProgressBar } from './screen.ts';
 import { bytesName, grouped } from './telling.ts';
@@ -37,7 +37,7 @@ export function replayCommand(path: string, flags: { readonly at?: string; reado
   const names = namesOf(trace.header);
   const replay = new Replay(trace.header, castOf());
   const stands = names.nodes.map((): Stand => ({ height: 0n, stateDigest: '', heights: 0, lives: 0 }));
-  const causes = at === null ? null : names.nodes.map(() => new VoteCauses(names.byPeer));
+  const causes = at === null ? null : names.nodes.map(() => new VoteCauses(names));
   const bar = new ProgressBar(!flags.json);
   const startedMs = performance.now();
   let records = 0;
@@ -114,7 +114,7 @@ function tellEnd(
   records: number,
   ms: number,
   stands: readonly Stand[],
-  names: Names,
+  names: NodeNames,
   json: boolean,
 ): void {
   const heights = stands.reduce((most, { height }) => (height > most ? height : most), 0n);
@@ -165,7 +165,7 @@ function tellState(
   at: number,
   records: number,
   node: number,
-  names: Names,
+  names: NodeNames,
   replay: Replay,
   causes: readonly VoteCauses[],
 ): Exit {
@@ -173,6 +173,6 @@ function tellState(
   print(`${names.nodes[node]} after record ${at}`);
   for (const line of stateLines(replay.peek(node, 'validator'), names)) print(`  ${line}`);
   const mine = causes[node];
-  if (mine) for (const line of causesLines(mine)) print(`  ${line}`);
+  if (mine) for (const line of causesLines(mine, names)) print(`  ${line}`);
   return EXIT.holds;
 }

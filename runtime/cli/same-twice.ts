@@ -106,22 +106,22 @@ async function aloneToo(
 }
 
 /** Runs before the second trace, when the first attempt shows no difference: what leaks from them may show now. */
-const RUNS_BETWEEN = 12;
+const RUNS_BEFORE = 12;
 
 /** The first event in which two runs of a job differ; null when they are the same whenever they are traced. */
 export async function firstEvent(job: Job, options: WorkerOptions): Promise<FirstDifference | null> {
   return withTraces(async (a, b) => {
-    const [found] = await withWorkers(1, options, async ([only]) => {
-      const worker = only as Worker;
-      await worker.run({ ...job, trace: a });
-      await worker.run({ ...job, trace: b });
-      const soon = compareFiles(a, b);
-      if (soon) return [soon];
-      for (const other of jobsFor(RUNS_BETWEEN, BigInt(job.seed) + 1n)) await worker.run(other);
-      await worker.run({ ...job, trace: b });
-      return [compareFiles(a, b)];
+    await withWorkers(1, options, async ([worker]) => {
+      await worker?.run({ ...job, trace: a });
+      await worker?.run({ ...job, trace: b });
     });
-    return found ?? null;
+    const soon = compareFiles(a, b);
+    if (soon) return soon;
+    await withWorkers(1, options, async ([worker]) => {
+      for (const other of jobsFor(RUNS_BEFORE, BigInt(job.seed) + 1n)) await worker?.run(other);
+      await worker?.run({ ...job, trace: b });
+    });
+    return compareFiles(a, b);
   });
 }
 

@@ -43,13 +43,19 @@ export const shortHash = (bytes: Uint8Array): string => hexOf(bytes.subarray(0, 
 export const blockName = (id: BlockId | null): string =>
   id === null || isNilBlockId(id) ? 'nil' : shortHash(id.hash);
 
-export const voteName = (vote: Vote): string =>
-  `${vote.type === PREVOTE ? 'prevote' : 'precommit'} ${vote.height}/${vote.round} ${blockName(vote.blockId)} of ${shortHash(vote.validatorAddress)}`;
+/** What nodes are called, by what messages know of them. */
+export interface Names {
+  readonly byPeer: (peer: string) => string;
+  readonly byAddress: (address: Uint8Array) => string;
+}
 
-export function consensusName(message: ConsensusMessage): string {
+export const voteName = (vote: Vote, names: Names): string =>
+  `${vote.type === PREVOTE ? 'prevote' : 'precommit'} ${vote.height}/${vote.round} ${blockName(vote.blockId)} of ${names.byAddress(vote.validatorAddress)}`;
+
+export function consensusName(message: ConsensusMessage, names: Names): string {
   switch (message.type) {
     case 'vote':
-      return voteName(message.vote);
+      return voteName(message.vote, names);
     case 'proposal': {
       const { height, round, blockId, polRound } = message.proposal;
       return `proposal ${height}/${round} ${blockName(blockId)}${polRound < 0 ? '' : ` (POL of round ${polRound})`}`;
@@ -63,29 +69,28 @@ export function consensusName(message: ConsensusMessage): string {
   }
 }
 
-function payloadName({ channel, bytes }: Payload): string {
+function payloadName({ channel, bytes }: Payload, names: Names): string {
   if (channel === CHANNEL_MEMPOOL) return 'txs';
   if (channel === CHANNEL_BLOCKSYNC) return 'block sync';
   if (channel === CHANNEL_EVIDENCE) return 'evidence';
   if (channel < CHANNEL_MEMPOOL && channel >= 0x20) {
     const message = decodeConsensusMessage(bytes);
-    return isRefusal(message) ? 'bytes that do not decode' : consensusName(message);
+    return isRefusal(message) ? 'bytes that do not decode' : consensusName(message, names);
   }
   return 'greeting';
 }
 
-/** `nameOf` tells a peer's name from its id. */
-export function messageName(message: LocalMessage, nameOf: (peer: string) => string): string {
+export function messageName(message: LocalMessage, names: Names): string {
   switch (message.type) {
     case 'heard': {
-      const payloads = message['payloads'] as readonly Payload[];
-      return `heard from ${nameOf(String(message['peer']))}: ${payloads.map(payloadName).join(', ')}`;
+      const payloads = (message['payloads'] as readonly Payload[]).map((each) => payloadName(each, names));
+      return `heard from ${names.byPeer(String(message['peer']))}: ${payloads.join(', ')}`;
     }
     case 'timer':
       return `timer "${String(message['timer'])}"`;
     case 'signed-vote':
     case 'sign-vote':
-      return `${message.type}: ${voteName(message['vote'] as Vote)}`;
+      return `${message.type}: ${voteName(message['vote'] as Vote, names)}`;
     case 'answer':
       return `answer of the application: ${String((message['response'] as { type: string }).type)}`;
     case 'request':

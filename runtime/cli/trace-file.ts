@@ -92,7 +92,7 @@ export class TraceFile {
         const size = readSync(this.file, chunk, 0, CHUNK_BYTES, null);
         if (size === 0) break;
         for (const item of this.reader.push(chunk.subarray(0, size))) {
-          if ('refused' in item) throw this.broken(item.because);
+          if ('refused' in item) throw this.refused(item);
           yield item;
         }
       }
@@ -105,11 +105,16 @@ export class TraceFile {
   private end(): void {
     const end = this.reader.end();
     if (!end) return;
-    if (end.refused === 'not-a-trace') throw this.broken(end.because);
+    if (end.refused === 'not-a-trace') throw this.refused(end);
     if (this.hasFrameAfter(end.offset)) {
       throw this.broken(`the length of a record is wrong (record ${end.record}, at byte ${end.offset})`);
     }
     this.torn = end;
+  }
+
+  private refused({ record, because }: TraceRefusal): CliError {
+    if (record > 0) return this.broken(because);
+    return new CliError(`${this.path} is not a trace: ${because}`, EXIT.violated);
   }
 
   private broken(because: string): CliError {

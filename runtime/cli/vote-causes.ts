@@ -8,7 +8,7 @@ import { equalBlockId, isNilBlockId } from '../../protocol/validate.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Replayed } from '../kernel/replay.ts';
 import { publishedIn } from '../kernel/replay.ts';
-import { consensusName, voteName } from './telling.ts';
+import { consensusName, type Names, voteName } from './telling.ts';
 
 export interface Cause {
   readonly record: number;
@@ -27,10 +27,10 @@ export class VoteCauses {
   last: { readonly record: number; readonly vote: Vote; readonly causes: readonly Cause[] } | null = null;
   private heard: Heard[] = [];
   private known = new Set<string>();
-  private readonly nameOf: (peer: string) => string;
+  private readonly names: Names;
 
-  constructor(nameOf: (peer: string) => string) {
-    this.nameOf = nameOf;
+  constructor(names: Names) {
+    this.names = names;
   }
 
   /** A new life: what was heard before is forgotten, as the node forgot it. */
@@ -42,7 +42,7 @@ export class VoteCauses {
   turn(record: number, { actor, message, effects }: Replayed): void {
     if (actor !== 'validator' || message === null) return;
     if (message.type === 'heard') {
-      const from = `from ${this.nameOf(String(message['peer']))}`;
+      const from = `from ${this.names.byPeer(String(message['peer']))}`;
       for (const payload of message['payloads'] as readonly Payload[]) this.hear(record, payload, from);
     } else if (message.type === 'signed-vote') {
       this.keepMessage(record, { type: 'vote', vote: message['vote'] as Vote }, 'its own');
@@ -83,7 +83,7 @@ export class VoteCauses {
   private keepMessage(record: number, message: ConsensusMessage, from: string): void {
     const height = heightOf(message);
     if (height === null) return;
-    const name = consensusName(message);
+    const name = consensusName(message, this.names);
     this.keep({ record, what: `${name}, ${from}`, height, kind: 'message', message }, name);
   }
 
@@ -133,9 +133,9 @@ function enables(heard: Heard, vote: Vote): boolean {
   }
 }
 
-export function causesLines({ last }: VoteCauses): string[] {
+export function causesLines({ last }: VoteCauses, names: Names): string[] {
   if (!last) return ['last vote: none in this life'];
-  const lines = [`last vote: ${voteName(last.vote)}, asked for in record ${last.record}, enabled by`];
+  const lines = [`last vote: ${voteName(last.vote, names)}, asked for in record ${last.record}, enabled by`];
   for (const { record, what } of last.causes) lines.push(`  record ${String(record).padStart(8)}  ${what}`);
   if (last.causes.length === 0)
     lines.push('  nothing that it was given at this height (a life before, or its log)');

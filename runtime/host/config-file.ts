@@ -181,7 +181,9 @@ class Keys {
   count(key: string, usual: number): number {
     const value = this.values.get(key) ?? usual;
     if (typeof value !== 'number') return this.fails(key, 'a whole number');
-    return value >= 0 && Number.isSafeInteger(value) ? value : this.fails(key, "a number that isn't negative");
+    return value >= 0 && Number.isSafeInteger(value)
+      ? value
+      : this.fails(key, "a number that isn't negative");
   }
 
   duration(key: string, usual: bigint): bigint {

@@ -1,10 +1,10 @@
 // One life of a node on this machine: its home read, its ports opened, its actors wired to them by the kernel, and everything closed at the end.
 
-import { configValue, nodeCast, ownerOf } from '../../actors/node.ts';
+import { sha256 } from '#platform';
 import type { MempoolState } from '../../actors/mempool.ts';
+import { configValue, nodeCast, ownerOf } from '../../actors/node.ts';
 import type { ActorName, NodeEvent } from '../../actors/turn.ts';
 import type { ValidatorState } from '../../actors/validator/state.ts';
-import { sha256 } from '#platform';
 import { blockKey } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';

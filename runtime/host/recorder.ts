@@ -56,7 +56,8 @@ const foreign = (path: string): SetupError =>
   new SetupError(`${path} is there and is not a trace of this node: record to another folder, or remove it`);
 
 /** All frames were cut: it was our own header, killed in the middle, or a file of somebody else. */
-const isTornHeader = (file: number, size: number): boolean => fs.fstatSync(file).size === 0 && size < CHUNK_BYTES;
+const isTornHeader = (file: number, size: number): boolean =>
+  fs.fstatSync(file).size === 0 && size < CHUNK_BYTES;
 
 function headerOf(file: number): TraceHeader | null {
   const reader = new TraceReader();

@@ -1,10 +1,6 @@
 // Carries a validator's last signature between data/priv_validator_state.json, which other software reads, and the log that the signer works with.
 
-import {
-  type LastSign,
-  lastSignWords,
-  STEP_PRECOMMIT,
-} from '../../machines/privval/last-sign.ts';
+import { type LastSign, lastSignWords, STEP_PRECOMMIT } from '../../machines/privval/last-sign.ts';
 import { formatPrivValidatorState, type SignState } from '../../protocol/json/index.ts';
 import { decodeWith, encodeWith } from '../../protocol/words.ts';
 import type { Log } from '../kernel/ports.ts';
@@ -21,7 +17,9 @@ export function lastSignOf(log: Log): LastSign | null {
   if (record === undefined) return null;
   const last = decodeWith(lastSignWords, record);
   if (last === null) {
-    throw new SetupError('the log privval.log ends with a record that is no signature: restore it from a copy');
+    throw new SetupError(
+      'the log privval.log ends with a record that is no signature: restore it from a copy',
+    );
   }
   return last;
 }

@@ -124,7 +124,7 @@ export type Action =
       readonly from?: readonly NodeName[];
       readonly to?: readonly NodeName[];
     }
-  /** Links as they were at the beginning of the world without any change: short delays, no faults. */
+  /** Links as at the beginning of the world: short delays, no faults. Crash points that were not reached are lifted. */
   | { readonly do: 'calm' }
   | RuleAction
   | {

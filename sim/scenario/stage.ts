@@ -101,6 +101,7 @@ export class Stage {
           link.settings = changed(link.settings, action.change);
         });
       case 'calm':
+        this.disarm();
         return network.setLinks(this.usual);
       case 'rule':
         return this.rules.add(action);
@@ -212,6 +213,13 @@ export class Stage {
     list.push({ ...action, restartMs: action.restartMs, left: action.nth });
     machine.disk.watch = (point) => this.onDiskPoint(machine, point);
     this.world.crashHere = (at, _actor, effect) => this.onEffect(at, effect.type);
+  }
+
+  private disarm(): void {
+    for (const machine of this.armed.keys()) machine.disk.watch = null;
+    this.armed.clear();
+    this.doomed = null;
+    this.world.crashHere = null;
   }
 
   private strike(machine: Machine, armed: Armed): void {

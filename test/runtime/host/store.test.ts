@@ -11,7 +11,7 @@ import { temporaryFolder } from './folders.ts';
 const disk = vi.hoisted(() => ({
   /** While true, lmdb's `flushed` waits for `release`. */
   held: false,
-  release: () => {},
+  release: null as (() => void) | null,
 }));
 
 vi.mock('lmdb', async (original) => {
@@ -38,7 +38,11 @@ const FROM = new Uint8Array(0);
 
 beforeEach(() => {
   disk.held = false;
+  disk.release = null;
 });
+
+/** lmdb has flushed, but holds the news back. */
+const held = () => vi.waitFor(() => expect(disk.release).not.toBeNull(), { timeout: 10_000, interval: 1 });
 
 describe('durable', () => {
   test('a committed batch is not durable before lmdb has flushed it, but can be read', async () => {
@@ -46,13 +50,13 @@ describe('durable', () => {
     disk.held = true;
     let flushed = 0;
     store.write([put('a', '1')], () => flushed++);
-    await sleep(50);
+    await held();
+    await sleep(20);
     expect(flushed).toBe(0);
     expect(textOf(store.get(bytesOf('a'))!)).toBe('1');
-    disk.release();
-    await sleep(20);
-    expect(flushed).toBe(1);
     disk.held = false;
+    disk.release!();
+    await vi.waitFor(() => expect(flushed).toBe(1));
     await store.close();
   });
 
@@ -61,14 +65,14 @@ describe('durable', () => {
     disk.held = true;
     const order: string[] = [];
     store.write([put('a', '1')], () => order.push('a'));
-    await sleep(20);
+    await held();
     store.write([put('a', '2'), put('b', '2')], () => order.push('b'));
     store.write([{ key: bytesOf('a'), value: FROM, remove: true }], () => order.push('c'));
     disk.held = false;
     const read = () => store.range(FROM, FROM, 10).map(({ key, value }) => `${textOf(key)}=${textOf(value)}`);
     expect(read()).toEqual(['b=2']);
     store.write([put('d', '3')], () => order.push('d'));
-    disk.release();
+    disk.release!();
     while (order.length < 4) {
       expect(read()).toEqual(['b=2', 'd=3']);
       await new Promise((done) => setImmediate(done));
@@ -80,8 +84,8 @@ describe('durable', () => {
 });
 
 /**
- * lmdb-js keeps three heads: two that alternate with commits (at 40 and 4136 of the file), and that of the last
- * flushed commit in the second half of page 0. A power cut between commit and flush leaves the third one old.
+ * lmdb-js keeps three heads: two that alternate with commits (at 40 and 4136 of the file), and that of the
+ * last flushed commit in the second half of page 0. A power cut between commit and flush leaves the third one old.
  */
 const FLUSHED_HEAD = { from: 2048, to: 4096 };
 

@@ -1,0 +1,203 @@
+// `nodecli cluster`: a network of validators on this machine, from its folders to its summary.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
+import { parseGenesis } from '../../protocol/json/index.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { SetupError } from '../host/files.ts';
+import { existingHomes, homesFound, makeHomes, PORT_FIRST, readHome } from '../host/home.ts';
+import { Cluster, freePorts } from './cluster.ts';
+import { ClusterLoad } from './cluster-load.ts';
+import { ClusterScreen } from './cluster-screen.ts';
+import { CliError, countOf, EXIT, type Exit } from './usage.ts';
+
+export interface ClusterFlags {
+  readonly validators: string;
+  readonly home?: string;
+  readonly blocks?: string;
+  readonly load?: string;
+  readonly record?: string;
+  readonly basePort?: string;
+  readonly quiet?: boolean;
+}
+
+/** More processes than this do not run on one machine to any use. */
+const VALIDATORS_MAX = 64;
+
+export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
+  const validators = countOf(flags.validators, '--validators');
+  if (validators > VALIDATORS_MAX) throw new CliError(`--validators is at most ${VALIDATORS_MAX}`);
+  const blocks = flags.blocks === undefined ? null : BigInt(countOf(flags.blocks, '--blocks'));
+  const perSecond = flags.load === undefined ? 0 : countOf(flags.load, '--load', 0);
+  const network = await asCliErrors(() => openNetwork(validators, flags));
+  const cluster = new Cluster(network.homes, flags.record ?? null);
+  const screen = new ClusterScreen(cluster, flags.quiet === true);
+  const load = new ClusterLoad(cluster, perSecond);
+  const interrupt = new Interrupt(() => cluster.killAll());
+  for (const line of network.about) screen.line(line);
+  cluster.startAll();
+  const startedMs = performance.now();
+  const before = await firstHeights(cluster);
+  load.start();
+  const why = await untilEnd(cluster, load, blocks, interrupt);
+  load.stop();
+  const ranMs = performance.now() - startedMs;
+  await cluster.stopAll();
+  screen.close();
+  interrupt.close();
+  const exit = summary(cluster, load, why, ranMs, before);
+  if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
+  return exit;
+}
+
+// --- the folders ---------------------------------------------------------------------------------------------------
+
+export interface Network {
+  readonly folder: string;
+  readonly homes: readonly string[];
+  readonly isTemporary: boolean;
+  readonly about: readonly string[];
+}
+
+export async function openNetwork(
+  validators: number,
+  flags: Pick<ClusterFlags, 'home' | 'basePort'>,
+): Promise<Network> {
+  const first = flags.basePort === undefined ? PORT_FIRST : countOf(flags.basePort, '--base-port');
+  const isTemporary = flags.home === undefined;
+  const folder = flags.home ?? mkdtempSync(join(tmpdir(), 'nodecli-cluster-'));
+  const isThere = existsSync(folder) && homesFound(folder) > 0;
+  const homes = isThere
+    ? existingHomes(folder, validators)
+    : makeHomes(folder, await freePorts(first, validators));
+  const genesis = parseGenesis(readHome(homes[0] as string).config.genesis);
+  const chain = isRefusal(genesis) ? '?' : genesis.chainId;
+  const what = isThere ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
+  return {
+    folder,
+    homes,
+    isTemporary,
+    about: [
+      `network ${chain} of ${validators} validators ${what} ${folder}`,
+      'peers do not prove who they are yet, so the nodes listen on 127.0.0.1 only',
+    ],
+  };
+}
+
+/** Errors of files and ports are for the person who typed the command. */
+export async function asCliErrors<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof SetupError ? new CliError(error.message) : error;
+  }
+}
+
+// --- its end -------------------------------------------------------------------------------------------------------
+
+/** The first SIGINT or SIGTERM asks for the end; the second kills what is left. */
+export class Interrupt {
+  isAsked = false;
+  /** Resolves with the signal's name. */
+  readonly asked: Promise<string>;
+  private readonly onSignal: (signal: string) => void;
+
+  constructor(killAll: () => void) {
+    let resolve: (signal: string) => void = () => {};
+    this.asked = new Promise((done) => {
+      resolve = done;
+    });
+    this.onSignal = (signal) => {
+      if (this.isAsked) killAll();
+      this.isAsked = true;
+      resolve(signal);
+    };
+    for (const signal of SIGNALS) process.on(signal, this.onSignal);
+  }
+
+  close(): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const START_MS_MAX = 30_000;
+
+/** The height of each node before this run; as far as they say it. */
+async function firstHeights(cluster: Cluster): Promise<bigint> {
+  const all = cluster.events.pipe(
+    filter(() => cluster.nodes.every(({ status, child }) => status !== null || child === null)),
+  );
+  await firstValueFrom(race(all, timer(START_MS_MAX)));
+  return cluster.nodes.reduce((most, { height }) => (height > most ? height : most), 0n);
+}
+
+export type Ending = 'blocks' | 'signal' | 'death';
+
+/** Transactions of the last moment would be in no block: the load ends one height before the run. */
+async function untilEnd(
+  cluster: Cluster,
+  load: ClusterLoad,
+  blocks: bigint | null,
+  interrupt: Interrupt,
+): Promise<Ending> {
+  if (cluster.nodes.some(({ child }) => child === null)) return 'death';
+  const { events } = cluster;
+  const heights = events.pipe(filter(({ type }) => type === 'committed' || type === 'up'));
+  const almost = heights.subscribe(({ node }) => {
+    if (blocks !== null && node.height >= blocks - 1n) load.stop();
+  });
+  const reached = (): boolean => blocks !== null && cluster.nodes.every(({ height }) => height >= blocks);
+  if (reached()) return 'blocks';
+  const death = events.pipe(
+    filter((event) => event.type === 'exited' && !event.isOurs),
+    map((): Ending => 'death'),
+  );
+  const end = heights.pipe(
+    filter(reached),
+    map((): Ending => 'blocks'),
+  );
+  const ending = firstValueFrom(merge(death, end));
+  const why = await Promise.race([ending, interrupt.asked.then((): Ending => 'signal')]);
+  almost.unsubscribe();
+  return why;
+}
+
+// --- the summary ---------------------------------------------------------------------------------------------------
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function summary(cluster: Cluster, load: ClusterLoad, why: Ending, ranMs: number, before: bigint): Exit {
+  const { nodes } = cluster;
+  const lowest = nodes.reduce(
+    (least, { height }) => (height < least ? height : least),
+    nodes[0]?.height ?? 0n,
+  );
+  const hashes = nodes.map(({ appHashes }) => appHashes.get(lowest));
+  const known = hashes.filter((hash) => hash !== undefined);
+  const areEqual = known.length === nodes.length && new Set(known).size === 1;
+  const seconds = ranMs / 1_000;
+  const made = Number(lowest - before);
+  print('');
+  for (const node of nodes) {
+    const cpu = `${(node.cpuMs / 1_000).toFixed(1)} s of processor, ${Math.round(node.rssBytesMax / 1e6)} MB`;
+    const hash = node.appHashes.get(lowest) ?? '(none of this run)';
+    print(`${node.name}  height ${node.height}, app hash at height ${lowest}: ${hash}, ${cpu}`);
+  }
+  print(`${made} heights in ${seconds.toFixed(1)} s (${(made / seconds).toFixed(2)} a second)`);
+  print(`transactions: ${load.sent} sent, ${load.committed} committed`);
+  for (const { name, fatal } of nodes) if (fatal !== null) print(`${name} ended by itself: ${fatal}`);
+  if (nodes.some(({ fatal }) => fatal !== null)) return EXIT.violated;
+  if (known.length > 0 && new Set(known).size > 1) {
+    print(`the app hashes at height ${lowest} differ`);
+    return EXIT.violated;
+  }
+  if (why === 'blocks' && made > 0 && !areEqual) {
+    print(`not every node told its app hash of height ${lowest}`);
+    return EXIT.violated;
+  }
+  if (areEqual) print('equal app hashes');
+  return EXIT.holds;
+}

@@ -1,0 +1,98 @@
+// A cluster on a terminal: the nodes' lines with their names before them, and below them one line per node that is kept fresh. Elsewhere plain lines.
+
+import type { Cluster, ClusterNode } from './cluster.ts';
+
+const REDRAW_MS = 200;
+/** Where nothing can be redrawn, a status line per node comes this often. */
+const PLAIN_STATUS_MS = 10_000;
+
+/** Spec 5.1. */
+const STEPS = [
+  '',
+  'new height',
+  'new round',
+  'propose',
+  'prevote',
+  'prevote wait',
+  'precommit',
+  'precommit wait',
+  'commit',
+] as const;
+
+export class ClusterScreen {
+  private readonly cluster: Cluster;
+  private readonly out: NodeJS.WriteStream;
+  private readonly isTerminal: boolean;
+  private readonly quiet: boolean;
+  private readonly width: number;
+  private drawn = 0;
+  private readonly timer: NodeJS.Timeout;
+
+  /** @param quiet without the nodes' own lines */
+  constructor(cluster: Cluster, quiet: boolean, out: NodeJS.WriteStream = process.stdout) {
+    this.cluster = cluster;
+    this.quiet = quiet;
+    this.out = out;
+    this.isTerminal = out.isTTY === true;
+    this.width = Math.max(...cluster.nodes.map(({ name }) => name.length));
+    cluster.events.subscribe((event) => {
+      if (event.type === 'line' && !this.quiet) this.nodeLine(event.node, event.text);
+      if (event.type === 'exited' && !event.isOurs) this.nodeLine(event.node, event.node.fatal ?? event.how);
+    });
+    const redraw = (): void => (this.isTerminal ? this.redraw() : this.plainStatus());
+    this.timer = setInterval(redraw, this.isTerminal ? REDRAW_MS : PLAIN_STATUS_MS);
+  }
+
+  /** A line of the cluster itself. */
+  line(text: string): void {
+    this.erase();
+    this.out.write(`${text}\n`);
+    this.draw();
+  }
+
+  private nodeLine(node: ClusterNode, text: string): void {
+    this.line(`${node.name.padEnd(this.width)} | ${text}`);
+  }
+
+  /** The status lines stay as they are, and nothing is drawn any more. */
+  close(): void {
+    clearInterval(this.timer);
+    this.erase();
+    this.drawn = 0;
+  }
+
+  private redraw(): void {
+    this.erase();
+    this.draw();
+  }
+
+  private erase(): void {
+    if (this.drawn > 0) this.out.write(`\x1b[${this.drawn}A\x1b[0J`);
+    this.drawn = 0;
+  }
+
+  private draw(): void {
+    if (!this.isTerminal) return;
+    const columns = this.out.columns || 80;
+    const lines = this.cluster.nodes.map((node) => this.statusText(node).slice(0, columns - 1));
+    this.out.write(`${lines.join('\n')}\n`);
+    this.drawn = lines.length;
+  }
+
+  private plainStatus(): void {
+    for (const node of this.cluster.nodes) this.out.write(`${this.statusText(node)}\n`);
+  }
+
+  private statusText(node: ClusterNode): string {
+    const name = `${node.name.padEnd(this.width)} :`;
+    const { status } = node;
+    if (!node.isUp) return `${name} down${node.fatal === null ? '' : `: ${node.fatal}`}`;
+    if (!status) return `${name} starting`;
+    const step =
+      status.mode === 'consensus' ? `round ${status.round}, ${STEPS[status.step] ?? ''}` : status.mode;
+    return (
+      `${name} height ${node.height}, ${step}, ${status.peers} peers, ${status.pool} txs in pool, ` +
+      `${Math.round(status.rssBytes / 1e6)} MB`
+    );
+  }
+}
