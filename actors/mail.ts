@@ -23,23 +23,26 @@ const trusted =
     return isRefusal(value) ? unreachable(`our own mail does not decode: ${value.because}`) : (value as T);
   };
 
-/** Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per value. */
-function once<T extends object>(encode: (value: T) => Uint8Array): (value: T) => Uint8Array {
-  const made = new WeakMap<T, Uint8Array>();
+/** Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per `key` of a value. */
+function once<T>(encode: (value: T) => Uint8Array, key: (value: T) => object): (value: T) => Uint8Array {
+  const made = new WeakMap<object, Uint8Array>();
   return (value) => {
-    let encoded = made.get(value);
-    if (!encoded) {
-      encoded = encode(value);
-      made.set(value, encoded);
-    }
+    const known = made.get(key(value));
+    if (known) return known;
+    const encoded = encode(value);
+    made.set(key(value), encoded);
     return encoded;
   };
 }
 
-const vote = opaque<Vote>(once(encodeVote), trusted(decodeVote));
-const proposal = opaque<Proposal>(once(encodeProposal), trusted(decodeProposal));
-const abciRequest = opaque<AbciRequest>(once(encodeAbciRequest), trusted(decodeAbciRequest));
-const abciResponse = opaque<AbciResponse>(once(encodeAbciResponse), trusted(decodeAbciResponse));
+const itself = <T extends object>(value: T): T => value;
+/** A request's or response's value belongs to one type: what is inside tells the whole. */
+const inside = <T extends { readonly value: object }>(value: T): object => value.value;
+
+const vote = opaque<Vote>(once(encodeVote, itself), trusted(decodeVote));
+const proposal = opaque<Proposal>(once(encodeProposal, itself), trusted(decodeProposal));
+const abciRequest = opaque<AbciRequest>(once(encodeAbciRequest, inside), trusted(decodeAbciRequest));
+const abciResponse = opaque<AbciResponse>(once(encodeAbciResponse, inside), trusted(decodeAbciResponse));
 
 const peers = { 'peer-up': { peer: text }, 'peer-down': { peer: text } } as const;
 /** Answer of the app actor to a `request` with the same tag. */

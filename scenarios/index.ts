@@ -11,6 +11,7 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
+import { voteOutlivesPowerCut } from './power-cut.ts';
 import { equivocatingProposer, equivocatorPunished, proposerDown } from './proposers.ts';
 import { crashAroundSync, laggingNodeCatchesUp } from './recovery.ts';
 import { swarm } from './swarm.ts';
@@ -32,6 +33,7 @@ export const plays: readonly Play[] = [
   equivocatingProposer,
   equivocatorPunished,
   crashAroundSync,
+  voteOutlivesPowerCut,
   laggingNodeCatchesUp,
   validatorJoinsAndLeaves,
   swarm,

@@ -3,10 +3,10 @@
 
 import {
   anyone,
+  at,
   block,
   drop,
   everyone,
-  at,
   heal,
   height,
   never,

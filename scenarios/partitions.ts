@@ -11,6 +11,7 @@ import {
   isolate,
   never,
   nobody,
+  partition,
   powers,
   scenario,
   sometime,
@@ -23,28 +24,28 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
-export const minorityPartition = scenario('a minority is cut off, the majority goes on, the minority catches up', {
-  name: 'minority-partition',
-  cast: validators(4),
-  load: txs({ perSecond: 3 }),
-  act: [
-    when(v0.decides(height(3)), isolate('v3')),
-    when(v0.decides(height(9)), heal()),
-    when(v3.decides(height(9))),
-  ],
-  holds: [sometime(anyone.enters('propose', { round: 1 }))],
-  ends: everyone.decides(height(14), { within: '180s' }),
-});
+export const minorityPartition = scenario(
+  'a minority is cut off, the majority goes on, the minority catches up',
+  {
+    name: 'minority-partition',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(v0.decides(height(3)), isolate('v3')),
+      when(v0.decides(height(9)), heal()),
+      when(v3.decides(height(9))),
+    ],
+    holds: [sometime(anyone.enters('propose', { round: 1 }))],
+    ends: everyone.decides(height(14), { within: '180s' }),
+  },
+);
 
 export const evenSplit = scenario('two halves decide nothing, and go on together once the split is over', {
   name: 'even-split',
   cast: validators(4),
   load: txs({ perSecond: 3 }),
-  act: [
-    when(everyone.decides(height(3)), { do: 'partition', groups: [['v0', 'v1'], ['v2', 'v3']] }),
-    after('40s', heal()),
-  ],
-  holds: [never(anyone.decides(height(12)), { while: v0.isDown })],
+  act: [when(everyone.decides(height(3)), partition(['v0', 'v1'], ['v2', 'v3'])), after('40s', heal())],
+  holds: [never(anyone.decides(height(4)), { while: v0.isCutOff })],
   ends: everyone.decides(height(12), { within: '300s' }),
 });
 
@@ -62,13 +63,16 @@ export const asymmetricPartition = scenario('nobody hears v1, though v1 hears ev
   ends: everyone.decides(height(14), { within: '240s' }),
 });
 
-export const permanentCut = scenario('two validators never hear each other again, and all go on by way of the others', {
-  name: 'permanent-cut',
-  cast: validators(4),
-  load: txs({ perSecond: 3 }),
-  act: [at('3s', cut(['v0'], ['v2'], 'for-ever'), cut(['v2'], ['v0'], 'for-ever')), after('20s', heal())],
-  ends: everyone.decides(height(24), { within: '240s' }),
-});
+export const permanentCut = scenario(
+  'two validators never hear each other again, and all go on by way of the others',
+  {
+    name: 'permanent-cut',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [at('3s', cut(['v0'], ['v2'], 'for-ever'), cut(['v2'], ['v0'], 'for-ever')), after('20s', heal())],
+    ends: everyone.decides(height(24), { within: '240s' }),
+  },
+);
 
 export const oneThirdSilent = scenario('exactly a third falls silent: liveness is lost, safety is kept', {
   name: 'one-third-silent',

@@ -45,9 +45,7 @@ export const equivocatorPunished = scenario('who signs two votes is named in a b
   name: 'equivocator-punished',
   cast: validators(4),
   load: txs({ perSecond: 3 }),
-  liars: [
-    liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { votes: 'prevotes', fromHeight: 3, toHeight: 8 }),
-  ],
+  liars: [liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { votes: 'prevotes', fromHeight: 3, toHeight: 8 })],
   act: [when(everyone.punishes('v3'))],
   holds: [finally_(v3.isWeakerThan(10))],
   ends: everyone.decides(height(12), { within: '240s' }),

@@ -74,7 +74,8 @@ export class Liveness {
     const { consensus } = (this.world.machines[0] as Machine).config;
     let sum = RECONNECT_NS;
     for (let round = this.roundMax; round < this.roundMax + ROUNDS_MAX; round++) {
-      for (const step of ['propose', 'prevote', 'precommit'] as const) sum += Number(timeoutNs(consensus, step, round));
+      for (const step of ['propose', 'prevote', 'precommit'] as const)
+        sum += Number(timeoutNs(consensus, step, round));
     }
     return sum + Number(consensus.timeoutCommitNs) + Number(consensus.createEmptyBlocksIntervalNs);
   }
@@ -87,7 +88,8 @@ export class Liveness {
       if (settings.lossPpm > LOSS_PPM_MAX || settings.corruptPpm > 0) return [];
     }
     const fit = world.machines.filter(
-      (machine) => machine.isUp && !stage.paused.has(machine) && machine.halted === null && this.isHonest(machine),
+      (machine) =>
+        machine.isUp && !stage.paused.has(machine) && machine.halted === null && this.isHonest(machine),
     );
     const groups: Machine[][] = [];
     for (const machine of fit) {

@@ -1,12 +1,12 @@
 // Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the verdict.
 
 import { configValue } from '../actors/node.ts';
+import type { NodeEvent } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../protocol/types.ts';
-import type { NodeEvent } from '../actors/turn.ts';
-import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import type { TurnRecord } from '../runtime/kernel/node.ts';
+import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
 import { Choices } from './choices.ts';
 import { faultsOf } from './faults.ts';
@@ -83,6 +83,7 @@ class Run {
   private txsCommitted = 0;
   private readonly appHashes = new Map<Machine, Uint8Array>();
   private progressAt = 0;
+  private healedTarget = -1n;
 
   constructor(play: Play, options: RunOptions) {
     this.options = options;
@@ -98,6 +99,11 @@ class Run {
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
     this.world = this.makeWorld(cast, choices, liars);
     const { world } = this;
+    this.witness.isCutOff = ({ member }) => {
+      for (const link of world.network.links())
+        if (link.from.peer === member.id && link.isBroken) return true;
+      return false;
+    };
     for (const name of namesIn(scenario)) world.machine(name);
     this.honest = world.machines.filter(({ name }) => !liars.has(name));
     const rules = new RuleBook(
@@ -168,7 +174,8 @@ class Run {
       const liar = world.machineOf(from);
       if (!liar) return;
       // What a liar says counts where votes are counted; its own node has not said it.
-      for (const oracle of world.oracles) oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
+      for (const oracle of world.oracles)
+        oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
     };
     for (const words of play.liars) {
       const machine = world.machine(words.node);
@@ -179,7 +186,8 @@ class Run {
         words,
         chainId: world.chainId,
         victims: new Set(words.to.map((name) => world.machine(name).member.id)),
-        lies: () => told < (words.times ?? Number.MAX_SAFE_INTEGER) && stream.chance(words.ppm ?? 1_000_000, 1_000_000),
+        lies: () =>
+          told < (words.times ?? Number.MAX_SAFE_INTEGER) && stream.chance(words.ppm ?? 1_000_000, 1_000_000),
         proposed: (height, round) => this.witness.proposedAt(height, round),
         submitted: (tx) => {
           for (const oracle of world.oracles) oracle.submitted?.(machine, tx);
@@ -203,7 +211,10 @@ class Run {
     if (text) this.watch.line?.({ atNs: this.now, node: at.name, what: text });
   }
 
-  private onCommitted(at: Machine, { height, round, txs, appHash }: Extract<NodeEvent, { type: 'committed' }>): void {
+  private onCommitted(
+    at: Machine,
+    { height, round, txs, appHash }: Extract<NodeEvent, { type: 'committed' }>,
+  ): void {
     this.appHashes.set(at, appHash);
     if (height <= this.heightMax) return;
     this.heightMax = height;
@@ -277,18 +288,32 @@ class Run {
   }
 
   private isEnded(): boolean {
-    const target = BigInt(this.play.ends.decides);
-    if (this.heightMax < target || !this.script.isDone || !this.script.isFulfilled) return false;
-    return this.finishers().every(({ height }) => height >= target);
+    if (!this.script.isDone || !this.script.isFulfilled) return false;
+    const target = this.target();
+    return this.heightMax >= target && this.finishers().every(({ height }) => height >= target);
+  }
+
+  /** The height that ends the play; grows once, when the last directive has fired. */
+  private target(): bigint {
+    const { ends } = this.play;
+    if (this.healedTarget < 0n && this.script.isDone && ends.who !== 'nobody') {
+      this.healedTarget = ends.afterwards === undefined ? 0n : this.heightMax + BigInt(ends.afterwards);
+    }
+    return this.healedTarget > BigInt(ends.decides) ? this.healedTarget : BigInt(ends.decides);
   }
 
   private judgeEnd(): void {
     for (const { what, at } of this.script.unkept()) this.violate('play', what, at);
     const { ends } = this.play;
-    const target = BigInt(ends.decides);
+    const target = this.target();
     if (ends.who === 'nobody') {
       const ahead = this.honest.find(({ height }) => height > target);
-      if (ahead) this.violate('play', `${ahead.name} decided ${ahead.height}; nobody was to get beyond ${target}`, ahead);
+      if (ahead)
+        this.violate(
+          'play',
+          `${ahead.name} decided ${ahead.height}; nobody was to get beyond ${target}`,
+          ahead,
+        );
       return;
     }
     const late = this.finishers().find(({ height }) => height < target);

@@ -1,7 +1,7 @@
 // The story of a run in plain English: "v0 locks 4c6a2702 at 3/0", "the network splits: v0 | v1 v2".
 
-import { hexOf } from '../protocol/bytes.ts';
 import type { NodeEvent } from '../actors/turn.ts';
+import { hexOf } from '../protocol/bytes.ts';
 import type { Action, MessageKind, NodeName } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
 
@@ -50,7 +50,8 @@ export function eventText(event: NodeEvent): string | null {
 }
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
-const list = (names: readonly NodeName[] | undefined, otherwise: string): string => names?.join(' ') ?? otherwise;
+const list = (names: readonly NodeName[] | undefined, otherwise: string): string =>
+  names?.join(' ') ?? otherwise;
 const ever = (forEver: true | undefined): string => (forEver ? ' for ever' : '');
 
 const KIND_TEXT: Readonly<Record<MessageKind, string>> = {
@@ -71,7 +72,10 @@ export function actionText(action: Action, names: readonly string[]): string {
       return `${action.node} is cut off from all others${ever(action.forEver)}`;
     case 'partition': {
       const rest = names.filter((name) => !action.groups.some((group) => group.includes(name as NodeName)));
-      const groups = [...action.groups.map((group) => group.join(' ')), ...(rest.length > 0 ? [rest.join(' ')] : [])];
+      const groups = [
+        ...action.groups.map((group) => group.join(' ')),
+        ...(rest.length > 0 ? [rest.join(' ')] : []),
+      ];
       return `the network splits: ${groups.join(' | ')}${ever(action.forEver)}`;
     }
     case 'cut':

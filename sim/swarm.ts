@@ -4,13 +4,23 @@
 import type { Stream } from './choices.ts';
 import type { CrashHow } from './disk-door.ts';
 import { MILLISECOND } from './latency.ts';
-import type { Action, CrashPoint, Directive, LiarWords, LinkChange, NodeName, Scenario } from './scenario/play.ts';
+import type {
+  Action,
+  CrashPoint,
+  Directive,
+  LiarWords,
+  LinkChange,
+  NodeName,
+  Scenario,
+} from './scenario/play.ts';
 import { calm, everyone, heal, height, scenario, txs } from './scenario/words.ts';
 
 /** Chaos lasts so long; then the world heals. */
 const CHAOS_MS = 45_000;
-const WITHIN_MS = 500_000;
+/** Large enough that a liar, who loses 1 each time it is caught, does not lose all. */
+const POWER_USUAL = 1_000;
 const HEIGHTS_MIN = 12;
+const HEIGHTS_HEALED = 3;
 /** Of clocks against each other: two seconds apart at most. */
 const SKEW_MS_MAX = 1_000;
 const DRIFT_PPM_MAX = 500;
@@ -63,14 +73,14 @@ export function swarmPlay(stream: Stream): Scenario {
     liar: stream.chance(1, 3),
     powers: stream.chance(1, 4),
   };
-  const powers = names.map(() => 10);
-  if (chosen()) for (const i of powers.keys()) powers[i] = stream.between(1, 30);
+  const powers = names.map(() => POWER_USUAL);
+  if (chosen()) for (const i of powers.keys()) powers[i] = stream.between(100, 3_000);
   return scenario('drawn', {
     cast: { powers, ...(exists.clocks && { clocks: clocks(stream, names) }) },
     act: [...chaos(stream, names, exists), ...healing(names)],
     liars: exists.liar ? liarOf(stream, names, powers) : [],
     load: txs({ perSecond: stream.between(1, 8), size: stream.between(24, 400) }),
-    ends: { ...everyone.decides(height(HEIGHTS_MIN), { within: '1s' }), withinMs: WITHIN_MS },
+    ends: everyone.decides(height(HEIGHTS_MIN), { within: '500s', afterwards: HEIGHTS_HEALED }),
   });
 }
 
@@ -118,7 +128,12 @@ function chaos(stream: Stream, names: readonly NodeName[], exists: Exists): Dire
   }
   if (exists.crashes) {
     times(4, () =>
-      one({ do: 'crash', node: stream.pick(names), how: stream.pick(HOWS), restartMs: stream.between(0, 8_000) }),
+      one({
+        do: 'crash',
+        node: stream.pick(names),
+        how: stream.pick(HOWS),
+        restartMs: stream.between(0, 8_000),
+      }),
     );
   }
   if (exists.points) {
@@ -126,14 +141,28 @@ function chaos(stream: Stream, names: readonly NodeName[], exists: Exists): Dire
       const { op, when } = stream.pick(POINTS);
       const restartMs = stream.between(0, 8_000);
       const nth = stream.between(1, 40);
-      return one({ do: 'crash-at', node: stream.pick(names), op, when, nth, how: stream.pick(HOWS), restartMs });
+      return one({
+        do: 'crash-at',
+        node: stream.pick(names),
+        op,
+        when,
+        nth,
+        how: stream.pick(HOWS),
+        restartMs,
+      });
     });
   }
-  if (exists.pauses) times(3, () => one({ do: 'pause', node: stream.pick(names), forMs: stream.between(50, 8_000) }));
+  if (exists.pauses)
+    times(3, () => one({ do: 'pause', node: stream.pick(names), forMs: stream.between(50, 8_000) }));
   if (exists.disks) times(2, () => one({ do: 'disk', node: stream.pick(names), disk: 'slow' }));
   if (exists.powers) {
     times(3, () =>
-      one({ do: 'empower', node: stream.pick(names), power: stream.between(5, 15), via: stream.pick(names) }),
+      one({
+        do: 'empower',
+        node: stream.pick(names),
+        power: stream.between(POWER_USUAL / 2, POWER_USUAL * 2),
+        via: stream.pick(names),
+      }),
     );
   }
   return act;

@@ -33,7 +33,7 @@ import {
 import { encodeWith, i64, record } from '../../protocol/words.ts';
 import type { Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
-import { encodeRecord } from './logbook.ts';
+import { encodeRecord, hasEnded } from './logbook.ts';
 import { follow, requestsFor } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 
@@ -50,6 +50,9 @@ export interface Execution {
   responseBytes: Uint8Array | null;
 }
 
+/** One value for all: its bytes are made once. */
+export const COMMIT = { type: 'commit', value: {} } as const;
+
 export const put = (key: Uint8Array, value: Uint8Array): Write => ({ key, value, remove: false });
 export const remove = (key: Uint8Array): Write => ({ key, value: EMPTY_BYTES, remove: true });
 
@@ -61,7 +64,7 @@ export function requestsOf(v: ValidatorState, block: Block, id: BlockId): Return
       ? null
       : (v.history.validators(block.header.height - 1n) ?? unreachable('every set in force is remembered'));
   const info = (): CommitInfo => (set === null ? { round: 0, votes: [] } : commitInfo(lastCommit, set));
-  return requestsFor(v.config.memo, block, id.hash, set, info);
+  return requestsFor(v.config.memo, id, block, set, info);
 }
 
 /** Stores the block (durable before its end is logged), logs the end of the height, and asks the application to execute it. */
@@ -87,9 +90,12 @@ export function execute(
       ],
     });
   }
-  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'end-height', height }) });
-  v.does({ type: 'sync', log: 'consensus' });
-  v.does({ type: 'trim', log: 'consensus', keep: 1 });
+  // Executed again after a crash, the log may hold votes and locks of the next height behind this end already: they stay.
+  if (source !== 'handshake' || !hasEnded(v.logTail, height)) {
+    v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'end-height', height }) });
+    v.does({ type: 'sync', log: 'consensus' });
+    v.does({ type: 'trim', log: 'consensus', keep: 1 });
+  }
   v.commitNs = v.turn.monoNs;
   v.execution = { id: entry.id, block, round, commit, source, response: null, responseBytes: null };
   finalize(v, block, entry.id);
@@ -114,7 +120,7 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
   execution.responseBytes = encodeResponseFinalizeBlock(response);
   const writes = [put(responseKey(header.height), execution.responseBytes)];
   v.does({ type: 'store', store: 'chain', durable: true, writes });
-  v.ask({ for: 'commit' }, { type: 'commit', value: {} });
+  v.ask({ for: 'commit' }, COMMIT);
 }
 
 export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
@@ -133,6 +139,7 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   const { state: next, bytes: stateBytes } = followed;
   v.chain = next;
   v.execution = null;
+  v.txsWaiting = false;
   remember(v, block, next);
   const writes = [
     ...stateWrites(before, next, stateBytes),

@@ -147,7 +147,8 @@ export function serve(v: ValidatorState, view: PeerView): void {
   if (!isNext && view.servedNs >= 0n && v.turn.monoNs - view.servedNs < pace) return;
   view.servedNs = v.turn.monoNs;
   view.servedHeight = view.height;
-  view.forgetUnconfirmed();
+  if (isNext) view.forgetUnconfirmed();
+  else view.forgetHeight();
   if (v.finished && view.height === v.finished.height) return offerTo(v, view);
   if (view.height < v.store.base || view.height > v.store.height || view.reading === view.height) return;
   view.reading = view.height;
@@ -208,6 +209,10 @@ export function gossipEvidence(v: ValidatorState): void {
   const peers = [...v.views.values()]
     .filter((view) => view.height > (pending[0]?.height ?? 0n))
     .map((view) => view.peer);
-  send(v, peers, [evidencePayload(pending.map((each) => each.evidence))]);
+  send(
+    v,
+    peers,
+    pending.map((each) => evidencePayload([each.evidence])),
+  );
   v.schedule('evidence', 'evidence', EVIDENCE_AGAIN_NS);
 }

@@ -7,7 +7,7 @@ import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { applyInitChain } from '../../protocol/rules/state.ts';
+import { applyInitChain, genesisState } from '../../protocol/rules/state.ts';
 import {
   ABCI_VERSION,
   BLOCK_PROTOCOL,
@@ -19,7 +19,7 @@ import {
 } from '../../protocol/types.ts';
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import type { KeyValue } from '../turn.ts';
-import { execute, finalize, onCommitted, put, stateWrites } from './execute.ts';
+import { COMMIT, execute, finalize, onCommitted, put, stateWrites } from './execute.ts';
 import { sharedStart } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 
@@ -91,7 +91,8 @@ function onInfo(v: ValidatorState, info: ResponseInfo): void {
     return v.halt(`the application reports the height ${info.lastBlockHeight}, below 0`);
   shaking.appHeight = info.lastBlockHeight;
   shaking.appHash = info.lastBlockAppHash;
-  if (v.chain.lastBlockHeight === 0n) {
+  // An application that has blocks answered InitChain before: what it said then stands in the stored state.
+  if (v.chain.lastBlockHeight === 0n && info.lastBlockHeight === 0n) {
     v.chain = { ...v.chain, version: { block: v.chain.version.block, app: info.appVersion } };
   }
   if (info.lastBlockHeight > 0n) return compare(v);
@@ -114,10 +115,11 @@ function onInfo(v: ValidatorState, info: ResponseInfo): void {
   );
 }
 
+/** Of the genesis file, whatever an earlier InitChain put in their place. */
 function genesisUpdates(v: ValidatorState) {
-  const first =
-    v.history.validators(v.config.genesis.initialHeight) ?? unreachable('the genesis set is remembered');
-  return first.validators.map(({ publicKey, power }) => ({ publicKey, power }));
+  const first = genesisState(v.config.genesis);
+  if (isRefusal(first)) return unreachable('the genesis file was checked before');
+  return first.validators.validators.map(({ publicKey, power }) => ({ publicKey, power }));
 }
 
 function saveGenesis(v: ValidatorState): void {
@@ -133,11 +135,15 @@ function saveGenesis(v: ValidatorState): void {
   v.does({ type: 'store', store: 'chain', durable: true, writes });
 }
 
+/** The height that the state is after: the one before the chain's first when there is no block yet. */
+const stateHeight = ({ chain }: ValidatorState): bigint =>
+  chain.lastBlockHeight === 0n ? chain.initialHeight - 1n : chain.lastBlockHeight;
+
 /** The table: A is the application's height, S the state's, B the block store's, b its base. */
 function compare(v: ValidatorState): void {
   const shaking = shake(v);
   const A = shaking.appHeight;
-  const S = v.chain.lastBlockHeight;
+  const S = stateHeight(v);
   const { base: b, height: B } = v.store;
   const refusal = refusalOf(A, S, B, b, v.config.genesis.initialHeight);
   if (refusal) return v.halt(refusal);
@@ -165,6 +171,7 @@ function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bi
   if (B < A) {
     return `app block height (${A}) is higher than core (${B}). The application's data belongs to a longer chain: reset it`;
   }
+  if (B === 0n && S < initialHeight) return null; // a fresh node
   if (B < S)
     return `state height (${S}) is above the block store's (${B}): the stores do not belong together`;
   if (B > S + 1n)
@@ -206,7 +213,7 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
   const { height } = block.header;
   const read = shaking.read ?? unreachable('read');
   const B = v.store.height;
-  const S = v.chain.lastBlockHeight;
+  const S = stateHeight(v);
   const A = shaking.appHeight;
   const id: BlockId = commit.blockId;
   if (!equalBytes(headerHash(block.header), id.hash)) {
@@ -265,7 +272,7 @@ export function onReplayFinalized(v: ValidatorState, response: ResponseFinalizeB
   const shaking = shake(v);
   shaking.response = response;
   shaking.stage = 'committing';
-  v.ask({ for: 'commit' }, { type: 'commit', value: {} });
+  v.ask({ for: 'commit' }, COMMIT);
 }
 
 export function onReplayCommitted(v: ValidatorState): void {
@@ -274,7 +281,7 @@ export function onReplayCommitted(v: ValidatorState): void {
   const read = shaking.read ?? unreachable('read');
   shaking.appHeight = read.height;
   shaking.appHash = response.appHash;
-  const S = v.chain.lastBlockHeight;
+  const S = stateHeight(v);
   const B = v.store.height;
   if (shaking.appHeight < S || B > S) return readHeight(v, shaking.appHeight + 1n);
   if (!equalBytes(response.appHash, v.chain.appHash)) return mismatch(v, response.appHash);

@@ -16,6 +16,15 @@ export type LogRecord = Of<typeof logRecord>;
 
 export const encodeRecord = (record: LogRecord): Uint8Array => encodeWith(logRecord, record);
 
+/** Whether the log says that this height, or a later one, ended. */
+export function hasEnded(log: readonly Uint8Array[], height: bigint): boolean {
+  for (const each of log) {
+    const record = decodeWith(logRecord, each);
+    if (record?.type === 'end-height' && record.height >= height) return true;
+  }
+  return false;
+}
+
 /**
  * The records after the end of `height` - 1, which recovery of `height` replays; null when that end is not in the log, or the log says
  * that `height` ended already: then there is nothing to replay (spec 5.7: logged, not fatal).

@@ -11,6 +11,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
 import type { Block, BlockId, ChainState, ValidatorSet } from '../../protocol/types.ts';
+import { blockIdKey } from '../../protocol/validate.ts';
 import { encodeChainState, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 
 export interface Followed {
@@ -25,7 +26,27 @@ interface Remembered {
   readonly followed: Followed;
 }
 
-const states = new WeakMap<Block, Remembered>();
+/** By block id, which covers every byte of a block; the oldest goes first. Nodes of one process are seldom further apart. */
+class Recent<T> {
+  private readonly byId = new Map<string, T>();
+
+  get(id: BlockId): T | undefined {
+    return this.byId.get(blockIdKey(id));
+  }
+
+  set(id: BlockId, value: T): void {
+    if (this.byId.size >= RECENT_MAX) {
+      for (const oldest of this.byId.keys()) {
+        this.byId.delete(oldest);
+        break;
+      }
+    }
+    this.byId.set(blockIdKey(id), value);
+  }
+}
+const RECENT_MAX = 128;
+
+const states = new Recent<Remembered>();
 
 /** The state after a block, and its bytes. `responseBytes` are those of `response`. */
 export function follow(
@@ -36,12 +57,12 @@ export function follow(
   response: ResponseFinalizeBlock,
   responseBytes: Uint8Array,
 ): Followed | Refusal {
-  const known = memo ? states.get(block) : undefined;
+  const known = memo ? states.get(id) : undefined;
   if (known && known.before === before && equalBytes(known.response, responseBytes)) return known.followed;
   const state = nextState(before, id, block.header, response);
   if (isRefusal(state)) return state;
   const followed = { state, bytes: encodeChainState(state) };
-  if (memo) states.set(block, { before, response: responseBytes, followed });
+  if (memo) states.set(id, { before, response: responseBytes, followed });
   return followed;
 }
 
@@ -68,23 +89,23 @@ interface Requests {
   readonly finalize: RequestFinalizeBlock;
 }
 
-const requests = new WeakMap<Block, Requests>();
+const requests = new Recent<Requests>();
 
 /** What ProcessProposal and FinalizeBlock are asked with. `set` signed the last commit; null at the initial height. */
 export function requestsFor(
   memo: boolean,
+  id: BlockId,
   block: Block,
-  hash: Uint8Array,
   set: ValidatorSet | null,
   info: () => CommitInfo,
 ): Requests {
-  const known = memo ? requests.get(block) : undefined;
+  const known = memo ? requests.get(id) : undefined;
   if (known && known.set === set) return known;
   const commitInfo = info();
   const shared = {
     txs: block.txs,
     misbehavior: misbehaviorOf(block.evidence),
-    hash,
+    hash: id.hash,
     height: block.header.height,
     timeNs: block.header.timeNs,
     nextValidatorsHash: block.header.nextValidatorsHash,
@@ -95,6 +116,6 @@ export function requestsFor(
     process: { ...shared, proposedLastCommit: commitInfo },
     finalize: { ...shared, decidedLastCommit: commitInfo },
   };
-  if (memo) requests.set(block, made);
+  if (memo) requests.set(id, made);
   return made;
 }

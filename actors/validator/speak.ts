@@ -6,12 +6,12 @@ import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/consensus.ts';
+import { heightsNeeded } from '../../machines/evidence/pool.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
 import { hexUpperOf } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
-import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import {
   extendedCommitInfo,
@@ -25,6 +25,7 @@ import {
   type BlockId,
   type Commit,
   EMPTY_BYTES,
+  type Evidence,
   NIL_BLOCK_ID,
   PROPOSAL,
   type Proposal,
@@ -45,11 +46,24 @@ export function settle(v: ValidatorState): void {
   if (v.mode !== 'consensus') return;
   for (;;) {
     const said = v.consensus.settle();
+    if (v.consensus.decision && haltIfBad(v)) return;
     if (said.length === 0) return;
     let follows = false;
-    for (const each of said) if (carryOut(v, each)) follows = true;
-    if (!follows || (v.mode as string) === 'halted') return;
+    for (const each of said) {
+      if (carryOut(v, each)) follows = true;
+      if ((v.mode as string) === 'halted') return;
+    }
+    if (!follows) return;
   }
+}
+
+/** More than a third lies, or we run other rules than the others: in both cases a person must look. */
+function haltIfBad(v: ValidatorState): boolean {
+  const bad = v.consensus.badDecision;
+  if (!bad) return false;
+  const why = bad.why?.because ?? 'its parts do not make a block of its id';
+  v.halt(`CONSENSUS FAILURE: +2/3 committed an invalid block at height ${v.consensus.height}: ${why}`);
+  return true;
 }
 
 /** True: consensus learned something by it and must look again. */
@@ -285,14 +299,23 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
 
 // --- judging ---------------------------------------------------------------------------------------------------------
 
+/** Reads a block of our past that this evidence needs and memory does not hold. False: nothing is missing. */
+export function recall(v: ValidatorState, list: readonly Evidence[]): boolean {
+  for (const evidence of list) {
+    for (const height of heightsNeeded(evidence)) {
+      if (height > v.chain.lastBlockHeight || height < v.store.base || v.history.header(height)) continue;
+      v.load({ for: 'evidence', height }, blockKey(height), blockKey(height + 1n), 1);
+      return true;
+    }
+  }
+  return false;
+}
+
 /** valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store. */
 function judge(v: ValidatorState, entry: BlockEntry): boolean {
   const block = entry.block ?? unreachable('judged when whole');
-  for (const evidence of block.evidence) {
-    const height = evidenceHeight(evidence);
-    if (height > v.chain.lastBlockHeight || height < v.store.base || v.history.header(height)) continue;
+  if (recall(v, block.evidence)) {
     entry.rules = 'reading';
-    v.load({ for: 'evidence', height }, blockKey(height), blockKey(height + 1n), 1);
     return false;
   }
   const refusal = validateBlockInState(v.chain, block, {
@@ -306,12 +329,6 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
     v.warn(
       `block ${hexUpperOf(entry.id.hash)} of height ${v.consensus.height} is invalid: ${refusal.because}`,
     );
-  const decision = v.consensus.decision;
-  if (refusal && decision && v.consensus.blocks.get(decision.id) === entry) {
-    v.halt(
-      `CONSENSUS FAILURE: +2/3 committed an invalid block at height ${v.consensus.height}: ${refusal.because}`,
-    );
-  }
   return true;
 }
 

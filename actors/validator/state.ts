@@ -68,6 +68,10 @@ export class ValidatorState {
   commitNs = 0n;
   /** Whether block sync applied anything in this life: then the log is not replayed (spec 5.12). */
   synced = false;
+  /** The mempool said that it has transactions before consensus had begun: it says so once per height. */
+  txsWaiting = false;
+  /** A block of block sync whose evidence waits for a block of our own store. */
+  fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
   /** Peers that we told the mempool are behind. */
   readonly laggards = new Set<PeerId>();
   /** Own votes for heights that were decided while the signer worked: still worth sending. */

@@ -8,7 +8,7 @@ import type { AbciResponse } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
-import { verifyCommitLight } from '../../protocol/rules/commit.ts';
+import { verifyCommit } from '../../protocol/rules/commit.ts';
 import { genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
 import type { BlockId, Commit } from '../../protocol/types.ts';
 import {
@@ -43,7 +43,7 @@ import {
 } from './handshake.ts';
 import { completeBlock, hear, hearFuture, hearMessage } from './hear.ts';
 import { encodeRecord, type LogRecord, recordsOf } from './logbook.ts';
-import { onPrepared, onReaped, onSignedProposal, onSignedVote, requestVote, settle } from './speak.ts';
+import { onPrepared, onReaped, onSignedProposal, onSignedVote, recall, requestVote, settle } from './speak.ts';
 import { ValidatorState } from './state.ts';
 import { messageOf, payloadOf } from './words.ts';
 
@@ -161,6 +161,7 @@ function joinConsensus(v: ValidatorState): void {
   v.publish({ type: 'mode', mode: 'consensus' });
   const commit: Commit | null = v.handshake?.lastCommit ?? null;
   consensus.begin(heightStart(v, commit));
+  if (v.txsWaiting) consensus.onTxsAvailable();
   const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
   if (records) replayLog(v, records);
   v.logTail = [];
@@ -242,6 +243,7 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
     case 'reaped':
       return onReaped(v, mail.txs);
     case 'txs-available':
+      v.txsWaiting = v.mode !== 'consensus';
       return v.consensus.onTxsAvailable();
     case 'peer-up':
       return onPeerUp(v, mail.peer);
@@ -366,11 +368,14 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
   const value = found[0]?.value;
   const block = value ? decodeBlock(value) : null;
-  if (block && !isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
-  else
-    v.halt(
+  if (!block || isRefusal(block)) {
+    return v.halt(
       `block ${reading.height} is missing or broken in the store, and evidence needs it. Resync this node`,
     );
+  }
+  v.history.recall(block.header, block.lastCommit);
+  if (v.fetched) return onBlockFetched(v, v.fetched.height, v.fetched.block, v.fetched.commit);
+  if (v.mode !== 'consensus') return;
   for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';
 }
 
@@ -385,6 +390,7 @@ function onBlockFetched(
 ): void {
   const expected = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
   if (v.mode !== 'sync' || height !== expected || v.execution) return;
+  v.fetched = null;
   const block = decodeBlock(blockBytes);
   const commit = decodeCommit(commitBytes);
   const refuse = (because: string): void => v.tell('blocksync', { type: 'block-refused', height, because });
@@ -392,12 +398,17 @@ function onBlockFetched(
   if (isRefusal(commit)) return refuse(commit.because);
   const parts = PartSet.whole(blockBytes);
   const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
-  const refusal =
-    verifyCommitLight(v.chain.chainId, v.chain.validators, id, height, commit, v.config.verify) ??
-    validateBlockInState(v.chain, block, {
-      verify: v.config.verify,
-      verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
-    });
+  // Every signature counts: this commit may become the last commit of a block of ours.
+  const unproven = verifyCommit(v.chain.chainId, v.chain.validators, id, height, commit, v.config.verify);
+  if (unproven) return refuse(unproven.because);
+  if (recall(v, block.evidence)) {
+    v.fetched = { height, block: blockBytes, commit: commitBytes };
+    return;
+  }
+  const refusal = validateBlockInState(v.chain, block, {
+    verify: v.config.verify,
+    verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
+  });
   if (refusal) return refuse(refusal.because);
   v.synced = true;
   execute(v, { id, block, parts }, commit.round, commit, 'sync');

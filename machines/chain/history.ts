@@ -1,9 +1,14 @@
 // What a node remembers of its own chain without reading its disk: recent headers and commits, and every validator set and parameters that were in force.
 
+import { equalBytes } from '../../protocol/bytes.ts';
+import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import type { Commit, ConsensusParams, Header, ValidatorSet } from '../../protocol/types.ts';
 
 /** Headers and commits kept in memory; older ones are read from the store when evidence asks for them. */
 const HEADERS_KEPT = 128n;
+
+/** Sets of the latest heights are kept each, with the priorities that they had: of the next, of this and of the last height, and one more. */
+const SETS_KEPT_EACH = 4;
 
 interface Past {
   readonly header: Header;
@@ -13,30 +18,48 @@ interface Past {
 
 export class History {
   private readonly blocks = new Map<bigint, Past>();
+  /** Older blocks that evidence of the height under way asked for. */
+  private readonly recalled = new Map<bigint, Past>();
   private readonly sets: { readonly from: bigint; readonly set: ValidatorSet }[] = [];
   private readonly params: { readonly from: bigint; readonly params: ConsensusParams }[] = [];
 
   /** Sets and parameters come in the order of the heights from which they hold. */
   setFrom(height: bigint, set: ValidatorSet): void {
     put(this.sets, { from: height, set });
+    // Priorities turn at every height, members seldom: behind the last few heights one set stands for all with its members.
+    const first = this.sets[this.sets.length - SETS_KEPT_EACH - 1];
+    const second = this.sets[this.sets.length - SETS_KEPT_EACH];
+    if (!first || !second || !equalBytes(hashOfSet(first.set), hashOfSet(second.set))) return;
+    this.sets.splice(this.sets.length - SETS_KEPT_EACH, 1);
   }
 
   paramsFrom(height: bigint, params: ConsensusParams): void {
+    if (this.params[this.params.length - 1]?.params === params) return; // the same object until an update
     put(this.params, { from: height, params });
   }
 
   addBlock(header: Header, lastCommit: Commit | null): void {
     this.blocks.set(header.height, { header, lastCommit });
     this.blocks.delete(header.height - HEADERS_KEPT);
+    this.recalled.clear();
+  }
+
+  /** A block read from the store: remembered until the chain moves on. */
+  recall(header: Header, lastCommit: Commit | null): void {
+    this.recalled.set(header.height, { header, lastCommit });
+  }
+
+  private past(height: bigint): Past | undefined {
+    return this.blocks.get(height) ?? this.recalled.get(height);
   }
 
   header(height: bigint): Header | null {
-    return this.blocks.get(height)?.header ?? null;
+    return this.past(height)?.header ?? null;
   }
 
   /** The commit that block `height` + 1 carried (LoadBlockCommit): none yet for the latest height. */
   commit(height: bigint): Commit | null {
-    return this.blocks.get(height + 1n)?.lastCommit ?? null;
+    return this.past(height + 1n)?.lastCommit ?? null;
   }
 
   validators(height: bigint): ValidatorSet | null {

@@ -1,5 +1,6 @@
 // The blocks that this height speaks of, by id: their parts as they arrive, and what we have found out about each.
 
+import { equalBytes } from '../../protocol/bytes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import type { Block, BlockId, Part } from '../../protocol/types.ts';
@@ -69,6 +70,8 @@ export class Blocks {
         continue;
       }
       const added = entry.parts.add(part);
+      // Another block's part may have the same index: it is known only if it is the same part.
+      if (added === 'known' && !sameProof(entry.parts.part(part.index), part)) continue;
       if (!isRefusal(added)) return { entry, isNew: added === 'added' };
     }
     return 'unwanted';
@@ -79,8 +82,14 @@ export class Blocks {
   }
 }
 
+/** Not by their bytes: two blocks of one height may carry the same transactions at the same place, and so an equal part under another root. */
 function sameProof(known: Part | undefined, part: Part): boolean {
-  if (!known || known.bytes.length !== part.bytes.length) return false;
-  for (let i = 0; i < known.bytes.length; i++) if (known.bytes[i] !== part.bytes[i]) return false;
-  return true;
+  if (!known) return false;
+  const { total, leafHash, aunts } = part.proof;
+  return (
+    known.proof.total === total &&
+    equalBytes(known.proof.leafHash, leafHash) &&
+    known.proof.aunts.length === aunts.length &&
+    known.proof.aunts.every((aunt, i) => equalBytes(aunt, aunts[i] as Uint8Array))
+  );
 }

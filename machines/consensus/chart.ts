@@ -177,49 +177,70 @@ const STEPS_UNTIL_REST_MAX = 64;
 // biome-ignore lint/suspicious/noExplicitAny: the machine's own snapshot type is private to its setup
 type Snapshot = MachineSnapshot<any, Look, any, any, any, any, any, any>;
 
-/** Steps the chart of one validator, without an actor of its own: a pure `transition()` would build one at each call. */
-export class ChartStepper {
-  private snapshot: Snapshot;
-  private decisions: Decision[] = [];
-  private readonly scope;
+interface Seen {
+  readonly next: Snapshot;
+  readonly decisions: readonly Decision[];
+}
 
-  constructor() {
-    const self = { id: 'consensus', sessionId: 'consensus', send: says } as unknown as AnyActor;
-    const system = { _sendInspectionEvent: says, scheduler: { schedule: says, cancel: says } };
-    this.scope = {
-      self,
-      id: 'consensus',
-      sessionId: 'consensus',
-      system,
-      logger: says,
-      defer: says,
-      emit: says,
-      stopChild: says,
-      actionExecutor: (action: { readonly type: string }) => {
-        this.decisions.push(action.type as Decision);
-      },
-    };
-    this.snapshot = consensusChart.getInitialSnapshot(
-      this.scope as never,
-      undefined as never,
-    ) as unknown as Snapshot;
-  }
+/** The chart has no context, so a look is a pure function of where it stands and what it sees: each pair is asked of xstate once. */
+const looks = new WeakMap<object, Map<Survey, Seen>>();
+
+const noChild = { id: 'consensus', sessionId: 'consensus', send: says } as unknown as AnyActor;
+let decided: Decision[] = [];
+/** One scope for all: a pure `transition()` would build an actor at each call. Actions are only said, so nothing of it is kept. */
+const scope = {
+  self: noChild,
+  id: 'consensus',
+  sessionId: 'consensus',
+  system: { _sendInspectionEvent: says, scheduler: { schedule: says, cancel: says } },
+  logger: says,
+  defer: says,
+  emit: says,
+  stopChild: says,
+  actionExecutor: (action: { readonly type: string }) => {
+    decided.push(action.type as Decision);
+  },
+};
+const beginning = consensusChart.getInitialSnapshot(
+  scope as never,
+  undefined as never,
+) as unknown as Snapshot;
+
+/** Steps the chart of one validator. */
+export class ChartStepper {
+  private snapshot: Snapshot = beginning;
 
   get step(): Step {
     return this.snapshot.value as Step;
   }
 
-  /** One look: the decisions that follow from what is seen, in order; empty when the chart rests. */
+  /** One look: the decisions that follow from what is seen, in order; empty when the chart rests. `seen` is one object per value. */
   look(seen: Survey): readonly Decision[] {
-    this.decisions = [];
-    const event: Look = { type: 'look', seen };
-    this.snapshot = consensusChart.transition(
-      this.snapshot as never,
-      event,
-      this.scope as never,
-    ) as unknown as Snapshot;
-    return this.decisions;
+    let here = looks.get(this.snapshot);
+    if (!here) {
+      here = new Map();
+      looks.set(this.snapshot, here);
+    }
+    let look = here.get(seen);
+    if (!look) {
+      look = ask(this.snapshot, seen);
+      here.set(seen, look);
+    }
+    this.snapshot = look.next;
+    return look.decisions;
   }
+}
+
+/** Snapshots by their step, so that equal places are one object and the looks from them are found. */
+const places = new Map<string, Snapshot>([[beginning.value as string, beginning]]);
+
+function ask(snapshot: Snapshot, seen: Survey): Seen {
+  decided = [];
+  const event: Look = { type: 'look', seen };
+  const moved = consensusChart.transition(snapshot as never, event, scope as never) as unknown as Snapshot;
+  const next = places.get(moved.value as string) ?? moved;
+  places.set(moved.value as string, next);
+  return { next, decisions: decided };
 }
 
 export { STEPS_UNTIL_REST_MAX };

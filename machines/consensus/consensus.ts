@@ -229,6 +229,12 @@ export class Consensus {
     }
   }
 
+  /** Two thirds decided what is no block of this chain: nothing can follow. */
+  get badDecision(): BlockEntry | null {
+    const entry = this.decision && this.blocks.get(this.decision.id);
+    return entry?.rules === 'bad' ? entry : null;
+  }
+
   // --- decisions -------------------------------------------------------------------------------------------------
 
   /** Looks until nothing more follows, and says what to do. */
@@ -364,7 +370,9 @@ export class Consensus {
 
   private mayPropose(): boolean {
     if (this.round > 0 || this.proofBlockDue || this.txsWaiting || this.emptyBlockDue) return true;
-    return this.config.createEmptyBlocks && this.config.createEmptyBlocksIntervalNs === 0n;
+    if (this.config.createEmptyBlocks && this.config.createEmptyBlocksIntervalNs === 0n) return true;
+    // Others saw transactions that we did not, or we had begun before a crash: the round runs.
+    return this.rounds.isBegun(this.round, this.myIndex);
   }
 
   /** L22-L33: whether a proposal of this round can be prevoted, cannot, or is still waited for. */

@@ -109,11 +109,23 @@ function offerFinished(
   if (!precommits) return;
   const { height, round } = finished;
   const votes = precommits.votesFor(finished.entry.id) ?? [];
-  for (const vote of view.takeMissing(height, round, PRECOMMIT, votes, VOTES_PER_OFFER_MAX)) {
-    out.push({ type: 'vote', vote });
-  }
+  const missing = view.takeMissing(height, round, PRECOMMIT, votes, VOTES_PER_OFFER_MAX);
+  if (missing.length > 0) out.push(provedBy(height, round, finished.entry.id));
+  for (const vote of missing) out.push({ type: 'vote', vote });
   offerParts(height, round, finished.entry, view, out);
 }
+
+/**
+ * Goes before the precommits of a decided height: who was told another vote by one of these validators then counts this one too
+ * (CometBFT queryMaj23Routine, catch-up commit).
+ */
+const provedBy = (height: bigint, round: number, blockId: BlockId): ConsensusMessage => ({
+  type: 'vote-set-maj23',
+  height,
+  round,
+  voteType: PRECOMMIT,
+  blockId,
+});
 
 /** A peer further behind: the stored commit as votes, and the block's parts, all at once. */
 export function serveStored(
@@ -124,7 +136,7 @@ export function serveStored(
   blockId: BlockId,
   view: PeerView,
 ): ConsensusMessage[] {
-  const out: ConsensusMessage[] = [];
+  const out: ConsensusMessage[] = [provedBy(height, round, blockId)];
   for (const vote of view.takeMissing(height, round, PRECOMMIT, votes, VOTES_PER_OFFER_MAX)) {
     out.push({ type: 'vote', vote });
   }

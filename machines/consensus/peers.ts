@@ -47,8 +47,8 @@ export class PeerView {
     return moved;
   }
 
-  /** Marks are of one height: the peer's. */
-  private forgetHeight(): void {
+  /** Marks are of one height: the peer's. When it asks for that height again, what it said to have was not what it needs. */
+  forgetHeight(): void {
     this.votes.clear();
     this.parts.clear();
     this.proposals.clear();

@@ -98,6 +98,14 @@ export class Rounds {
     }
   }
 
+  /** Its proposer proposed, or validator `index` spoke in it, or somebody honest did (f+1). */
+  isBegun(number: number, index: number): boolean {
+    const round = this.byRound.get(number);
+    if (!round) return false;
+    if (round.proposals.length > 0 || round.spoke[index] === true) return true;
+    return moreThanThird(round.spokePower, this.validators.powerTotal);
+  }
+
   /** L55: the furthest round after `current` in which more than a third of the power (f+1) has spoken; -1: none. */
   skipTo(current: number): number {
     return this.furthestSpoken > current ? this.furthestSpoken : -1;

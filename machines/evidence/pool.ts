@@ -14,6 +14,19 @@ import type { Verify } from '../../protocol/signatures.ts';
 import type { ConsensusParams, Evidence, Vote } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 
+/** Heights whose blocks verification reads: a header comes with its block, its commit with the block after it. */
+export function heightsNeeded(evidence: Evidence): bigint[] {
+  const height = evidenceHeight(evidence);
+  if (evidence.kind === 'duplicate-vote') return [height];
+  const conflicting = evidence.conflictingBlock.signedHeader.header.height;
+  return [height, height + 1n, conflicting, conflicting + 1n];
+}
+
+/** Evidence that waits for a block: each validator costs few, and who makes more of itself is punished by one. */
+const PENDING_MAX = 1024;
+/** A liar may vote for a new block in every message; the first pair of a validator, round and type is proof enough. */
+const CONFLICTS_MAX = 1024;
+
 export interface Pending {
   readonly evidence: Evidence;
   readonly identity: Uint8Array;
@@ -24,7 +37,7 @@ export class EvidencePool {
   private readonly pending = new Map<string, Pending>();
   private readonly committed = new Set<string>();
   /** Conflicting votes whose block time is not known until their height is committed. */
-  private conflicts: { readonly first: Vote; readonly second: Vote }[] = [];
+  private conflicts = new Map<string, { readonly first: Vote; readonly second: Vote }>();
 
   restore(pending: readonly Evidence[], committedIdentities: readonly Uint8Array[]): void {
     for (const identity of committedIdentities) this.committed.add(hexOf(identity));
@@ -41,34 +54,33 @@ export class EvidencePool {
   }
 
   sawConflict(first: Vote, second: Vote): void {
-    this.conflicts.push({ first, second });
+    const key = `${first.height}/${first.round}/${first.type}/${first.validatorIndex}`;
+    if (this.conflicts.size < CONFLICTS_MAX && !this.conflicts.has(key))
+      this.conflicts.set(key, { first, second });
   }
 
   /** A height is committed: its conflicts become evidence. Returns what is new. */
   onCommitted(facts: EvidenceFacts): Pending[] {
     const made: Pending[] = [];
-    const waiting: typeof this.conflicts = [];
-    for (const conflict of this.conflicts) {
+    for (const [key, conflict] of this.conflicts) {
       const { height } = conflict.first;
       const header = facts.header(height);
       const set = facts.validators(height);
-      if (!header || !set) {
-        if (height > facts.heightLatest) waiting.push(conflict);
-        continue;
-      }
+      if (height > facts.heightLatest) continue;
+      this.conflicts.delete(key);
+      if (!header || !set) continue;
       const evidence = makeDuplicateVote(conflict.first, conflict.second, header.timeNs, set);
       if (isRefusal(evidence)) continue;
       const kept = this.keep(evidence);
       if (kept) made.push(kept);
     }
-    this.conflicts = waiting;
     return made;
   }
 
-  /** Evidence from a peer. Null: known already. */
+  /** Evidence from a peer. Null: known already, or no room for more. */
   add(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Pending | Refusal | null {
     const key = hexOf(evidenceIdentity(evidence));
-    if (this.pending.has(key) || this.committed.has(key)) return null;
+    if (this.pending.has(key) || this.committed.has(key) || this.pending.size >= PENDING_MAX) return null;
     const refusal = verifyEvidence(evidence, facts, verify);
     return refusal ?? this.keep(evidence);
   }
@@ -95,7 +107,7 @@ export class EvidencePool {
     const evidence: Evidence[] = [];
     let size = 0n;
     for (const pending of this.inOrder()) {
-      const grown = BigInt(encodeEvidenceList([...evidence, pending.evidence]).length);
+      const grown = size + BigInt(encodeEvidenceList([pending.evidence]).length); // a list is as long as its items
       if (grown > bytesMax) break;
       evidence.push(pending.evidence);
       size = grown;

@@ -7,8 +7,8 @@ import { pairOfTx } from '../../machines/apps/kvstore-tx.ts';
 import { blockKey, STATE_KEY, STORE_RANGE_KEY, seenCommitKey } from '../../machines/chain/keys.ts';
 import { byteKey, concatBytes, equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import type { Block, Commit } from '../../protocol/types.ts';
+import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
+import type { Block, ChainState, Commit } from '../../protocol/types.ts';
 import { decodeBlock, decodeChainState, decodeCommit } from '../../protocol/wire/index.ts';
 import { decodeWith } from '../../protocol/words.ts';
 import { type HostStore, openStore } from '../host/store.ts';
@@ -106,8 +106,8 @@ class StoreCheck {
   }
 
   private block(height: bigint): Block | null {
-    const block = this.read(blockKey(height), decodeBlock);
-    const commit = this.read(seenCommitKey(height), decodeCommit) as Commit | null;
+    const block = this.read<Block>(blockKey(height), decodeBlock);
+    const commit = this.read<Commit>(seenCommitKey(height), decodeCommit);
     if (!block || !commit) {
       this.problems.add(`${this.who} lacks block ${height} or its commit`);
       return null;
@@ -124,10 +124,10 @@ class StoreCheck {
     return block;
   }
 
-  private read<T>(key: Uint8Array, decode: (bytes: Uint8Array) => T): T | null {
+  private read<T>(key: Uint8Array, decode: (bytes: Uint8Array) => T | Refusal): T | null {
     const bytes = this.chain.get(key);
     const value = bytes && decode(bytes);
-    return value === undefined || isRefusal(value) ? null : value;
+    return value === undefined || isRefusal(value) ? null : (value as T);
   }
 
   private appHeight(): bigint {
@@ -137,12 +137,12 @@ class StoreCheck {
   }
 
   private state(appHeight: bigint): void {
-    const state = this.read(STATE_KEY, decodeChainState);
+    const state = this.read<ChainState>(STATE_KEY, decodeChainState);
     if (!state) return this.problems.add(`${this.who} holds no state`);
     this.agreement.claim('app hash', state.lastBlockHeight, state.appHash, this.who);
     if (appHeight < state.lastBlockHeight) {
       this.problems.add(
-        `${this.who}: the application's ends at ${appHeight}, the chain's at ${state.lastBlockHeight}`,
+        `${this.who}: the application's state ends at ${appHeight}, the chain's at ${state.lastBlockHeight}`,
       );
     }
   }

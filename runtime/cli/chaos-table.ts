@@ -44,7 +44,7 @@ export function chaosTable(table: ChaosTable): string[] {
     node.name,
     String(store.height),
     grouped(store.txs),
-    String(killed.length),
+    String(killsOf(killed)),
     bytesName(killed.reduce((sum, { damage }) => sum + damage.cut, 0)),
     seconds(Math.max(0, ...killed.map(({ backMs }) => backMs))),
     seconds(Math.max(0, ...killed.map(({ withThemMs }) => withThemMs))),
@@ -58,7 +58,7 @@ export function chaosTable(table: ChaosTable): string[] {
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))
       .join('  ')
       .trimEnd();
-  const kills = rows.reduce((sum, { killed }) => sum + killed.length, 0);
+  const kills = rows.reduce((sum, { killed }) => sum + killsOf(killed), 0);
   const twice = rows.reduce((most, { store }) => Math.max(most, store.twice), 0);
   const lowest = rows.reduce(
     (least, { store }) => Math.min(least, Number(store.height)),
@@ -79,5 +79,7 @@ export function chaosTable(table: ChaosTable): string[] {
       : `VIOLATED: ${problems.count} problems`,
   ];
 }
+
+const killsOf = (killed: readonly Killed[]): number => killed.reduce((sum, { kills }) => sum + kills, 0);
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

@@ -39,6 +39,8 @@ const STALL_MS_MAX = 60_000;
 const HEIGHTS_AROUND = 3;
 /** A killed node stays down at most so long: sometimes its peers notice, sometimes not. */
 const DOWN_MS_MAX = 1_500;
+/** Some are killed a second time while they start, shake hands with the application or fetch blocks. */
+const AGAIN_MS_MAX = 2_500;
 
 interface Kill {
   readonly node: ClusterNode;
@@ -46,10 +48,13 @@ interface Kill {
   readonly height: bigint;
   readonly delayMs: number;
   readonly downMs: number;
+  /** Killed once more so long after its restart, most likely before it is back; null: not. */
+  readonly againMs: number | null;
 }
 
 export interface Killed {
   readonly node: ClusterNode;
+  readonly kills: number;
   readonly damage: Damage;
   /** From the start of the new process until its store stood where its peers stood. */
   readonly backMs: number;
@@ -110,6 +115,7 @@ class Chaos {
   private readonly killed: Killed[] = [];
   private readonly startedMs = performance.now();
   private ranMs = 0;
+  private isStuck = false;
 
   constructor(cluster: Cluster, perSecond: number, blocks: number, chainId: string) {
     this.cluster = cluster;
@@ -171,9 +177,9 @@ class Chaos {
     await this.cluster.stopAll();
   }
 
-  /** A death of its own: nothing more is to be waited for. */
+  /** A death of its own, or no progress: nothing more is to be waited for. */
   private get isBroken(): boolean {
-    return this.cluster.nodes.some(({ fatal }) => fatal !== null);
+    return this.isStuck || this.cluster.nodes.some(({ fatal }) => fatal !== null);
   }
 
   private get top(): bigint {
@@ -193,17 +199,50 @@ class Chaos {
         height: BigInt(at),
         delayMs: delayMs(chance),
         downMs: chance.draw(DOWN_MS_MAX),
+        againMs: chance.chance(1, 4) ? chance.draw(AGAIN_MS_MAX) : null,
       };
     });
   }
 
-  private async killAndRestart({ node, downMs }: Kill, chance: Stream): Promise<void> {
+  private async killAndRestart({ node, downMs, againMs }: Kill, chance: Stream): Promise<void> {
+    const { cluster } = this;
+    let damage = await this.strike(node, downMs, chance);
+    if (againMs !== null) {
+      cluster.start(node);
+      await sleep(againMs);
+      const more = await this.strike(node, downMs, chance);
+      damage = { cut: damage.cut + more.cut, torn: damage.torn + more.torn };
+    }
+    const back = await this.restart(node);
+    if (!back) return;
+    const { backMs, withThemMs } = back;
+    const kills = againMs === null ? 1 : 2;
+    this.killed.push({ node, kills, damage, backMs, withThemMs });
+    const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+    print(
+      `${node.name} killed${kills === 1 ? '' : ' twice'} at height ${back.height}, ${damage.cut} bytes of logs cut, ` +
+        `down ${seconds(downMs)}, back after ${seconds(backMs)}, with its peers after ${seconds(withThemMs)}`,
+    );
+    if (backMs > BACK_MS_MAX) {
+      this.problems.add(`${node.name} needed ${Math.round(backMs)} ms to be at its peers' height`);
+    }
+  }
+
+  private async strike(node: ClusterNode, downMs: number, chance: Stream): Promise<Damage> {
+    await this.cluster.kill(node);
+    const damage = damageLogs(node.home, chance);
+    await sleep(downMs);
+    return damage;
+  }
+
+  /** Null: it did not come back. */
+  private async restart(
+    node: ClusterNode,
+  ): Promise<(Pick<Killed, 'backMs' | 'withThemMs'> & { height: bigint }) | null> {
     const { cluster } = this;
     const others = cluster.nodes.filter((other) => other !== node);
     const peersTop = (): bigint => others.reduce((most, { height }) => (height > most ? height : most), 0n);
-    await cluster.kill(node);
-    const damage = damageLogs(node.home, chance);
-    await sleep(downMs);
+    const { height } = node;
     const startedMs = performance.now();
     const since = (): number => performance.now() - startedMs;
     let isUp = false;
@@ -216,19 +255,9 @@ class Chaos {
       if (event.node === node && event.type === 'committed') withThemMs ??= since();
     });
     cluster.start(node);
-    const isBack = await this.until(() => withThemMs !== null, `${node.name} to come back`);
+    await this.until(() => withThemMs !== null, `${node.name} to come back`);
     watching.unsubscribe();
-    if (!isBack) return;
-    this.killed.push({ node, damage, backMs: backMs ?? since(), withThemMs: withThemMs ?? since() });
-    const count = this.killed.length;
-    print(
-      `kill ${count}: ${node.name} at height ${node.height}, ${damage.cut} bytes of logs cut, ` +
-        `down ${(downMs / 1_000).toFixed(1)} s, back after ${((backMs ?? 0) / 1_000).toFixed(1)} s, ` +
-        `with its peers after ${((withThemMs ?? 0) / 1_000).toFixed(1)} s`,
-    );
-    if ((backMs ?? 0) > BACK_MS_MAX) {
-      this.problems.add(`${node.name} needed ${Math.round(backMs ?? 0)} ms to be at its peers' height`);
-    }
+    return withThemMs === null ? null : { height, backMs: backMs ?? withThemMs, withThemMs };
   }
 
   /** False: the cluster makes no heights any more, or a node died. */
@@ -240,6 +269,7 @@ class Chaos {
         merge(changed, timer(STALL_MS_MAX).pipe(map(() => 'stuck' as const))),
       );
       if (answer !== 'stuck') continue;
+      this.isStuck = true;
       this.problems.add(`stuck: no height after ${before} in ${STALL_MS_MAX / 1_000} s, waiting for ${what}`);
       return false;
     }

@@ -24,8 +24,10 @@ interface Outcome {
   readonly play: string;
   readonly seed: string;
   readonly what: string;
-  /** Runs that ended without an oracle: the process threw, or only the play's own promise broke. */
-  readonly otherFailures: number;
+  /** Runs before that in which a node or the run itself threw: a bug that stops the program is no finding of ours. */
+  readonly crashes: number;
+  /** Runs before that in which only a promise of the play broke. */
+  readonly playsBroken: number;
   /** As it should be: killed by an oracle, or silent for the healthy build. */
   readonly isGood: boolean;
 }
@@ -73,7 +75,11 @@ async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Pr
   return outcomeOf(patch, jobs, results, killedAt);
 }
 
-const isKill = ({ violation }: JobResult): boolean => violation !== null && violation.oracle !== PLAY;
+const isCrash = ({ violation, threw }: JobResult): boolean =>
+  threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));
+
+const isKill = (result: JobResult): boolean =>
+  result.violation !== null && result.violation.oracle !== PLAY && !isCrash(result);
 
 function outcomeOf(
   patch: Patch | null,
@@ -96,17 +102,30 @@ function outcomeOf(
     play: job?.play ?? '',
     seed: job?.seed ?? '',
     what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
-    otherFailures: failed.length,
+    crashes: failed.filter(isCrash).length,
+    playsBroken: failed.filter((result) => !isCrash(result)).length,
     isGood: patch === null ? !isKilled && failed.length === 0 : isKilled,
   };
 }
 
-function tell({ mutant, name, oracle, seeds, play, seed, what, otherFailures, isGood }: Outcome): void {
+function tell({
+  mutant,
+  name,
+  oracle,
+  seeds,
+  play,
+  seed,
+  what,
+  crashes,
+  playsBroken,
+  isGood,
+}: Outcome): void {
   const verdict =
     oracle === null
       ? `silent over ${seeds} seeds`
       : `killed by ${oracle} after ${seeds} seeds (${play}, seed ${seed})`;
   print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
   if (what !== '') print(`          ${what}`);
-  if (otherFailures > 0) print(`          ${otherFailures} runs failed without an oracle before that`);
+  if (crashes + playsBroken > 0)
+    print(`          before that: ${crashes} crashes, ${playsBroken} broken promises of plays`);
 }

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname, join, resolve } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
@@ -70,21 +70,28 @@ async function importModule(name: string, path: string): Promise<Record<string, 
 /** Node 22.18 and later take the types out themselves. */
 const stripsTypes = (): boolean => Boolean((process.features as { typescript?: unknown }).typescript);
 
+type TsImport = (specifier: string, parent: string) => Promise<Record<string, unknown>>;
+
 /** With tsx, where it is installed: beside the play, or beside us. */
 async function importTypeScript(url: string): Promise<Record<string, unknown>> {
   for (const from of [join(process.cwd(), 'package.json'), join(packageFolder, 'package.json')]) {
-    let found: string;
-    try {
-      found = createRequire(from).resolve('tsx/esm/api');
-    } catch {
-      continue;
-    }
-    const tsx = (await import(pathToFileURL(found).href)) as {
-      tsImport: (specifier: string, parent: string) => Promise<Record<string, unknown>>;
-    };
+    const api = tsxBeside(from);
+    if (!api) continue;
+    const tsx = (await import(pathToFileURL(api).href)) as { tsImport: TsImport };
     return tsx.tsImport(url, import.meta.url);
   }
   throw new CliError(
     `Node ${process.versions.node} does not run TypeScript by itself: use Node 22.18 or later, or npm install tsx`,
   );
+}
+
+/** `require.resolve` would find what is for `require`. */
+function tsxBeside(file: string): string | null {
+  try {
+    const manifest = createRequire(file).resolve('tsx/package.json');
+    const api = join(dirname(manifest), 'dist', 'esm', 'api', 'index.mjs');
+    return existsSync(api) ? api : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
 // The program `nodecli`: its commands, and how an error ends it.
 
 import { Command, CommanderError } from 'commander';
-import { clusterCommand } from './cluster-command.ts';
+import { chaosCommand, clusterCommand } from './cluster-command.ts';
 import { simCommand } from './sim-command.ts';
 import { CliError, EXIT, packageVersion } from './usage.ts';
 
@@ -11,7 +11,8 @@ export function program(): Command {
     .version(packageVersion(), '-V, --version')
     .option('--trace-errors', 'print the stack of an unexpected error')
     .addCommand(simCommand())
-    .addCommand(clusterCommand());
+    .addCommand(clusterCommand())
+    .addCommand(chaosCommand());
 }
 
 /** Every command, however deep, throws instead of ending the process, and says where help is. */

@@ -25,7 +25,7 @@ export function parseToml(text: string): Toml | Refusal<'malformed-toml'> {
       continue;
     }
     const [, key, valueText] = PAIR.exec(line) ?? [];
-    const value = valueText === undefined ? null : valueOf(valueText);
+    const value = valueText === undefined ? null : valueIn(valueText);
     if (key === undefined || value === null) {
       return refuse('malformed-toml', `line ${index + 1} is not "key = value": ${line}`);
     }
@@ -34,7 +34,7 @@ export function parseToml(text: string): Toml | Refusal<'malformed-toml'> {
   return values;
 }
 
-function valueOf(text: string): TomlValue | null {
+function valueIn(text: string): TomlValue | null {
   const quoted = TEXT.exec(text)?.[1];
   if (quoted !== undefined) return unquoted(quoted);
   const plain = PLAIN.exec(text)?.[1];

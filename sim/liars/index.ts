@@ -12,4 +12,5 @@ export const LIARS: Readonly<Record<string, Liar>> = {
 };
 
 export const liarNamed = (name: string): Liar =>
-  (Object.hasOwn(LIARS, name) ? LIARS[name] : undefined) ?? unreachable(`no liar ${name}; there are ${Object.keys(LIARS).join(', ')}`);
+  (Object.hasOwn(LIARS, name) ? LIARS[name] : undefined) ??
+  unreachable(`no liar ${name}; there are ${Object.keys(LIARS).join(', ')}`);

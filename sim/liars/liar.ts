@@ -1,11 +1,11 @@
 // What a liar is: an honest node whose words are changed on their way out, and signed again with its own key.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { type BlockId, NIL_BLOCK_ID, type Part, type Proposal, type Vote } from '../../protocol/types.ts';
+import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Lie } from '../scenario/rules.ts';
@@ -29,7 +29,10 @@ export interface LiarKit {
 export type Liar = (kit: LiarKit) => Lie;
 
 export function isInItsHeights({ fromHeight, toHeight }: LiarWords, height: bigint): boolean {
-  return (fromHeight === undefined || height >= BigInt(fromHeight)) && (toHeight === undefined || height <= BigInt(toHeight));
+  return (
+    (fromHeight === undefined || height >= BigInt(fromHeight)) &&
+    (toHeight === undefined || height <= BigInt(toHeight))
+  );
 }
 
 /** Another value than this vote's, as harmful as can be: the other block proposed in this round, else nil; for nil, a block. */
@@ -45,7 +48,10 @@ export function otherValue(kit: LiarKit, vote: Vote): BlockId | null {
 export function signedVote(kit: LiarKit, vote: Vote): Payload {
   const key = kit.machine.key ?? unreachable('a liar has a key');
   const signature = key.sign(voteSignBytes(kit.chainId, vote));
-  return { channel: CHANNEL_VOTE, bytes: encodeConsensusMessage({ type: 'vote', vote: { ...vote, signature } }) };
+  return {
+    channel: CHANNEL_VOTE,
+    bytes: encodeConsensusMessage({ type: 'vote', vote: { ...vote, signature } }),
+  };
 }
 
 export const proposalPayload = (proposal: Proposal): Payload => ({

@@ -4,21 +4,14 @@ import { utf8Encode } from '#platform';
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { dataHash, headerHash } from '../../protocol/hashes.ts';
-import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Block, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { consensusMessage } from '../oracles/ghost.ts';
 import { addressFor } from '../oracles/votes.ts';
-import {
-  isInItsHeights,
-  type Liar,
-  type LiarKit,
-  partPayload,
-  proposalPayload,
-  Remembered,
-} from './liar.ts';
+import { isInItsHeights, type Liar, type LiarKit, partPayload, proposalPayload, Remembered } from './liar.ts';
 
 interface Twin {
   /** Hash of the true block's parts: what the victims are not told. */
@@ -35,7 +28,9 @@ export const proposalEquivocator: Liar = (kit) => {
       const message = consensusMessage(payload.bytes);
       if (message?.type === 'proposal' && message.proposal.polRound < 0) {
         const { proposal } = message;
-        const twin = twins.get(`${proposal.height}/${proposal.round}`, () => makeTwin(kit, proposal, payloads));
+        const twin = twins.get(`${proposal.height}/${proposal.round}`, () =>
+          makeTwin(kit, proposal, payloads),
+        );
         if (twin && equalBytes(twin.instead, proposal.blockId.parts.hash)) return [...twin.payloads];
       }
     }

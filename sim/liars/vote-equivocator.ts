@@ -13,7 +13,9 @@ const equivocator =
   (kit) => {
     const lies = new Remembered<Payload | null>();
     const lieFor = (vote: Vote): Payload | null =>
-      lies.get(`${vote.height}/${vote.round}/${vote.type}/${vote.blockId.hash.join()}`, () => makeLie(kit, vote));
+      lies.get(`${vote.height}/${vote.round}/${vote.type}/${vote.blockId.hash.join()}`, () =>
+        makeLie(kit, vote),
+      );
     return (to, payloads) => {
       if (!kit.victims.has(to)) return null;
       let isLie = false;

@@ -2,7 +2,7 @@
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { commitHash, dataHash, evidenceListHash, headerHash, txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
@@ -20,12 +20,17 @@ import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
 
 const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
-/** Heights whose blocks and digests are kept to compare late nodes with. */
+/** Blocks kept whole; of older heights only hashes and digests stay, to compare late nodes with. */
+const BLOCKS_KEPT = 64n;
+/** Half a hash tells transactions apart, in the least memory: there is one per transaction of a run. */
+const txKey = (tx: Uint8Array): string => byteKey(txHash(tx).subarray(0, 16));
 const short = (bytes: Uint8Array): string => hexOf(bytes).slice(0, 12);
 
 interface Height {
   readonly hash: Uint8Array;
-  readonly block: Block;
+  /** Null when it is long ago: what late nodes are compared with stays. */
+  block: Block | null;
+  bytes: Uint8Array | null;
   readonly by: string;
   round: number;
   appHash: Uint8Array | null;
@@ -65,6 +70,7 @@ export const chainOracle =
       heights.set(height, {
         hash,
         block,
+        bytes,
         by: at.name,
         round: -1,
         appHash: null,
@@ -73,6 +79,14 @@ export const chainOracle =
       });
       validity(at, block, bytes);
       times(at, block);
+      forgetBlock(height - BLOCKS_KEPT);
+    };
+
+    const forgetBlock = (height: bigint): void => {
+      const old = heights.get(height);
+      if (!old) return;
+      old.block = null;
+      old.bytes = null;
     };
 
     const validity = (at: Machine, block: Block, _bytes: Uint8Array): void => {
@@ -100,12 +114,16 @@ export const chainOracle =
     };
 
     const transaction = (at: Machine, height: bigint, tx: Uint8Array, bad: (what: string) => void): void => {
-      const id = hexOf(txHash(tx));
+      const id = txKey(tx);
       const before = committedTxs.get(id);
       if (before !== undefined)
-        report(`integrity: transaction ${id.slice(0, 12)} is in blocks ${before} and ${height}`, at, height);
+        report(
+          `integrity: transaction ${short(txHash(tx))} is in blocks ${before} and ${height}`,
+          at,
+          height,
+        );
       committedTxs.set(id, height);
-      if (!submitted.has(id)) bad(`holds transaction ${id.slice(0, 12)}, which nobody submitted`);
+      if (!submitted.has(id)) bad(`holds transaction ${short(txHash(tx))}, which nobody submitted`);
     };
 
     /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
@@ -148,7 +166,7 @@ export const chainOracle =
     /** 18. Strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
     const times = (at: Machine, block: Block): void => {
       const { height, timeNs } = block.header;
-      const before = heights.get(height - 1n)?.block.header.timeNs;
+      const before = heights.get(height - 1n)?.block?.header.timeNs;
       if (before !== undefined && timeNs <= before)
         report(`time: block ${height} is not later than the block before it`, at, height);
       let latest = ghost.genesisTimeNs;
@@ -165,7 +183,7 @@ export const chainOracle =
     const proposers = (at: Machine, height: bigint, round: number): void => {
       const known = heights.get(height);
       const set = ghost.set(height);
-      if (!known || !set || known.round >= 0) return;
+      if (!known?.block || !set || known.round >= 0) return;
       known.round = round;
       const proposer = hexOf(known.block.header.proposerAddress);
       for (let r = 0; r <= round; r++) if (set.atRound(r) === proposer) return;
@@ -199,14 +217,15 @@ export const chainOracle =
     return {
       name: 'chain',
       submitted(_at, tx) {
-        submitted.add(hexOf(txHash(tx)));
+        submitted.add(txKey(tx));
         // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
-        submitted.add(hexOf(txHash(utf8Encode(utf8Decode(tx).replace(':', '=')))));
+        const text = utf8Decode(tx);
+        if (text.includes(':')) submitted.add(txKey(utf8Encode(text.replace(':', '='))));
       },
       corrupted({ channel, bytes }) {
         // Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault.
         const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
-        if (message && !isRefusal(message)) for (const tx of message.txs) submitted.add(hexOf(txHash(tx)));
+        if (message && !isRefusal(message)) for (const tx of message.txs) submitted.add(txKey(tx));
       },
       started(at) {
         // A crash may take the word that a height was executed, and keep the deed: within a life they are in step.
@@ -218,14 +237,19 @@ export const chainOracle =
         for (const { key, value } of effect.writes) {
           if (key.length !== 9 || value.length === 0) continue;
           if (key[0] === FAMILY.block) {
+            // Byte for byte what is known already is nothing new.
+            const known = heights.get(heightOfKey(key));
+            if (known?.bytes && equalBytes(known.bytes, value)) continue;
             const block = decodeBlock(value);
             if (!isRefusal(block)) stored(at, block as Block, value);
           } else if (key[0] === FAMILY.commit) {
             const commit = decodeCommit(value);
             if (!isRefusal(commit)) certificate(at, commit as Commit, 'seen commit of');
           } else if (key[0] === FAMILY.response) {
+            const height = heightOfKey(key);
+            if (ghost.set(height + 2n)) continue;
             const response = decodeResponseFinalizeBlock(value);
-            if (!isRefusal(response)) ghost.finalized(heightOfKey(key), response.validatorUpdates);
+            if (!isRefusal(response)) ghost.finalized(height, response.validatorUpdates);
           }
         }
       },

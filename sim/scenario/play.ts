@@ -47,10 +47,10 @@ export interface Condition {
 export const STEP_NAMES = { propose: 3, prevote: 4, 'prevote-wait': 5, precommit: 6, commit: 8 } as const;
 export type StepName = keyof typeof STEP_NAMES;
 
-/** Something that is so for a while. */
+/** Something that is so for a while. `cut-off`: at least one of its links is cut, in some direction. */
 export type StateOf =
   | { readonly who: NodeName; readonly is: 'locked-on'; readonly block: BlockNumber }
-  | { readonly who: NodeName; readonly is: 'up' | 'down' | 'syncing' | 'in-consensus' }
+  | { readonly who: NodeName; readonly is: 'up' | 'down' | 'syncing' | 'in-consensus' | 'cut-off' }
   /** The voting power of its key in the set of the next height, as the chain has it. */
   | { readonly who: NodeName; readonly is: 'of-power' | 'weaker-than'; readonly power: number };
 
@@ -172,6 +172,8 @@ export type Ending =
       readonly who: 'everyone' | readonly NodeName[];
       readonly decides: number;
       readonly withinMs: number;
+      /** And so many heights beyond the highest one at the time of the last directive: what is healed works. */
+      readonly afterwards?: number;
     }
   /** Nobody gets beyond this height from the last directive on until so much later: liveness is lost, safety is kept. */
   | { readonly who: 'nobody'; readonly decides: number; readonly forMs: number };

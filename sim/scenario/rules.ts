@@ -1,13 +1,13 @@
 // Message rules of a play and the lies of its liars, as the one rule that the network asks of every envelope.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
+import { hexOf } from '../../protocol/bytes.ts';
 import {
   CHANNEL_BLOCKSYNC,
   CHANNEL_EVIDENCE,
   CHANNEL_MEMPOOL,
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
-import { hexOf } from '../../protocol/bytes.ts';
 import { PREVOTE } from '../../protocol/types.ts';
 import type { SendRule, Verdict } from '../links.ts';
 import { consensusMessage } from '../oracles/ghost.ts';

@@ -94,7 +94,8 @@ export class Script {
     const { witness, honest, addressByName } = this.parts;
     const isIt = (condition: Condition): boolean => witness.matches(happening, condition, addressByName);
     for (const { condition, during } of this.nevers) {
-      const isWho = condition.who === 'anyone' || condition.who === 'everyone' || condition.who === happening.node.name;
+      const isWho =
+        condition.who === 'anyone' || condition.who === 'everyone' || condition.who === happening.node.name;
       if (!isWho || !isIt(condition)) continue;
       if (during && !witness.isSo(during, this.parts.world.machine(during.who))) continue;
       const while_ = during ? ` while ${stateText(during)}` : '';
@@ -148,7 +149,7 @@ export function stateText(state: StateOf): string {
   if (state.is === 'locked-on') return `${state.who} is locked on block ${state.block}`;
   if (state.is === 'of-power') return `${state.who} has power ${state.power}`;
   if (state.is === 'weaker-than') return `${state.who} has less power than ${state.power}`;
-  return `${state.who} is ${state.is}`;
+  return `${state.who} is ${state.is.replace('-', ' ')}`;
 }
 
 const triggerText = (directive: Directive): string =>

@@ -1,8 +1,8 @@
 // The hands of a play: carries out its actions on a world, and counts what it did.
 
+import { utf8Encode } from '#platform';
 import { base64Of } from '../../protocol/bytes.ts';
 import { unreachable } from '../../protocol/refusal.ts';
-import { utf8Encode } from '#platform';
 import type { CrashHow, DiskPoint } from '../disk-door.ts';
 import { GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
@@ -135,7 +135,11 @@ export class Stage {
       case 'disk': {
         const { disk } = this.machine(action.node);
         disk.settings =
-          action.disk === 'slow' ? SLOW_DISK : action.disk === 'full' ? { ...GOOD_DISK, isFull: true } : GOOD_DISK;
+          action.disk === 'slow'
+            ? SLOW_DISK
+            : action.disk === 'full'
+              ? { ...GOOD_DISK, isFull: true }
+              : GOOD_DISK;
         return;
       }
       case 'submit':

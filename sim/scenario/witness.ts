@@ -46,6 +46,8 @@ export class Witness {
   private readonly locks = new Map<Machine, Lock>();
   private readonly punished = new Map<Machine, Set<string>>();
   private heightMax = 0n;
+  /** Whether a link of this machine is cut: the network's to say. */
+  isCutOff: (machine: Machine) => boolean = () => false;
 
   constructor(ghost: GhostChain, needsWords: boolean) {
     this.ghost = ghost;
@@ -106,7 +108,8 @@ export class Witness {
       if ('vote' in word) {
         const { vote } = word;
         const does = vote.type === PREVOTE ? 'prevotes' : 'precommits';
-        if (!this.isFirst(at, vote.height, `${vote.round}/${vote.type}/${hexOf(vote.blockId.hash)}`)) continue;
+        if (!this.isFirst(at, vote.height, `${vote.round}/${vote.type}/${hexOf(vote.blockId.hash)}`))
+          continue;
         this.tell(at, does, vote.height, vote.round, { hash: vote.blockId.hash });
       } else {
         const { proposal } = word;
@@ -163,7 +166,8 @@ export class Witness {
       list = [];
       this.proposals.set(height, list);
     }
-    if (!list.some((each) => each.round === round && sameHash(each.id.hash, id.hash))) list.push({ id, round });
+    if (!list.some((each) => each.round === round && sameHash(each.id.hash, id.hash)))
+      list.push({ id, round });
   }
 
   /** All that was proposed in this round, first one first. */
@@ -191,7 +195,8 @@ export class Witness {
     const { does, height, round, block, step, against } = condition;
     if (happening.does !== does) return false;
     if (height !== undefined) {
-      const isThere = does === 'decides' ? happening.height >= BigInt(height) : happening.height === BigInt(height);
+      const isThere =
+        does === 'decides' ? happening.height >= BigInt(height) : happening.height === BigInt(height);
       if (!isThere) return false;
     }
     if (round !== undefined && happening.round !== round) return false;
@@ -216,6 +221,8 @@ export class Witness {
         return machine.mode === 'sync';
       case 'in-consensus':
         return machine.mode === 'consensus';
+      case 'cut-off':
+        return this.isCutOff(machine);
       case 'of-power':
         return this.powerOf(machine) === BigInt(state.power);
       case 'weaker-than':

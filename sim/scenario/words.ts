@@ -46,6 +46,23 @@ export interface Where {
   readonly round?: number;
 }
 
+/** How long it may take, and how many heights must follow the last directive. */
+export interface Within {
+  readonly within: Duration;
+  readonly afterwards?: number;
+}
+
+const endingOf = (
+  who: 'everyone' | readonly NodeName[],
+  decides: number,
+  { within, ...rest }: Within,
+): Ending => ({
+  who,
+  decides,
+  withinMs: msOf(within),
+  ...rest,
+});
+
 /** What one can say of a node, or of `anyone` and `everyone`. */
 export class Actor<Name extends Who> {
   readonly name: Name;
@@ -76,11 +93,10 @@ export class Actor<Name extends Who> {
 
   /** As a trigger or a claim; with `within`, how a play ends. */
   decides(at: { readonly height: number }): Condition;
-  decides(at: { readonly height: number }, ends: { readonly within: Duration }): Ending;
-  decides(at: { readonly height: number }, ends?: { readonly within: Duration }): Condition | Ending {
+  decides(at: { readonly height: number }, ends: Within): Ending;
+  decides(at: { readonly height: number }, ends?: Within): Condition | Ending {
     if (!ends) return this.does('decides', at);
-    const who = this.name === 'everyone' ? 'everyone' : [this.name as NodeName];
-    return { who, decides: at.height, withinMs: msOf(ends.within) };
+    return endingOf(this.name === 'everyone' ? 'everyone' : [this.name as NodeName], at.height, ends);
   }
 }
 
@@ -94,6 +110,7 @@ export class Player extends Actor<NodeName> {
   isDown: StateOf;
   isSyncing: StateOf;
   isInConsensus: StateOf;
+  isCutOff: StateOf;
   hasPower = (power: number): StateOf => ({ who: this.name, is: 'of-power', power });
   isWeakerThan = (power: number): StateOf => ({ who: this.name, is: 'weaker-than', power });
 
@@ -103,6 +120,7 @@ export class Player extends Actor<NodeName> {
     this.isDown = { who: name, is: 'down' };
     this.isSyncing = { who: name, is: 'syncing' };
     this.isInConsensus = { who: name, is: 'in-consensus' };
+    this.isCutOff = { who: name, is: 'cut-off' };
   }
 }
 
@@ -121,11 +139,7 @@ export const everyone = new Actor('everyone');
 
 /** These reach the height; what others do does not matter. */
 export const these = (...names: NodeName[]) => ({
-  decides: (at: { readonly height: number }, ends: { readonly within: Duration }): Ending => ({
-    who: names,
-    decides: at.height,
-    withinMs: msOf(ends.within),
-  }),
+  decides: (at: { readonly height: number }, ends: Within): Ending => endingOf(names, at.height, ends),
 });
 
 /** From the last directive on, and for so long, nobody gets beyond this height. */
@@ -246,7 +260,12 @@ export const validators = (count: number, more: Omit<CastWords, 'powers'> = {}):
 export const powers = (...list: number[]): CastWords => ({ powers: list });
 
 const TX_BYTES_USUAL = 64;
-export const txs = (load: { perSecond?: number; perBlock?: number; count?: number; size?: number }): Load => ({
+export const txs = (load: {
+  perSecond?: number;
+  perBlock?: number;
+  count?: number;
+  size?: number;
+}): Load => ({
   size: TX_BYTES_USUAL,
   ...load,
 });

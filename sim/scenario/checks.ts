@@ -1,0 +1,109 @@
+// Checks of plain data: what a value must be, and where in it something is wrong. For files that people write.
+
+/** `holds` for a value by itself; `inside` looks into it. */
+export interface Check {
+  readonly expects: string;
+  readonly holds?: (value: unknown) => boolean;
+  readonly inside?: (checker: Checker, value: unknown, path: string) => void;
+  readonly isOptional?: true;
+}
+
+export type Shape = Readonly<Record<string, Check>>;
+
+/** Remembers the first thing that is wrong. */
+export class Checker {
+  problem: string | null = null;
+
+  fail(path: string, what: string): void {
+    this.problem ??= `${path === '' ? 'the scenario' : path}: ${what}`;
+  }
+
+  check(check: Check, value: unknown, path: string): void {
+    if (this.problem !== null) return;
+    if (value === undefined && check.isOptional) return;
+    if (check.holds && !check.holds(value))
+      this.fail(path, `expected ${check.expects}, not ${textOf(value)}`);
+    else check.inside?.(this, value, path);
+  }
+}
+
+const TEXT_SHOWN_MAX = 60;
+function textOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? String(value));
+  return text.length > TEXT_SHOWN_MAX ? `${text.slice(0, TEXT_SHOWN_MAX)}...` : text;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const maybe = (check: Check): Check => ({ ...check, isOptional: true });
+export const isText: Check = { expects: 'a text', holds: (value) => typeof value === 'string' };
+export const number: Check = { expects: 'a whole number', holds: (value) => Number.isSafeInteger(value) };
+export const whole: Check = {
+  expects: 'a whole number from 0',
+  holds: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+};
+export const oneOf = (words: readonly string[]): Check => ({
+  expects: `one of ${words.join(', ')}`,
+  holds: (value) => typeof value === 'string' && words.includes(value),
+});
+
+export const listOf = (item: Check): Check => ({
+  expects: 'a list',
+  inside: (checker, value, path) => {
+    if (!Array.isArray(value)) return checker.fail(path, `expected a list, not ${textOf(value)}`);
+    for (const [i, one] of value.entries()) checker.check(item, one, `${path}[${i}]`);
+  },
+});
+
+function checkFields(
+  checker: Checker,
+  shape: Shape,
+  value: Readonly<Record<string, unknown>>,
+  path: string,
+): void {
+  const inner = (field: string): string => (path === '' ? field : `${path}.${field}`);
+  for (const field of Object.keys(value)) {
+    if (!Object.hasOwn(shape, field)) {
+      return checker.fail(inner(field), `no such field; there are ${Object.keys(shape).join(', ')}`);
+    }
+  }
+  for (const [field, check] of Object.entries(shape)) checker.check(check, value[field], inner(field));
+}
+
+export const object = (shape: Shape): Check => ({
+  expects: 'an object',
+  inside: (checker, value, path) => {
+    if (!isObject(value)) return checker.fail(path, `expected an object, not ${textOf(value)}`);
+    checkFields(checker, shape, value, path);
+  },
+});
+
+/** A union told apart by the text in one field. */
+export const tagged = (tag: string, shapes: Readonly<Record<string, Shape>>): Check => ({
+  expects: 'an object',
+  inside: (checker, value, path) => {
+    if (!isObject(value)) return checker.fail(path, `expected an object, not ${textOf(value)}`);
+    const word = value[tag];
+    const at = path === '' ? tag : `${path}.${tag}`;
+    if (typeof word !== 'string' || !Object.hasOwn(shapes, word)) {
+      return checker.fail(at, `expected one of ${Object.keys(shapes).join(', ')}, not ${textOf(word)}`);
+    }
+    checkFields(checker, { [tag]: isText, ...shapes[word] }, value, path);
+  },
+});
+
+/** A union told apart by which first field is there. */
+export const each = (what: string, shapes: readonly Shape[]): Check => ({
+  expects: `a ${what}`,
+  inside: (checker, value, path) => {
+    const firsts = shapes.map((shape) => Object.keys(shape)[0] as string);
+    const found = isObject(value) ? firsts.findIndex((first) => Object.hasOwn(value, first)) : -1;
+    const shape = shapes[found];
+    if (!shape || !isObject(value)) {
+      return checker.fail(path, `expected a ${what} with ${firsts.join(', ')}, not ${textOf(value)}`);
+    }
+    checkFields(checker, shape, value, path);
+  },
+});

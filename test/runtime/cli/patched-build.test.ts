@@ -1,0 +1,79 @@
+// Patches on a copy of the build: each still applies, one that does not is named, and what they plant is found.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { differenceLines } from '../../../runtime/cli/diverge.ts';
+import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patched-build.ts';
+import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
+
+describe('patches', () => {
+  const folder = workFolder();
+  afterAll(folder.remove);
+
+  const all: Patch[] = [...patchesOf('scenarios/leaks'), ...patchesOf('scenarios/zoo')];
+  test.skipIf(!isBuilt).each(all.map((patch) => [patch.id, patch] as const))(
+    '%s applies',
+    (_, { file, find, replace }) => {
+      const text = readFileSync(join(root, 'dist', file), 'utf8');
+      expect(text.split(find).length - 1).toBe(1);
+      expect(replace).not.toBe(find);
+    },
+  );
+
+  test('the leaks and mutants that the bars name are there', () => {
+    const ids = all.map(({ id }) => id);
+    const named = [
+      'math-random',
+      'date-now',
+      'module-counter',
+      'wrong-memo',
+      'power',
+      'M01',
+      'M06',
+      'M14',
+      'M20',
+      'M28',
+      'C3',
+    ];
+    for (const id of named) expect(ids).toContain(id);
+  });
+
+  test('a patch without a field is refused by that name', () => {
+    mkdirSync(folder.at('.'), { recursive: true });
+    writeFileSync(folder.at('half.json'), JSON.stringify({ name: 'half', file: 'x.js', find: 'a' }));
+    expect(() => patchOf(folder.at('half.json'))).toThrow(/half\.json: replace must be text/);
+  });
+
+  test('a difference reads as where, who and what', () => {
+    const place = { record: 7, node: 'v1', actor: 'mempool', message: 'submit', seconds: '1.5' };
+    const lines = differenceLines({
+      ...place,
+      differs: 'effects',
+      what: 'the same input, and other effects',
+    });
+    expect(lines[0]).toBe('first difference: record 7, 1.5 s: v1 / mempool / submit');
+  });
+});
+
+describe.skipIf(!isBuilt)('what is planted is found', () => {
+  test('a leak is caught, and its first event named', () => {
+    const { code, out } = nodecli('sim', 'leaks', '--seeds', '2', '--only', 'math-random');
+    expect(out).toMatch(/caught by \S+, seed \d+/);
+    expect(out).toMatch(/first difference: record \d+, [\d.]+ s: v\d \/ dialer \/ /);
+    expect(code).toBe(0);
+  });
+
+  test('the canary dies at the first seed', () => {
+    const { code, out } = nodecli('sim', 'mutants', '--seeds', '4', '--only', 'C3', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject([{ mutant: 'C3', oracle: 'hygiene', seeds: 1 }]);
+  });
+
+  test('a healthy build is the same twice', () => {
+    const { code, out } = nodecli('sim', 'determinism', '--seeds', '3', '--crypto-pairs', '2');
+    expect(out).toMatch(/3 seeds, each twice: equal digests/);
+    expect(out).toMatch(/2 seeds in sim-crypto and in ed25519: equal shapes and verdicts/);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,166 @@
+// `nodecli sim run` and `list`: verdicts, exit codes, and what is said about a wrong command line.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { formatPrivValidatorKey } from '../../../protocol/json/index.ts';
+import { keyPairOfSeed } from '../../../protocol/keys.ts';
+import { makeCast } from '../../../sim/cast.ts';
+import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
+
+describe.skipIf(!isBuilt)('sim run', () => {
+  const folder = workFolder();
+  afterAll(folder.remove);
+
+  test('the list has a line for every scenario, kebab-case', () => {
+    const { code, out } = nodecli('sim', 'list');
+    expect(code).toBe(0);
+    const names = out
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0] ?? '');
+    expect(names).toContain('calm');
+    expect(names).toContain('tour');
+    for (const name of names) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+  });
+
+  test('a verdict as JSON, the same for the same seed', () => {
+    const first = nodecli('sim', 'run', 'calm', '--seed', '7', '--json');
+    expect(first.err).toBe('');
+    expect(first.code).toBe(0);
+    const verdict = JSON.parse(first.out);
+    expect(verdict).toMatchObject({ scenario: 'calm', seed: '7', holds: true, violations: [] });
+    expect(verdict.digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(typeof verdict.heights).toBe('string');
+    expect(verdict.again).toBe('npx nodecli sim run calm --seed 7');
+    expect(nodecli('sim', 'run', 'calm', '--seed', '7', '--json').out).toBe(first.out);
+    expect(JSON.parse(nodecli('sim', 'run', 'calm', '--seed', '8', '--json').out).digest).not.toBe(
+      verdict.digest,
+    );
+  });
+
+  test('real signatures: the same shape', () => {
+    const shape = (crypto: string): string =>
+      JSON.parse(nodecli('sim', 'run', 'calm', '--crypto', crypto, '--json').out).shape;
+    expect(shape('ed25519')).toBe(shape('sim'));
+  });
+
+  test('a story ends with the verdict, the digest and the line that reproduces it', () => {
+    const { code, out } = nodecli('sim', 'run', 'proposer-down', '--seed', '3');
+    expect(code).toBe(0);
+    expect(out).toContain('height 1: block ');
+    expect(out).toMatch(/HOLDS {2}proposer-down, seed 3/);
+    expect(out).toContain('npx nodecli sim run proposer-down --seed 3');
+  });
+
+  test('--log prints a column per node', () => {
+    const { out } = nodecli('sim', 'run', 'calm', '--log');
+    expect(out).toMatch(/seconds +v0 +v1 +v2 +v3/);
+    expect(out).toMatch(/1\/0 propose/);
+  });
+
+  const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
+    [
+      'an unknown scenario, and the nearest',
+      ['sim', 'run', 'lok-holds'],
+      /no scenario "lok-holds".*lock-holds/,
+    ],
+    ['a seed that is no number', ['sim', 'run', 'calm', '--seed', '0x1f'], /"0x1f" is not a seed/],
+    ['a seed that is too great', ['sim', 'run', 'calm', '--seed', '18446744073709551616'], /is not a seed/],
+    [
+      'a file that is not there',
+      ['sim', 'run', 'nowhere.json'],
+      /nowhere\.json cannot be read: there is no such file/,
+    ],
+    ['an unknown option', ['sim', 'run', 'calm', '--sed', '1'], /unknown option '--sed'/],
+    ['an unknown command', ['sim', 'walk'], /unknown command 'walk'/],
+    ['no command', ['sim'], /Usage: nodecli sim/],
+    ['a genesis without keys', ['sim', 'run', 'calm', '--genesis', 'x'], /--genesis and --keys go together/],
+    ['unknown crypto', ['sim', 'run', 'calm', '--crypto', 'rsa'], /--crypto takes sim or ed25519/],
+  ];
+  test.each(wrong)('exit 2: %s', (_, args, says) => {
+    const { code, err, out } = nodecli(...args);
+    expect(code).toBe(2);
+    expect(err + out).toMatch(says);
+    expect(hasStack(err)).toBe(false);
+  });
+
+  test('a scenario from a JSON file, and what is wrong with one', () => {
+    writeFileSync(folder.at('broken.json'), '{"name": 7}');
+    const broken = nodecli('sim', 'run', folder.at('broken.json'));
+    expect(broken.code).toBe(2);
+    expect(broken.err).toMatch(/is not a scenario: /);
+    expect(hasStack(broken.err)).toBe(false);
+  });
+
+  test('a scenario from a module, JavaScript and TypeScript', () => {
+    const body = [
+      "import { everyone, height, scenario, validators } from '" +
+        join(root, 'dist/sim/scenario/words.js') +
+        "';",
+      "export default scenario('three heights of mine', {",
+      "  cast: validators(4), ends: everyone.decides(height(3), { within: '60s' }) });",
+    ].join('\n');
+    for (const name of ['mine.mjs', 'mine.ts']) {
+      writeFileSync(folder.at(name), body);
+      const { code, out, err } = nodecli('sim', 'run', folder.at(name), '--json');
+      expect(err).toBe('');
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toMatchObject({ scenario: 'three-heights-of-mine', holds: true });
+    }
+  });
+
+  test('a play whose promise breaks: exit 1, and what broke', () => {
+    const body = [
+      "import { everyone, height, scenario, validators, isolate, at } from '" +
+        join(root, 'dist/sim/scenario/words.js') +
+        "';",
+      "export default scenario('cut in pieces', { cast: validators(4), liveness: 'waived',",
+      "  act: [at('0s', isolate('v0', 'for-ever'), isolate('v1', 'for-ever'))],",
+      "  ends: everyone.decides(height(3), { within: '20s' }) });",
+    ].join('\n');
+    writeFileSync(folder.at('cut.mjs'), body);
+    const { code, out } = nodecli('sim', 'run', folder.at('cut.mjs'), '--quiet');
+    expect(code).toBe(1);
+    expect(out).toMatch(/VIOLATED {2}cut-in-pieces, seed 1/);
+    expect(out).toMatch(/again +npx nodecli sim run .*cut\.mjs --seed 1/);
+  });
+
+  test('a cast from a genesis and key files; a validator without its key is named', () => {
+    const cast = makeCast({ powers: [10n, 20n, 30n, 40n], chainId: 'from-files' });
+    writeFileSync(folder.at('genesis.json'), cast.genesis);
+    for (const { name, seed } of cast.members) {
+      if (name === 'v3' || !seed) continue;
+      mkdirSync(folder.at(`keys/${name}/config`), { recursive: true });
+      writeFileSync(
+        folder.at(`keys/${name}/config/priv_validator_key.json`),
+        formatPrivValidatorKey(keyPairOfSeed(seed)),
+      );
+    }
+    const args = [
+      'sim',
+      'run',
+      'calm',
+      '--genesis',
+      folder.at('genesis.json'),
+      '--keys',
+      folder.at('keys'),
+      '--json',
+    ];
+    const without = nodecli(...args);
+    expect(without.code).toBe(2);
+    expect(without.err).toMatch(/there is no key for validator [0-9A-F]{40}/);
+    mkdirSync(folder.at('keys/v3'), { recursive: true });
+    const last = cast.members[3]?.seed as Uint8Array;
+    writeFileSync(folder.at('keys/v3/priv_validator_key.json'), formatPrivValidatorKey(keyPairOfSeed(last)));
+    const { code, out, err } = nodecli(...args, '--crypto', 'ed25519');
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(JSON.parse(out).holds).toBe(true);
+  });
+
+  test('the version is that of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(nodecli('--version').out.trim()).toBe(version);
+  });
+});

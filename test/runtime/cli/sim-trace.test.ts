@@ -1,0 +1,107 @@
+// Traces through the command line: recorded, replayed, looked into, broken on purpose, and compared.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasStack, isBuilt, nodecli, workFolder } from './nodecli.ts';
+
+/** Where the frames of a trace begin. */
+function offsetsOf(bytes: Buffer): number[] {
+  const offsets: number[] = [];
+  for (let at = 0; at < bytes.length; at += 8 + bytes.readUInt32LE(at)) offsets.push(at);
+  return offsets;
+}
+
+describe.skipIf(!isBuilt)('traces', () => {
+  const folder = workFolder();
+  const trace = folder.at('a.trace');
+  let whole: Buffer;
+  let offsets: number[];
+  afterAll(folder.remove);
+  beforeAll(() => {
+    const run = nodecli('sim', 'run', 'crash-around-sync', '--seed', '5', '--trace', trace, '--json');
+    expect(run.err).toBe('');
+    whole = readFileSync(trace);
+    offsets = offsetsOf(whole);
+  });
+
+  const changed = (name: string, change: (bytes: Buffer) => Buffer | undefined): string => {
+    const copy = Buffer.from(whole);
+    writeFileSync(folder.at(name), change(copy) ?? copy);
+    return folder.at(name);
+  };
+
+  test('a recorded run replays: same effects, same state digests, crashes included', () => {
+    const { code, out, err } = nodecli('sim', 'replay', trace);
+    expect(err).toBe('');
+    expect(out).toContain('same effects, same state digests');
+    expect(code).toBe(0);
+    const report = JSON.parse(nodecli('sim', 'replay', trace, '--json').out);
+    expect(report.records).toBe(offsets.length - 1);
+    expect(report.nodes.some(({ lives }: { lives: number }) => lives > 1)).toBe(true);
+  });
+
+  test('a flipped byte is named by record and byte offset', () => {
+    const record = offsets.length >> 1;
+    const offset = offsets[record] as number;
+    const path = changed('flipped.trace', (bytes) => {
+      bytes[offset + 20] = (bytes[offset + 20] as number) ^ 1;
+      return undefined;
+    });
+    const { code, err } = nodecli('sim', 'replay', path);
+    expect(code).toBe(1);
+    expect(err).toContain(`record ${record}, at byte ${offset}`);
+    expect(hasStack(err)).toBe(false);
+  });
+
+  test('a length that was changed is corrupt, not torn', () => {
+    const record = 30;
+    const offset = offsets[record] as number;
+    const path = changed('length.trace', (bytes) => {
+      bytes[offset + 2] = 0x40;
+      return undefined;
+    });
+    const { code, err } = nodecli('sim', 'replay', path);
+    expect(code).toBe(1);
+    expect(err).toContain(`record ${record}, at byte ${offset}`);
+  });
+
+  test('a torn last record is a warning: so ends the log of a killed node', () => {
+    const path = changed('torn.trace', (bytes) => bytes.subarray(0, bytes.length - 5));
+    const { code, out, err } = nodecli('sim', 'replay', path);
+    expect(code).toBe(0);
+    expect(err).toMatch(/warning: .*cut short \(record \d+, at byte \d+\)/);
+    expect(out).toContain('same effects, same state digests');
+  });
+
+  test('what is no trace, or not there', () => {
+    writeFileSync(folder.at('junk.trace'), 'this is no trace at all');
+    const junk = nodecli('sim', 'replay', folder.at('junk.trace'));
+    expect(junk.code).toBe(1);
+    expect(junk.err).toMatch(/is not a trace: .*at byte 0/);
+    const none = nodecli('sim', 'replay', folder.at('none.trace'));
+    expect(none.code).toBe(2);
+    expect(none.err).toMatch(/cannot be read: there is no such file/);
+  });
+
+  test('--at shows a node and what enabled its last vote', () => {
+    const { code, out } = nodecli('sim', 'replay', trace, '--at', String(offsets.length - 200));
+    expect(code).toBe(0);
+    expect(out).toMatch(/height \d+, round \d+, step \w+/);
+    expect(out).toMatch(/locked .*, valid /);
+    expect(out).toMatch(/last vote: (prevote|precommit) \d+\/\d+ \w+ of v\d/);
+    const beyond = nodecli('sim', 'replay', trace, '--at', String(offsets.length + 5));
+    expect(beyond.code).toBe(2);
+    expect(beyond.err).toMatch(/there is no record/);
+  });
+
+  test('two traces of one seed are the same; those of two seeds differ somewhere', () => {
+    const again = folder.at('again.trace');
+    nodecli('sim', 'run', 'crash-around-sync', '--seed', '5', '--trace', again, '--quiet');
+    expect(nodecli('sim', 'diverge', trace, again).code).toBe(0);
+    const other = folder.at('other.trace');
+    nodecli('sim', 'run', 'crash-around-sync', '--seed', '6', '--trace', other, '--quiet');
+    const { code, out } = nodecli('sim', 'diverge', trace, other);
+    expect(code).toBe(1);
+    expect(out).toMatch(/first difference: record \d+, [\d.]+ s: v\d \/ \S+ \/ \S+/);
+  });
+});

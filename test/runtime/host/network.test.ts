@@ -1,0 +1,257 @@
+// The files of a network: homes made and read back, config.toml, the trace that outlives a killed node, and the key's last signature on its way in and out.
+
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_NODE } from '../../../actors/node.ts';
+import { formatPrivValidatorState, parseGenesis } from '../../../protocol/json/index.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { type Genesis, ZERO_TIME_NS } from '../../../protocol/types.ts';
+import { readConfigFile } from '../../../runtime/host/config-file.ts';
+import { SetupError } from '../../../runtime/host/files.ts';
+import { existingHomes, homePaths, homesFound, makeHomes, readHome } from '../../../runtime/host/home.ts';
+import { openLog } from '../../../runtime/host/log.ts';
+import { openRecorder } from '../../../runtime/host/recorder.ts';
+import { exportSignState, importSignState, lastSignOf } from '../../../runtime/host/sign-state.ts';
+import { durationNs, durationText, parseToml } from '../../../runtime/host/toml.ts';
+import { TraceReader } from '../../../runtime/kernel/trace.ts';
+import { bytesOf } from '../../compliance/bytes.ts';
+import { temporaryFolder } from './folders.ts';
+
+const PORTS = [40_001, 40_002, 40_003, 40_004];
+const made = () => {
+  const folder = join(temporaryFolder(), 'net');
+  return { folder, homes: makeHomes(folder, PORTS) };
+};
+const change = (path: string, from: string | RegExp, to: string): void =>
+  fs.writeFileSync(path, fs.readFileSync(path, 'utf8').replace(from, to));
+
+describe('homes', () => {
+  test('are laid out as `testnet` writes them, secrets for their owner only', () => {
+    const { homes } = made();
+    const mode = (path: string): string => (fs.statSync(path).mode & 0o777).toString(8);
+    for (const home of homes) {
+      const paths = homePaths(home);
+      expect(fs.readdirSync(join(home, 'config')).sort()).toEqual([
+        'config.toml',
+        'genesis.json',
+        'node_key.json',
+        'priv_validator_key.json',
+      ]);
+      expect(fs.readdirSync(paths.data)).toEqual(['priv_validator_state.json']);
+      expect([paths.data, paths.nodeKey, paths.validatorKey, paths.signState].map(mode)).toEqual([
+        '700',
+        '600',
+        '600',
+        '600',
+      ]);
+    }
+  });
+
+  test('share one genesis of validators with power 1, and know each other', () => {
+    const { homes } = made();
+    const read = homes.map(readHome);
+    expect(new Set(read.map(({ config }) => config.genesis)).size).toBe(1);
+    const genesis = parseGenesis(read[0]!.config.genesis) as Genesis;
+    expect(isRefusal(genesis)).toBe(false);
+    expect(genesis.chainId).toMatch(/^chain-[0-9A-Za-z]{6}$/);
+    expect(genesis.genesisTimeNs).toBeGreaterThan(ZERO_TIME_NS);
+    expect(genesis.validators.map(({ name, power }) => [name, power])).toEqual([
+      ['node0', 1n],
+      ['node1', 1n],
+      ['node2', 1n],
+      ['node3', 1n],
+    ]);
+    for (const [i, { config, validatorKey }] of read.entries()) {
+      expect(config).toMatchObject({
+        name: `node${i}`,
+        app: 'kvstore',
+        crypto: 'ed25519',
+        listenAddress: `ws://127.0.0.1:${PORTS[i]}`,
+      });
+      expect(config.peers.map(({ address }) => address)).toEqual(
+        PORTS.map((port) => `ws://127.0.0.1:${port}`),
+      );
+      expect(config.peers[i]!.peer).toBe(config.id);
+      expect(genesis.validators[i]!.address).toEqual(validatorKey.address);
+      expect(config.consensus).toEqual(DEFAULT_NODE.consensus);
+      expect(config.mempool).toEqual(DEFAULT_NODE.mempool);
+    }
+  });
+
+  test('are found again; another number of nodes, or a hole, is refused with what to do', () => {
+    const { folder, homes } = made();
+    expect(homesFound(join(folder, 'nothing'))).toBe(0);
+    expect(existingHomes(folder, 4)).toEqual(homes);
+    expect(() => existingHomes(folder, 3)).toThrow(
+      'holds a network of 4 nodes, not 3: start it with --validators 4',
+    );
+    const { signState } = homePaths(homes[2]!);
+    fs.rmSync(signState);
+    expect(() => existingHomes(folder, 4)).toThrow(`holds an incomplete network: ${signState} is missing`);
+    expect(() => readHome(homes[2]!)).toThrow(
+      `${signState} is missing: without it this key might sign twice`,
+    );
+  });
+
+  test('with different genesis files do not belong together', () => {
+    const { folder, homes } = made();
+    change(homePaths(homes[1]!).genesis, /chain-....../, 'chain-other!');
+    expect(() => existingHomes(folder, 4)).toThrow(/node0 and .*node1 have different genesis files/);
+  });
+
+  test.each([
+    ['genesis', '{', /^the genesis file .*genesis\.json is not valid: /],
+    ['genesis', '{"chain_id":"a"}', /genesis\.json names no validators/],
+    ['nodeKey', '{}', /^the node key file .*node_key\.json is not valid: /],
+    ['validatorKey', '[]', /^the validator key file .*priv_validator_key\.json is not valid: /],
+    ['signState', '{"height":"x"}', /^the signer's state file .*priv_validator_state\.json is not valid: /],
+    ['config', 'what', /^the configuration .*config\.toml is not valid: line 1 is not "key = value": what/],
+  ] as const)('a broken %s is named: %s', (file, content, message) => {
+    const { homes } = made();
+    fs.writeFileSync(homePaths(homes[0]!)[file], content);
+    expect(() => readHome(homes[0]!)).toThrow(message);
+    expect(() => readHome(homes[0]!)).toThrow(SetupError);
+  });
+});
+
+describe('config.toml', () => {
+  test.each([
+    ['timeout_commit = "1s"', 'timeout_commit = "250ms"', { consensus: { timeoutCommitNs: 250_000_000n } }],
+    [
+      'create_empty_blocks = true',
+      'create_empty_blocks = false # quiet',
+      { consensus: { createEmptyBlocks: false } },
+    ],
+    ['proxy_app = "kvstore"', "proxy_app = 'counter'", { app: 'counter' }],
+    ['max_txs_bytes = 1073741824', 'max_txs_bytes = 1_000', { mempool: { bytesMax: 1000 } }],
+    ['[p2p]', 'unknown = ["a", "b"]\n[p2p]\nother = -7', { name: 'node0' }],
+  ])('%s -> %s', (from, to, settings) => {
+    const { config } = homePaths(made().homes[0]!);
+    change(config, from, to);
+    expect(readConfigFile(config)).toMatchObject(settings);
+  });
+
+  test.each([
+    ['timeout_commit = "1s"', 'timeout_commit = "-1s"', 'consensus.timeout_commit must be a duration'],
+    ['timeout_commit = "1s"', 'timeout_commit = 1', 'consensus.timeout_commit must be a duration'],
+    ['proxy_app = "kvstore"', 'proxy_app = "tcp://x:1"', 'proxy_app must be the name of an application'],
+    ['size = 5000', 'size = -1', "mempool.size must be a number that isn't negative"],
+    ['type = "flood"', 'type = "fifo"', 'mempool.type must be "flood" or "nop"'],
+    ['recheck = true', 'recheck = "yes"', 'mempool.recheck must be true or false'],
+    [/laddr = .*/, 'laddr = "tcp://127.0.0.1:99999"', 'p2p.laddr must be an address'],
+    [/persistent_peers = .*/, 'persistent_peers = "abc@127.0.0.1:1"', 'p2p.persistent_peers must be a list'],
+  ])('%s -> %s is refused', (from, to, message) => {
+    const { config } = homePaths(made().homes[0]!);
+    change(config, from, to);
+    expect(() => readConfigFile(config)).toThrow(message);
+  });
+
+  test.each([
+    ['0s', 0n],
+    ['500ms', 500_000_000n],
+    ['1.5s', 1_500_000_000n],
+    ['1m0s', 60_000_000_000n],
+    ['168h0m0s', 604_800_000_000_000n],
+  ])('the duration %s is read and written', (text, ns) => {
+    expect(durationNs(text)).toBe(ns);
+    expect(durationText(ns)).toBe(text);
+  });
+
+  test.each(['', '1', 's', '1x', '-1s', '1s ', '1.s'])('"%s" is no duration', (text) => {
+    expect(durationNs(text)).toBe(null);
+  });
+
+  test('an escape that is none is a line that does not parse', () => {
+    expect(parseToml('a = "\\q"')).toMatchObject({ refused: 'malformed-toml' });
+  });
+});
+
+describe('the recorder', () => {
+  const NODE = { id: 'n', name: 'node0' };
+  const digest = new Uint8Array(32).fill(7);
+  const stop = (name: string): Uint8Array => Uint8Array.of(3, name.length, 0, 0, 0, ...bytesOf(name));
+  const read = (path: string): number => {
+    const reader = new TraceReader();
+    const items = [...reader.push(fs.readFileSync(path))];
+    expect(reader.end()).toBe(null);
+    expect(items.every((item) => 'kind' in item)).toBe(true);
+    return items.length;
+  };
+
+  test('a new life goes on in the same file, behind the last whole record', () => {
+    const path = join(temporaryFolder(), 'traces', 'node0.trace');
+    const first = openRecorder(path, NODE, 'c', 'h');
+    for (let i = 0; i < 10; i++) first.write(stop(`actor ${i}`), digest);
+    expect(first.records).toBe(11);
+    first.close();
+    const whole = fs.readFileSync(path);
+    for (const cut of [whole.length, whole.length - 1, whole.length - 9, whole.length - 30]) {
+      fs.writeFileSync(path, whole.subarray(0, cut));
+      const next = openRecorder(path, NODE, 'another commit', 'h');
+      const kept = next.records;
+      next.write(stop('more'), digest);
+      next.close();
+      expect(read(path)).toBe(kept); // the header is no record of a turn, and one was added
+    }
+  });
+
+  test('a header that was torn is written anew', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    openRecorder(path, NODE, 'c', 'h').close();
+    fs.truncateSync(path, 20);
+    const next = openRecorder(path, NODE, 'c', 'h');
+    next.write(stop('a'), digest);
+    next.close();
+    expect(read(path)).toBe(1);
+  });
+
+  test("another node's trace, and a file that is none, are refused and stay as they are", () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    openRecorder(path, NODE, 'c', 'h').close();
+    const before = fs.readFileSync(path);
+    expect(() => openRecorder(path, { ...NODE, name: 'node1' }, 'c', 'h')).toThrow(
+      /is not a trace of this node/,
+    );
+    expect(fs.readFileSync(path)).toEqual(before);
+    fs.writeFileSync(path, 'a letter to my mother, which is longer than a frame of eight bytes');
+    expect(() => openRecorder(path, NODE, 'c', 'h')).toThrow(/is not a trace of this node/);
+    expect(fs.readFileSync(path, 'utf8')).toMatch(/^a letter/);
+  });
+});
+
+describe("the key's last signature", () => {
+  const at = (height: bigint, round: number, step: number) => ({
+    height,
+    round,
+    step,
+    signature: bytesOf('signature'),
+    signBytes: bytesOf(`bytes of ${height}/${round}/${step}`),
+  });
+
+  test('comes in from the file when it is later than the log, and goes out to it', async () => {
+    const folder = temporaryFolder();
+    const log = openLog(join(folder, 'privval.log'));
+    expect(lastSignOf(log)).toBe(null);
+    await importSignState(log, at(0n, 0, 0));
+    expect(log.read()).toHaveLength(0);
+    await importSignState(log, at(7n, 1, 2));
+    await importSignState(log, at(7n, 1, 1)); // earlier
+    await importSignState(log, at(6n, 9, 3)); // earlier
+    await importSignState(log, at(7n, 1, 3));
+    expect(log.read()).toHaveLength(2);
+    expect(lastSignOf(log)).toEqual(at(7n, 1, 3));
+    const path = join(folder, 'priv_validator_state.json');
+    exportSignState(log, path);
+    expect(fs.readFileSync(path, 'utf8')).toBe(formatPrivValidatorState(at(7n, 1, 3)));
+    expect(fs.statSync(path).mode & 0o777).toBe(0o600);
+    await log.close();
+  });
+
+  test('a record that is none stops the start', async () => {
+    const log = openLog(join(temporaryFolder(), 'privval.log'));
+    log.append(bytesOf('?'));
+    await expect(importSignState(log, at(7n, 1, 2))).rejects.toThrow(SetupError);
+    await log.close();
+  });
+});

@@ -1,0 +1,54 @@
+// Every play under several seeds: what it shows is so, its faults really happen, and signatures do not change its course.
+
+import { describe, expect, it } from 'vitest';
+import { plays } from '../../scenarios/index.ts';
+import { runScenario } from '../../sim/run.ts';
+
+const SEEDS = 6;
+
+/** Faults that a play is about: under each seed they must have happened. */
+const ABOUT: Readonly<Record<string, readonly string[]>> = {
+  tour: ['envelopes lost', 'crashes', 'restarts', 'partitions', 'pauses', 'one-way cuts'],
+  'lock-holds': ['envelopes dropped by rule'],
+  'valid-value-reproposed': ['envelopes dropped by rule'],
+  'minority-partition': ['partitions', 'envelopes cut off'],
+  'even-split': ['partitions', 'envelopes cut off'],
+  'asymmetric-partition': ['one-way cuts', 'envelopes cut off'],
+  'permanent-cut': ['one-way cuts'],
+  'one-third-silent': ['partitions'],
+  'less-than-one-third-silent': ['partitions'],
+  'proposer-down': ['crashes', 'restarts'],
+  'equivocating-proposer': ['lie: another block'],
+  'equivocator-punished': ['lie: another vote'],
+  'crash-around-sync': ['crashes', 'restarts'],
+  'lagging-node-catches-up': ['partitions', 'crashes', 'restarts'],
+  'validator-joins-and-leaves': ['validator changes asked for'],
+};
+
+describe('the plays', () => {
+  it('have names of their own, in kebab-case, and a title of one line', () => {
+    const names = plays.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { name, title } of plays) {
+      expect(name).toMatch(/^[a-z][a-z-]*[a-z]$/);
+      expect(title.length).toBeLessThan(100);
+    }
+  });
+
+  describe.each(plays.map((play) => [play.name, play] as const))('%s', (name, play) => {
+    it.each(Array.from({ length: SEEDS }, (_, i) => 1000 + i))('holds under seed %i', (seed) => {
+      const verdict = runScenario(play, { seed, crypto: 'sim' });
+      expect(verdict.violations).toEqual([]);
+      expect(verdict.heights).toBeGreaterThanOrEqual(10n);
+      for (const fault of ABOUT[name] ?? []) expect(verdict.faults[fault], fault).toBeGreaterThan(0);
+    });
+
+    it('takes the same course with real signatures', () => {
+      const sim = runScenario(play, { seed: 77, crypto: 'sim' });
+      const real = runScenario(play, { seed: 77, crypto: 'ed25519' });
+      expect(real.shape).toBe(sim.shape);
+      expect(real.holds).toBe(sim.holds);
+      expect(real.digest).not.toBe(sim.digest);
+    });
+  });
+});
