@@ -10,6 +10,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
+import { equalBlockId } from '../../protocol/validate.ts';
 import { decodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { Payload, PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
@@ -18,8 +19,9 @@ import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
 import { blockOf, messageOf, payloadOf } from './words.ts';
 
-/** Messages for the next height kept while we finish this one, over all peers: two votes of each of 10 validators' worth per peer. */
-const FUTURE_MESSAGES_MAX = 4096;
+/** Kept of one peer for the next height while we finish this one: votes of a large set and a block; the rest is offered again. */
+const FUTURE_MESSAGES_PER_PEER_MAX = 1024;
+const FUTURE_BYTES_PER_PEER_MAX = 8 * 1024 * 1024;
 
 export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload[]): void {
   const view = v.views.get(peer);
@@ -56,9 +58,7 @@ export function hearMessage(
     case 'block-part':
       return hearPart(v, view, payload, message);
     case 'new-valid-block':
-      if (message.height !== v.consensus.height || !message.have) return;
-      view.hasParts(message.parts, message.have);
-      return offerTo(v, view);
+      return hearValidBlock(v, view, message);
     case 'vote-set-maj23':
       return hearMaj23(v, view, message);
     case 'vote-set-bits':
@@ -71,7 +71,17 @@ export function hearMessage(
 const size = (v: ValidatorState): number => v.consensus.validators.validators.length;
 
 function keepForLater(v: ValidatorState, peer: PeerId, payload: Payload, message: ConsensusMessage): void {
-  if (v.future.length < FUTURE_MESSAGES_MAX) v.future.push({ peer, payload, message });
+  let kept = v.futureOf.get(peer);
+  if (!kept) {
+    kept = { messages: 0, bytes: 0 };
+    v.futureOf.set(peer, kept);
+  }
+  const { length } = payload.bytes;
+  if (kept.messages >= FUTURE_MESSAGES_PER_PEER_MAX || kept.bytes + length > FUTURE_BYTES_PER_PEER_MAX)
+    return;
+  kept.messages++;
+  kept.bytes += length;
+  v.future.push({ peer, payload, message });
 }
 
 function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
@@ -125,13 +135,13 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   const { lastCommit } = consensus;
   if (vote.height !== consensus.height - 1n || !lastCommit || consensus.step !== 'newHeight') return;
   view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
-  if (
-    vote.type !== PRECOMMIT ||
-    vote.round !== lastCommit.round ||
-    lastCommit.precommits.has(vote.validatorIndex)
-  )
-    return;
-  if (isTrue(v, view.peer, vote, lastCommit.precommits.validators)) consensus.onLateCommit(vote);
+  const { precommits } = lastCommit;
+  if (vote.type !== PRECOMMIT || vote.round !== lastCommit.round) return;
+  if (precommits.hasFor(vote.validatorIndex, vote.blockId)) return;
+  if (!isTrue(v, view.peer, vote, precommits.validators)) return;
+  const first = precommits.votes[vote.validatorIndex];
+  if (first) sawConflict(v, first, vote);
+  else consensus.onLateCommit(vote);
 }
 
 /** Index, address, no unasked extension, and the signature. A false vote costs the peer its connection. */
@@ -207,7 +217,7 @@ function hearVoteSetBits(
 ): void {
   const { consensus } = v;
   const round = message.height === consensus.height ? consensus.rounds.get(message.round) : undefined;
-  if (!round) return;
+  if (!round || !view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
   const tally = message.voteType === PREVOTE ? round.prevotes : round.precommits;
   const votes = tally.votesFor(message.blockId) ?? [];
   const lacking = votes.filter((vote, i): vote is Vote => vote !== undefined && !bit(message.votes, i));
@@ -216,6 +226,20 @@ function hearVoteSetBits(
     [view.peer],
     lacking.map((vote) => payloadOf({ type: 'vote', vote })),
   );
+}
+
+/** The peer says which parts of a block it has: it gets the others now, or, from behind, when it is served next. */
+function hearValidBlock(
+  v: ValidatorState,
+  view: PeerView,
+  message: Extract<ConsensusMessage, { type: 'new-valid-block' }>,
+): void {
+  const { consensus } = v;
+  if (message.height === consensus.height) view.assumeHeight(message.height);
+  if (message.height > consensus.height || message.height !== view.height || !message.have) return;
+  if (!view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
+  view.hasParts(message.parts, message.have);
+  if (message.height === consensus.height) offerTo(v, view);
 }
 
 // --- proposals and parts -----------------------------------------------------------------------------------------------
@@ -233,7 +257,7 @@ function hearProposal(
   view.assumeHeight(proposal.height);
   view.hasProposal(proposal.round, proposal.blockId);
   const known = consensus.rounds.get(proposal.round)?.proposals;
-  if (known?.some((each) => equalBytes(each.blockId.hash, proposal.blockId.hash))) return;
+  if (known?.some((each) => equalBlockId(each.blockId, proposal.blockId))) return;
   if (proposal.polRound >= proposal.round) {
     v.score(
       view.peer,
@@ -311,6 +335,7 @@ function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void 
 export function hearFuture(v: ValidatorState): void {
   const waiting = v.future;
   v.future = [];
+  v.futureOf.clear();
   for (const { peer, payload, message } of waiting) {
     const view = v.views.get(peer);
     if (view) hearMessage(v, view, payload, message);

@@ -54,6 +54,8 @@ export class ValidatorState {
   finished: Finished | null = null;
   /** Messages for the next height, heard while we finish this one. */
   future: { readonly peer: PeerId; readonly payload: Payload; readonly message: ConsensusMessage }[] = [];
+  /** How much of it each peer sent. */
+  readonly futureOf = new Map<PeerId, { messages: number; bytes: number }>();
   /** The log after the last ended height, replayed when consensus begins. */
   logTail: readonly Uint8Array[] = [];
   isReplaying = false;

@@ -43,7 +43,15 @@ import {
 } from './handshake.ts';
 import { completeBlock, hear, hearFuture, hearMessage } from './hear.ts';
 import { encodeRecord, type LogRecord, recordsOf } from './logbook.ts';
-import { onPrepared, onReaped, onSignedProposal, onSignedVote, recall, requestVote, settle } from './speak.ts';
+import {
+  onPrepared,
+  onReaped,
+  onSignedProposal,
+  onSignedVote,
+  recall,
+  requestVote,
+  settle,
+} from './speak.ts';
 import { ValidatorState } from './state.ts';
 import { messageOf, payloadOf } from './words.ts';
 
@@ -250,6 +258,8 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
     case 'peer-down':
       v.views.delete(mail.peer);
       v.laggards.delete(mail.peer);
+      if (v.futureOf.delete(mail.peer)) v.future = v.future.filter(({ peer }) => peer !== mail.peer);
+      if (v.mode === 'consensus') v.consensus.rounds.peerDown(mail.peer);
       return;
     case 'loaded':
       return onLoaded(v, mail.tag, mail.found);
@@ -389,8 +399,8 @@ function onBlockFetched(
   commitBytes: Uint8Array,
 ): void {
   const expected = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
-  if (v.mode !== 'sync' || height !== expected || v.execution) return;
   v.fetched = null;
+  if (v.mode !== 'sync' || height !== expected || v.execution) return;
   const block = decodeBlock(blockBytes);
   const commit = decodeCommit(commitBytes);
   const refuse = (because: string): void => v.tell('blocksync', { type: 'block-refused', height, because });

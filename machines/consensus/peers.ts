@@ -13,6 +13,21 @@ const TOLD = 4;
 /** One byte of marks per validator or part. */
 export type Marks = Uint8Array;
 
+/** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. The oldest go first. */
+const MARKS_KEPT_MAX = 64;
+/** Times that a peer may have us look up what it lacks, in one gossip period: its claims and part sets of one tick. */
+const ANSWERS_PER_PERIOD_MAX = 8;
+
+/** Adds to a map that a peer could otherwise grow without end. */
+function keep<T>(map: Map<string, T>, key: string, value: T): void {
+  map.set(key, value);
+  if (map.size <= MARKS_KEPT_MAX) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
+    return;
+  }
+}
+
 export class PeerView {
   readonly peer: string;
   height = 0n;
@@ -31,6 +46,8 @@ export class PeerView {
   private votes = new Map<string, Marks>();
   private parts = new Map<string, Marks>();
   private proposals = new Map<string, number>();
+  private answers = 0;
+  private answersSinceNs = -1n;
 
   constructor(peer: string) {
     this.peer = peer;
@@ -66,7 +83,7 @@ export class PeerView {
     let marks = this.votes.get(key);
     if (!marks || marks.length !== validators) {
       marks = new Uint8Array(validators);
-      this.votes.set(key, marks);
+      keep(this.votes, key, marks);
     }
     return marks;
   }
@@ -119,7 +136,7 @@ export class PeerView {
     let marks = this.parts.get(key);
     if (!marks) {
       marks = new Uint8Array(parts.total);
-      this.parts.set(key, marks);
+      keep(this.parts, key, marks);
     }
     return marks;
   }
@@ -151,16 +168,25 @@ export class PeerView {
     return missing;
   }
 
+  /** Whether to answer what the peer asks for outright. An answer may be 10,000 times as long as the question. */
+  mayAnswer(nowNs: bigint, periodNs: bigint): boolean {
+    if (this.answersSinceNs < 0n || nowNs - this.answersSinceNs >= periodNs) {
+      this.answersSinceNs = nowNs;
+      this.answers = 0;
+    }
+    return ++this.answers <= ANSWERS_PER_PERIOD_MAX;
+  }
+
   /** True the first time: then it counts as sent. */
   takeProposal(round: number, blockId: BlockId): boolean {
     const key = `${round}/${blockIdKey(blockId)}`;
     if (this.proposals.has(key)) return false;
-    this.proposals.set(key, SENT);
+    keep(this.proposals, key, SENT);
     return true;
   }
 
   hasProposal(round: number, blockId: BlockId): void {
-    this.proposals.set(`${round}/${blockIdKey(blockId)}`, HAS);
+    keep(this.proposals, `${round}/${blockIdKey(blockId)}`, HAS);
   }
 
   /** What was sent or told and never confirmed may be lost: offer it again. */

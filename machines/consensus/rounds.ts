@@ -79,6 +79,13 @@ export class Rounds {
     return true;
   }
 
+  peerDown(peer: string): void {
+    for (const { prevotes, precommits } of this.byRound.values()) {
+      prevotes.forgetClaim(peer);
+      precommits.forgetClaim(peer);
+    }
+  }
+
   /** Null: kept. Otherwise why the proposal is not kept. */
   propose(proposal: Proposal, proposerIndex: number, power: bigint): 'known' | 'crowded' | null {
     const round = this.at(proposal.round);

@@ -105,6 +105,17 @@ export class VoteTally {
     if (this.twoThirds === null && bucket.sum >= this.needed) this.twoThirds = bucket.blockId;
   }
 
+  /** The peer is gone: what it alone claimed is forgotten, so that strangers who come and go leave nothing. */
+  forgetClaim(peer: string): void {
+    const key = this.claims.get(peer);
+    if (key === undefined) return;
+    this.claims.delete(peer);
+    const bucket = this.buckets.get(key);
+    if (!bucket || bucket.sum > 0n) return;
+    for (const other of this.claims.values()) if (other === key) return;
+    this.buckets.delete(key);
+  }
+
   /** A peer says that it saw two thirds for this id. False: the same peer claimed another id before, which is a lie. */
   claim(peer: string, blockId: BlockId): boolean {
     const key = blockIdKey(blockId);

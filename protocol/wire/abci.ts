@@ -10,6 +10,7 @@ import type {
   RequestProcessProposal,
 } from '../abci.ts';
 import * as proto from '../gen/abci.ts';
+import { hotRequest, hotResponse } from './abci-hot.ts';
 import {
   fromCommitInfo,
   fromExtendedCommitInfo,
@@ -233,11 +234,16 @@ function fromResponse({ value }: proto.Response): AbciResponse {
 }
 
 export const encodeAbciRequest = (request: AbciRequest): Uint8Array =>
+  hotRequest(request) ?? encodeAbciRequestGenerated(request);
+/** The same bytes by the generated code: the oracle of `abci-hot.ts`. */
+export const encodeAbciRequestGenerated = (request: AbciRequest): Uint8Array =>
   proto.Request.encode({ value: toRequest(request) }).finish();
 export const decodeAbciRequest = (bytes: Uint8Array): AbciRequest | MalformedBytes =>
   decodeGenerated('abci.Request', bytes, (from) => proto.Request.decode(from), fromRequest);
 
 export const encodeAbciResponse = (response: AbciResponse): Uint8Array =>
+  hotResponse(response) ?? encodeAbciResponseGenerated(response);
+export const encodeAbciResponseGenerated = (response: AbciResponse): Uint8Array =>
   proto.Response.encode({ value: toResponse(response) }).finish();
 export const decodeAbciResponse = (bytes: Uint8Array): AbciResponse | MalformedBytes =>
   decodeGenerated('abci.Response', bytes, (from) => proto.Response.decode(from), fromResponse);

@@ -121,8 +121,21 @@ export class ProtoWriter {
     if (value !== '') this.chosenText(tag, value);
   }
 
+  /** Short ASCII, which most texts are, char by char; anything else through UTF-8. */
   chosenText(tag: number, value: string): void {
-    this.chosenBytes(tag, utf8Encode(value));
+    const { length } = value;
+    const start = this.at;
+    if (length > 127) return this.chosenBytes(tag, utf8Encode(value));
+    this.reserve(2 + length);
+    const { buffer } = this;
+    buffer[start] = tag;
+    buffer[start + 1] = length;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 127) return this.chosenBytes(tag, utf8Encode(value));
+      buffer[start + 2 + i] = code;
+    }
+    this.at = start + 2 + length;
   }
 
   /**
@@ -133,6 +146,20 @@ export class ProtoWriter {
     this.reserve(2);
     this.buffer[this.at++] = tag;
     return ++this.at;
+  }
+
+  /** The same under a tag of two bytes (fields 16 to 2047), given as its varint's value. */
+  openFar(tag: number): number {
+    this.reserve(3);
+    this.buffer[this.at++] = (tag & 127) | 128;
+    this.buffer[this.at++] = tag >> 7;
+    return ++this.at;
+  }
+
+  farMessage<T>(tag: number, write: (writer: ProtoWriter, value: T) => void, value: T): void {
+    const start = this.openFar(tag);
+    write(this, value);
+    this.close(start);
   }
 
   close(start: number): void {

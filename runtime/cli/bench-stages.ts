@@ -74,12 +74,17 @@ function stagesOf({ nodes, samples = [], timeDeltas = [] }: Profile): Record<str
   const sums = new Map<string, number>();
   samples.forEach((id, i) => {
     const name = stage.get(id) ?? 'other';
+    if (name === PROFILER) return;
     sums.set(name, (sums.get(name) ?? 0) + (timeDeltas[i] ?? 0));
   });
   return Object.fromEntries([...sums].sort((a, b) => b[1] - a[1]));
 }
 
+/** Its own work is no part of what it measures. */
+const PROFILER = 'profiler';
+
 function stageOf({ functionName, url }: CallFrame): string | null {
+  if (url === 'node:inspector') return PROFILER;
   if (functionName === '(garbage collector)') return 'garbage collector';
   if (functionName === '(idle)' || functionName === '(program)') return 'engine';
   for (const [folder, name] of STAGES) if (url.includes(`/${folder}`)) return name;

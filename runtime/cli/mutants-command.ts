@@ -75,6 +75,10 @@ async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Pr
   return outcomeOf(patch, jobs, results, killedAt);
 }
 
+/** One oracle keeps all promises about the chain, and begins what it says with the name of the broken one. */
+const promiseOf = ({ oracle, what }: NonNullable<JobResult['violation']>): string =>
+  oracle === 'chain' ? `chain/${what.split(':')[0]}` : oracle;
+
 const isCrash = ({ violation, threw }: JobResult): boolean =>
   threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));
 
@@ -96,7 +100,7 @@ function outcomeOf(
   return {
     mutant: patch?.id ?? HEALTHY,
     name: patch?.name ?? 'the healthy build',
-    oracle: violation?.oracle ?? null,
+    oracle: violation && promiseOf(violation),
     expected: patch?.oracles ?? [],
     seeds: isKilled ? killedAt + 1 : jobs.length,
     play: job?.play ?? '',

@@ -45,8 +45,9 @@ function playOfJson(name: string, path: string): Play {
 }
 
 async function playOfModule(name: string, path: string): Promise<Play> {
-  const loaded = await importModule(name, path);
-  const play = loaded['default'] as Partial<Play & { act: unknown; draw: unknown }> | undefined;
+  const exported = (await importModule(name, path))['default'] as { readonly default?: unknown } | undefined;
+  // A file of a package that is not an ES module arrives as CommonJS: its exports are our default.
+  const play = (exported?.default ?? exported) as Partial<Play & { act: unknown; draw: unknown }> | undefined;
   if (typeof play !== 'object' || play === null || typeof play.name !== 'string') {
     throw new CliError(`${name} has no default export that is a scenario`);
   }

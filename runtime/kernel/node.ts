@@ -12,7 +12,7 @@ import type {
   PeerId,
   Turn,
 } from '../../actors/turn.ts';
-import { type Bug, must, unreachable } from '../../protocol/refusal.ts';
+import { must, unreachable } from '../../protocol/refusal.ts';
 import { type Codec, Writer } from '../../protocol/words.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
@@ -176,12 +176,23 @@ export class Node {
       ),
     };
     this.beginTurn();
-    const started = logic.start(boot, this.turn);
-    const cell = this.makeCell(logic, started.state);
-    this.cells.set(logic.name, cell);
+    const started = this.begun(logic, boot);
     this.input.clear();
     writeBoot(this.input, kind, logic.name, this.turn, boot);
+    if (!started) return this.onBug(kind, logic.name);
+    const cell = this.makeCell(logic, started.state);
+    this.cells.set(logic.name, cell);
     this.endTurn(cell, kind, started.effects);
+  }
+
+  /** Null: a bug, kept in `bug`. Turns have xstate to catch theirs; a start has nobody. */
+  private begun(logic: AnyLogic, boot: Boot): ReturnType<AnyLogic['start']> | null {
+    try {
+      return logic.start(boot, this.turn);
+    } catch (error) {
+      this.bug = error;
+      return null;
+    }
   }
 
   private makeCell(logic: AnyLogic, state: unknown): Cell {
@@ -197,16 +208,22 @@ export class Node {
     } as unknown as AnyActorLogic;
     const ref = createActor(actorLogic);
     // Without an error observer xstate rethrows in a timer, where nobody sees which turn it was.
-    ref.subscribe({ error: (error: unknown) => this.onBug(logic.name, error) });
+    ref.subscribe({
+      error: (error: unknown) => {
+        this.bug = error;
+      },
+    });
     ref.start();
     const cell: Cell = { logic, ref, state, held: [], isHeld: false, timers: new Map() };
     return cell;
   }
 
-  private onBug(actor: ActorName, error: unknown): void {
-    this.bug = error as Bug;
+  /** The guilty turn is the last that is recorded, without effects: a replay of the trace throws where we threw. */
+  private onBug(kind: TurnRecord['kind'], actor: ActorName): void {
+    this.output.clear();
+    this.seal(kind, actor);
     this.halt();
-    this.options.watcher.bug?.(this, actor, error);
+    this.options.watcher.bug?.(this, actor, this.bug);
   }
 
   private stopActor(actor: ActorName): void {
@@ -246,10 +263,10 @@ export class Node {
     this.beginTurn();
     this.effects = [];
     cell.ref.send(message);
-    if (this.bug !== null) return;
     const effects = this.effects;
     this.input.clear();
     writeInput(this.input, actor, this.turn, cell.logic.words, message);
+    if (this.bug !== null) return this.onBug('turn', actor);
     this.endTurn(cell, 'turn', effects);
   }
 

@@ -165,7 +165,9 @@ export function namesIn(play: Scenario): Set<NodeName> {
   const collect = (value: unknown): void => {
     if (typeof value === 'string' && /^[vcf][0-9]+$/.test(value)) names.add(value as NodeName);
     else if (Array.isArray(value)) value.forEach(collect);
-    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [field, inner] of Object.entries(value)) if (field !== 'tx') collect(inner);
+    }
   };
   collect([play.act, play.holds, play.ends, play.liars]);
   return names;

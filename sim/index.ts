@@ -1,0 +1,29 @@
+// What a user of the simulator imports: the words of plays, running one, reading and writing it as JSON, and what a run says.
+
+export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
+export { Choices, type Seed, Stream } from './choices.ts';
+export type { Liar, LiarKit } from './liars/liar.ts';
+export type { Machine } from './machine.ts';
+export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
+export { type RunOptions, runScenario, scenarioUnder } from './run.ts';
+export { fromJson, type ScenarioRefusal, toJson } from './scenario/json.ts';
+export type {
+  Action,
+  CastWords,
+  Claim,
+  Condition,
+  Directive,
+  DrawnPlay,
+  Ending,
+  LiarWords,
+  Load,
+  NodeName,
+  Play,
+  RuleAction,
+  Scenario,
+  Settings,
+  StateOf,
+} from './scenario/play.ts';
+export * from './scenario/words.ts';
+export { swarmPlay } from './swarm.ts';
+export type { NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';

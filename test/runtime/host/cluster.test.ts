@@ -1,0 +1,247 @@
+// Four processes over WebSocket, from the command line: blocks and transactions, a killed node that comes back, recordings that replay, and how it all ends.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos-facts.ts';
+import { checkStores } from '../../../runtime/cli/chaos-stores.ts';
+import { checkTrace } from '../../../runtime/cli/chaos-traces.ts';
+import { homePaths, homesBelow, makeHomes } from '../../../runtime/host/home.ts';
+import { temporaryFolder } from './folders.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+/** Test files run at the same time: each asks for ports of its own. */
+const BASE_PORT = String(28_000 + (process.pid % 500) * 8);
+
+interface Nodecli {
+  readonly process: ChildProcess;
+  readonly lines: string[];
+  /** The first line that has this in it, now or later. */
+  said(text: string | RegExp): Promise<string>;
+  readonly exit: Promise<number | null>;
+}
+
+function nodecli(...args: string[]): Nodecli {
+  const entry = join(ROOT, 'runtime/cli/nodecli.ts');
+  const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', entry, ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void started.kill('SIGKILL'));
+  const lines: string[] = [];
+  const waiting: (() => void)[] = [];
+  for (const stream of [started.stdout, started.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      for (const look of waiting) look();
+    });
+  }
+  const exit = new Promise<number | null>((done) => started.once('close', (code) => done(code)));
+  return {
+    process: started,
+    lines,
+    exit,
+    said: (text) =>
+      new Promise((found, failed) => {
+        const look = (): void => {
+          const line = lines.find((each) =>
+            typeof text === 'string' ? each.includes(text) : text.test(each),
+          );
+          if (line !== undefined) found(line);
+        };
+        look();
+        waiting.push(look);
+        void exit.then(() => failed(new Error(`it ended without saying ${text}:\n${lines.join('\n')}`)));
+      }),
+  };
+}
+
+const childrenOf = (pid: number): number[] =>
+  fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).map(Number);
+
+/** A node that stopped in peace let go of its folder. */
+const locks = (folder: string): string[] =>
+  homesBelow(folder, 4).filter((home) => fs.existsSync(join(home, 'data', 'LOCK')));
+
+async function gone(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) while (fs.existsSync(`/proc/${pid}`)) await sleep(20);
+}
+
+function judge(folder: string, traces: string, reported: bigint) {
+  const problems = new Problems();
+  const facts = { problems, agreement: new Agreement(problems), signatures: new Signatures(problems, '') };
+  return {
+    problems,
+    stores: () =>
+      Promise.all(
+        homesBelow(folder, 4).map((home, i) =>
+          checkStores({ name: `node${i}`, home, height: reported }, new Map(), facts),
+        ),
+      ),
+    traces: () => [0, 1, 2, 3].map((i) => checkTrace(`node${i}`, join(traces, `node${i}.trace`), facts)),
+  };
+}
+
+describe('a cluster', () => {
+  test('makes blocks of the transactions sent, ends with equal hashes, goes on later, and its recordings replay', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const traces = join(folder, 'traces');
+    const options = ['--home', folder, '--base-port', BASE_PORT, '--record', traces];
+    const first = nodecli('cluster', ...options, '--blocks', '4', '--load', '20');
+    expect(await first.exit).toBe(0);
+    expect(first.lines).toContainEqual(expect.stringContaining('listen on 127.0.0.1 only'));
+    expect(first.lines).toContainEqual(expect.stringMatching(/^node3 \| committed height 4, /));
+    expect(first.lines).toContain('equal app hashes');
+    const [, sent, committed] = /^transactions: (\d+) sent, (\d+) committed$/.exec(
+      await first.said('transactions: '),
+    )!;
+    expect(Number(sent)).toBeGreaterThan(20);
+    expect(committed).toBe(sent);
+    expect(locks(folder)).toEqual([]);
+
+    const second = nodecli('cluster', ...options, '--blocks', '6');
+    expect(await second.exit).toBe(0);
+    expect(second.lines).toContainEqual(expect.stringMatching(/^network .* goes on in /));
+
+    const { problems, stores, traces: replay } = judge(folder, traces, 6n);
+    const found = await stores();
+    expect(found.every(({ height, txs }) => height >= 6n && txs === Number(sent))).toBe(true);
+    for (const { lives, heights } of replay()) {
+      expect(lives).toBe(2);
+      expect(heights).toBeGreaterThanOrEqual(6);
+    }
+    expect(problems.told).toEqual([]);
+    const signState = JSON.parse(fs.readFileSync(homePaths(join(folder, 'node0')).signState, 'utf8'));
+    expect(Number(signState.height)).toBeGreaterThanOrEqual(6);
+    const replayed = nodecli('sim', 'replay', join(traces, 'node2.trace'));
+    expect(await replayed.exit).toBe(0);
+    expect(replayed.lines).toContain('same effects, same state digests');
+  });
+
+  test('survives kill -9 of each node with cut logs: chaos, small', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const port = String(Number(BASE_PORT) + 4);
+    const chaos = nodecli(
+      'chaos',
+      '--kills',
+      '1',
+      '--blocks',
+      '12',
+      '--load',
+      '50',
+      '--home',
+      folder,
+      '--base-port',
+      port,
+    );
+    const code = await chaos.exit;
+    expect(chaos.lines.filter((line) => line.startsWith('violated'))).toEqual([]);
+    expect(code).toBe(0);
+    expect(chaos.lines.at(-1)).toMatch(/^HOLDS/);
+    expect(chaos.lines.filter((line) => /^node\d killed/.test(line))).toHaveLength(4);
+  });
+
+  test('SIGINT ends all of its processes in peace', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const {
+      process: parent,
+      said,
+      exit,
+      lines,
+    } = nodecli('cluster', '--home', folder, '--base-port', BASE_PORT);
+    await said('node3 | takes part in consensus');
+    const children = childrenOf(parent.pid!);
+    expect(children.length).toBeGreaterThanOrEqual(4);
+    parent.kill('SIGINT');
+    expect(await exit).toBe(0);
+    expect(lines).toContainEqual(expect.stringMatching(/^transactions: 0 sent, 0 committed$/));
+    await gone(children);
+    expect(locks(folder)).toEqual([]);
+  });
+
+  test('its nodes end with it, also when it is killed', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const { process: parent, said } = nodecli('cluster', '--home', folder, '--base-port', BASE_PORT);
+    await said('node2 | listens');
+    const children = childrenOf(parent.pid!);
+    parent.kill('SIGKILL');
+    await gone(children);
+    expect(locks(folder)).toEqual([]);
+  });
+
+  test('a node that is killed by somebody else ends it with 1', async () => {
+    const { process: parent, said, exit, lines } = nodecli('cluster', '--base-port', BASE_PORT);
+    const [, folder] = /temporary folder (.*)$/.exec(await said('temporary folder'))!;
+    onTestFinished(() => fs.rmSync(folder!, { recursive: true, force: true }));
+    await said('node1 | listens');
+    const child = childrenOf(parent.pid!).find((pid) =>
+      fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('node1'),
+    )!;
+    process.kill(child, 'SIGKILL');
+    expect(await exit).toBe(1);
+    expect(lines).toContain('node1 ended by itself: its process ended with SIGKILL');
+  });
+});
+
+describe('what cannot be started', () => {
+  const network = (): string => {
+    const folder = join(temporaryFolder(), 'net');
+    makeHomes(
+      folder,
+      [0, 1, 2, 3].map((i) => Number(BASE_PORT) + i),
+    );
+    return folder;
+  };
+
+  test('a port in use ends it with 1, and names the port', async () => {
+    const folder = network();
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(Number(BASE_PORT) + 2, '127.0.0.1', done));
+    onTestFinished(() => void server.close());
+    const { exit, lines } = nodecli('cluster', '--home', folder);
+    expect(await exit).toBe(1);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^node2 \| cannot listen on ws:\/\/127\.0\.0\.1:\d+: the port is in use/),
+    );
+    expect(lines.join('\n')).not.toContain(' at '); // no stack
+  });
+
+  test.each([
+    [
+      'a broken genesis',
+      (folder: string) => fs.writeFileSync(homePaths(join(folder, 'node1')).genesis, '{"chain'),
+      /^nodecli: the genesis file .*node1\/config\/genesis\.json is not valid: /,
+    ],
+    [
+      'a missing key',
+      (folder: string) => fs.rmSync(homePaths(join(folder, 'node3')).validatorKey),
+      /^nodecli: .*incomplete network: .*node3\/config\/priv_validator_key\.json is missing/,
+    ],
+    [
+      'another number of nodes',
+      (folder: string) => fs.rmSync(join(folder, 'node3'), { recursive: true }),
+      /^nodecli: .* holds a network of 3 nodes, not 4: start it with --validators 3/,
+    ],
+  ])('%s ends it with 2 and one line', async (_, harm, message) => {
+    const folder = network();
+    harm(folder);
+    const { exit, lines } = nodecli('cluster', '--home', folder);
+    expect(await exit).toBe(2);
+    expect(lines).toEqual([expect.stringMatching(message)]);
+  });
+
+  test.each([
+    [['--validators', '0'], /--validators takes a whole number from 1 on, not "0"/],
+    [['--blocks', 'many'], /--blocks takes a whole number from 1 on, not "many"/],
+    [['--base-port', '70000'], /there are no 4 free ports from 70000 on/],
+  ])('%s', async (options, message) => {
+    const { exit, lines } = nodecli('cluster', ...options);
+    expect(await exit).toBe(2);
+    expect(lines).toEqual([expect.stringMatching(message)]);
+  });
+});
