@@ -68,6 +68,8 @@ class Bench {
   private readonly flags: BenchFlags;
   private readonly startedMs = performance.now();
   private readonly ranges: Readonly<Record<number, Range>>;
+  /** At the first and the last measured height of the first run in sim-crypto. */
+  private readonly marks: Held[] = [];
 
   constructor(flags: BenchFlags) {
     this.flags = flags;
@@ -125,7 +127,7 @@ class Bench {
     const { from, to, repetitions } = this.ranges[net.validators] as Range;
     const found: number[] = [];
     for (let i = 0; i < repetitions && !(i > 0 && this.isLate(net)); i++) {
-      found.push(heightsPerSecond(this.net(net), from, to));
+      found.push(heightsPerSecond(this.net(net), from, to, this.marks.length < 2 ? this.mark : undefined));
       this.tell(`${net.validators} validators, ${net.crypto}: ${found.at(-1)?.toFixed(1)} heights/s`);
     }
     found.sort((a, b) => a - b);
@@ -153,15 +155,13 @@ class Bench {
     return Object.fromEntries(Object.entries(sums).map(([stage, us]) => [stage, rounded(us / heights)]));
   }
 
+  private readonly mark = (run: BenchRun): void => {
+    this.marks.push(held(run, collector()));
+  };
+
   private heap() {
-    this.tell('what memory grows by');
-    const [from, to] = this.flags.quick ? [200, 1200] : [1000, 6000];
-    const run = new BenchRun(this.net(PLAIN));
-    const collect = collector();
-    run.runTo(from);
-    const before = held(run, collect);
-    run.runTo(to);
-    const after = held(run, collect);
+    const { from, to } = this.ranges[4] as Range;
+    const [before, after] = this.marks as [Held, Held];
     const grown = (of: keyof Held): number => after[of] - before[of];
     return {
       heights: { from, to },

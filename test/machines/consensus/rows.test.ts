@@ -165,16 +165,18 @@ play('L29: a POL of the round of our lock, or a later one, opens it', [
   { when: proposal('B', 2, 0), says: ['prevote nil'], stands: 'prevote 2' }, // the POL of round 0 is older than the lock of round 1
 ]);
 
-play('L29: a newer POL than the lock, seen while we were elsewhere', [
+play('L29: a newer POL than the lock, made without us', [
   ...lockedOnB,
   { when: timeout('propose', 1), says: ['prevote nil'], stands: 'prevote 1' },
-  { when: prevotes('nil', 2, 1), says: ['precommit nil'], stands: 'precommit 1' },
+  { when: prevotes('C', 2, 1), says: ['wait prevote'], stands: 'prevoteWait 1' },
+  { when: timeout('prevote', 1), says: ['precommit nil'], stands: 'precommit 1' },
   {
     when: both(precommits('nil', 2, 1), timeout('precommit', 1)),
     says: ['wait propose'],
     stands: 'propose 2',
   },
-  { when: onlyProposal('D', 2, 1), says: [], stands: 'propose 2' },
+  { when: proposal('C', 2, 1), says: ['ask C'], stands: 'propose 2' },
+  { when: prevotes('C', 3, 1), says: ['prevote C'], stands: 'prevote 2' },
 ]);
 
 play('L55: a third of the power in a later round takes us there', [
@@ -319,7 +321,7 @@ play(
   'without empty blocks: a proposal begins the round for those who saw no transaction',
   [
     { when: started, says: ['wait for txs'], stands: 'newRound 0' },
-    { when: proposal('B'), says: ['ask B', 'wait propose', 'prevote B'], stands: 'prevote 0' },
+    { when: proposal('B'), says: ['wait propose', 'ask B', 'prevote B'], stands: 'prevote 0' },
   ],
   onDemand,
 );

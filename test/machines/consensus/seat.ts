@@ -110,6 +110,8 @@ export class Seat {
   /** Our own votes are counted at once, as if the signer took no time. */
   ownVotesCount = true;
   says: string[] = [];
+  /** Hears everything that the machine says. */
+  heard: ((said: Said) => void) | null = null;
 
   constructor(options: SeatOptions = {}) {
     // By default we propose last, in round 3.
@@ -140,6 +142,7 @@ export class Seat {
   }
 
   private carryOut(said: Said): boolean {
+    this.heard?.(said);
     switch (said.say) {
       case 'step':
         return false;

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { Rounds } from '../../../machines/consensus/rounds.ts';
+import { PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
+import { setOf } from '../../protocol/rules/people.ts';
+import { FOUR, proposalOf, voteOf } from './seat.ts';
+
+const vote = (rounds: Rounds, index: number, round: number, peer: string, current = 0) =>
+  rounds.tally(voteOf(PREVOTE, 'nil', round, index), 10n, peer, current).tally;
+
+it('a peer may open two rounds ahead of the next, and no more; rounds that are open take votes of all', () => {
+  const rounds = new Rounds(1n, FOUR);
+  expect(vote(rounds, 0, 1, 'p')).toBe('added'); // the next round is not ahead
+  expect(vote(rounds, 0, 5, 'p')).toBe('added');
+  expect(vote(rounds, 0, 9, 'p')).toBe('added');
+  expect(vote(rounds, 0, 7, 'p')).toBe('too-far');
+  expect(rounds.get(7)).toBeUndefined();
+  expect(vote(rounds, 1, 9, 'q')).toBe('added');
+  expect(vote(rounds, 0, 7, 'q')).toBe('added');
+  expect(vote(rounds, 1, 7, 'p')).toBe('added');
+  expect(vote(rounds, 0, 2_000_000_000, 'r')).toBe('added');
+  expect([...rounds.all()].length).toBe(5);
+});
+
+it('L55 counts who spoke, each once, with any kind of message', () => {
+  const rounds = new Rounds(1n, FOUR);
+  vote(rounds, 0, 3, 'p');
+  rounds.tally(voteOf(PRECOMMIT, 'nil', 3, 0), 10n, 'p', 0);
+  expect(rounds.skipTo(0)).toBe(-1);
+  rounds.propose(proposalOf('B', 3), 1, 10n);
+  expect(rounds.skipTo(0)).toBe(3);
+  expect(rounds.skipTo(3)).toBe(-1);
+});
+
+it('L55 takes the furthest round, and needs strictly more than a third', () => {
+  const set = setOf(10n, 10n, 10n);
+  const rounds = new Rounds(1n, set);
+  const say = (index: number, round: number) =>
+    rounds.tally(voteOf(PREVOTE, 'nil', round, index, 1n, set), 10n, `p${index}${round}`, 0);
+  say(0, 2);
+  expect(rounds.skipTo(0)).toBe(-1); // exactly a third
+  say(1, 2);
+  say(1, 4);
+  say(2, 4);
+  expect(rounds.skipTo(0)).toBe(4);
+});
+
+it('a proposer has three proposals a round at most', () => {
+  const rounds = new Rounds(1n, FOUR);
+  expect(['A', 'B', 'A', 'C', 'D'].map((name) => rounds.propose(proposalOf(name, 0), 0, 10n))).toEqual([
+    null,
+    null,
+    'known',
+    null,
+    'crowded',
+  ]);
+});
+
+it('claims of a peer go with it, in every round', () => {
+  const rounds = new Rounds(1n, FOUR);
+  const claimed = proposalOf('B', 0).blockId;
+  for (const round of [0, 1]) rounds.at(round).prevotes.claim('p', claimed);
+  rounds.peerDown('p');
+  for (const round of [0, 1]) expect(rounds.at(round).prevotes.votesFor(claimed)).toBeUndefined();
+});
