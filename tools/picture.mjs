@@ -22,16 +22,18 @@ const verdict = runScenario(play, {
   watch: {
     line: ({ atNs, node, what }) => {
       if (node === '') faults.push({ atNs, what });
-      if (/ dies at /.test(what)) lives.set(node, [...(lives.get(node) ?? []), { from: atNs, to: null }]);
-      if (/ starts again /.test(what)) {
+      if (/dies at /.test(what)) lives.set(node, [...(lives.get(node) ?? []), { from: atNs, to: null }]);
+      if (/starts again /.test(what)) {
         const down = lives.get(node)?.at(-1);
         if (down) down.to = atNs;
       }
     },
     event: (machine, event) => {
       const atNs = world.agenda.now;
-      if (event.type === 'committed') commits.push({ atNs, node: machine.name, height: event.height, hash: event.hash });
-      if (event.type === 'step' && event.step === 2) rounds.push({ atNs, node: machine.name, round: event.round });
+      if (event.type === 'committed')
+        commits.push({ atNs, node: machine.name, height: event.height, hash: event.hash });
+      if (event.type === 'step' && event.step === 2)
+        rounds.push({ atNs, node: machine.name, round: event.round });
     },
   },
 });
@@ -83,7 +85,13 @@ for (const { atNs, node, height, hash } of commits) {
 const seconds = end / 1e9;
 const step = seconds > 200 ? 60 : seconds > 60 ? 20 : 5;
 for (let s = 0; s <= seconds; s += step) text(x(s * 1e9), bottom + 14, `${s} s`, 10, '#666', 'middle');
-text(LEFT, bottom + 34, `${verdict.holds ? 'HOLDS' : 'VIOLATED'}: ${name}, seed ${seed}. A dot is a committed block, one colour per block; the number is its height.`, 12, '#222');
+text(
+  LEFT,
+  bottom + 34,
+  `${verdict.holds ? 'HOLDS' : 'VIOLATED'}: ${name}, seed ${seed}. A dot is a committed block, one colour per block; the number is its height.`,
+  12,
+  '#222',
+);
 
 writeFileSync(
   out,
