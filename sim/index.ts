@@ -1,5 +1,7 @@
 // What a user of the simulator imports: the words of plays, running one, reading and writing it as JSON, and what a run says.
 
+export type { Application } from '../machines/apps/application.ts';
+export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
 export type { Liar, LiarKit } from './liars/liar.ts';

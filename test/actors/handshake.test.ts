@@ -1,0 +1,181 @@
+// The handshake table of spec 5.8, row by row: every combination of the application's height A, the state's S and the block store's B and base.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { storeRange } from '../../actors/validator/execute.ts';
+import {
+  blockKey,
+  responseKey,
+  STATE_KEY,
+  STORE_RANGE_KEY,
+  seenCommitKey,
+} from '../../machines/chain/keys.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { encodeWith } from '../../protocol/words.ts';
+import { genesisOf, person } from '../protocol/rules/people.ts';
+import { copyDisk, type Disk, Home, newDisk } from './home.ts';
+
+const HEIGHTS = 4n;
+
+/** The disk of a network of one after each height; 0: before the first. */
+function pastOf(initialHeight: bigint): Map<bigint, Disk> {
+  const past = new Map<bigint, Disk>();
+  const home = new Home({ genesis: genesisOf([10n], { initialHeight }), me: 0 });
+  past.set(0n, copyDisk(home.disk));
+  for (let height = initialHeight; height < initialHeight + HEIGHTS; height++) {
+    home.fire('start');
+    expect(home.state.chain.lastBlockHeight).toBe(height);
+    past.set(height, copyDisk(home.disk));
+  }
+  return past;
+}
+
+/** A disk whose parts are of different heights. */
+function diskOf(past: Map<bigint, Disk>, A: bigint, S: bigint, B: bigint, base: bigint): Disk {
+  const last = [...past.values()].at(-1)!;
+  const disk = newDisk();
+  const store = (key: Uint8Array, value: Uint8Array) => disk.chain.set(hexOf(key), { key, value });
+  for (const [name, pair] of past.get(S)!.chain) if (!/^(62|73|72)/.test(name)) disk.chain.set(name, pair);
+  store(STATE_KEY, past.get(S)!.chain.get(hexOf(STATE_KEY))!.value);
+  disk.chain.delete(hexOf(STORE_RANGE_KEY));
+  if (B > 0n) {
+    for (let height = base; height <= B; height++)
+      for (const key of [blockKey(height), seenCommitKey(height), responseKey(height)])
+        store(key, last.chain.get(hexOf(key))!.value);
+    store(STORE_RANGE_KEY, encodeWith(storeRange, { base, height: B }));
+  }
+  disk.app = past.get(A)!.app.copy();
+  return disk;
+}
+
+/** The table as the specification has it: words of the refusal, or the heights that the application executes. */
+function row(A: bigint, S: bigint, B: bigint, b: bigint, initial: bigint): string | bigint[] {
+  const stateAt = S === 0n ? initial - 1n : S;
+  const appAt = A === 0n ? initial - 1n : A;
+  if (B === 0n) return A > 0n ? 'higher than core' : S > 0n ? 'above the block store' : [];
+  if (A === 0n && initial < b) return 'too low';
+  if (A > 0n && A < b - 1n) return 'too far below';
+  if (B < A) return 'higher than core';
+  if (B < stateAt) return 'above the block store';
+  if (B > stateAt + 1n) return 'more than one above';
+  const executed: bigint[] = [];
+  for (let height = appAt + 1n; height <= B; height++) executed.push(height);
+  return executed;
+}
+
+describe.each([1n, 5n])('initial height %s', (initial) => {
+  let past: Map<bigint, Disk>;
+  beforeAll(() => {
+    past = pastOf(initial);
+  });
+  const heights = [0n, initial, initial + 1n, initial + 2n, initial + 3n];
+  const rows = heights.flatMap((A) =>
+    heights.flatMap((S) =>
+      heights.flatMap((B) =>
+        [initial, initial + 2n].filter((b) => b <= B || b === initial).map((b) => [A, S, B, b]),
+      ),
+    ),
+  ) as [bigint, bigint, bigint, bigint][];
+
+  it.each(rows)('app %s, state %s, blocks %s from %s', (A, S, B, b) => {
+    const expected = row(A, S, B, b, initial);
+    const home = new Home({
+      genesis: genesisOf([10n], { initialHeight: initial }),
+      me: 0,
+      disk: diskOf(past, A, S, B, b),
+    });
+    const { app } = home.disk;
+    if (typeof expected === 'string') {
+      expect(home.halted).toContain(expected);
+      expect(app.asked.filter((each) => each.startsWith('finalize'))).toEqual([]);
+      return;
+    }
+    expect(home.halted).toBeNull();
+    expect(app.asked.filter((each) => each.startsWith('finalize'))).toEqual(
+      expected.map((height) => `finalize-block ${height}`),
+    );
+    expect(app.asked.includes('init-chain')).toBe(A === 0n);
+    const { chain } = home.state;
+    expect(chain.lastBlockHeight).toBe(B);
+    expect(hexOf(chain.appHash)).toBe(hexOf(past.get(B)!.app.hash));
+    // And the chain goes on from there, as it would have.
+    home.fire('start');
+    const next = B === 0n ? initial : B + 1n;
+    expect(home.state.chain.lastBlockHeight).toBe(next);
+    if (next < initial + HEIGHTS) expect(hexOf(app.hash)).toBe(hexOf(past.get(next)!.app.hash));
+  });
+});
+
+describe('what else a handshake refuses', () => {
+  const past = pastOf(1n);
+  const halted = (disk: Disk): string | null => new Home({ genesis: genesisOf([10n]), me: 0, disk }).halted;
+
+  it.each([
+    [3n, 3n],
+    [2n, 3n],
+  ])('an application (at %s of 3) with another hash', (A, S) => {
+    const disk = diskOf(past, A, S, 3n, 1n);
+    disk.app.hash = new Uint8Array(32);
+    expect(halted(disk)).toContain('does not match AppHash after replay');
+  });
+
+  it('a fresh application of another chain', () => {
+    const disk = newDisk();
+    disk.app.hash = new Uint8Array(32).fill(1);
+    disk.app.answers['init-chain'] = () => ({
+      type: 'init-chain',
+      value: { validators: [], appHash: new Uint8Array(3) },
+    });
+    expect(
+      new Home({ genesis: genesisOf([10n], { appHash: new Uint8Array(2) }), me: 0, disk }).halted,
+    ).toContain('app_hash');
+  });
+
+  it('a negative height, a block that is missing, an answer that is missing', () => {
+    const negative = newDisk();
+    negative.app.height = -1n;
+    expect(halted(negative)).toContain('below 0');
+    const noBlock = diskOf(past, 1n, 3n, 3n, 1n);
+    noBlock.chain.delete(hexOf(blockKey(2n)));
+    expect(halted(noBlock)).toContain('block 2 or its commit is missing');
+    const noAnswer = diskOf(past, 3n, 2n, 3n, 1n);
+    noAnswer.chain.delete(hexOf(responseKey(3n)));
+    expect(halted(noAnswer)).toContain('answer for height 3 is missing');
+    const swapped = diskOf(past, 1n, 3n, 3n, 1n);
+    swapped.chain.set(hexOf(blockKey(2n)), {
+      key: blockKey(2n),
+      value: past.get(4n)!.chain.get(hexOf(blockKey(3n)))!.value,
+    });
+    expect(halted(swapped)).toContain('does not hash to its commit');
+  });
+
+  it('an application that fails', () => {
+    const disk = newDisk();
+    disk.app.answers.info = () => ({ type: 'exception', value: { error: 'no disk' } });
+    expect(halted(disk)).toContain('no disk');
+  });
+});
+
+it('InitChain is told the validators of the genesis file, also after its own answer replaced them', () => {
+  const genesis = genesisOf([10n, 20n]);
+  const disk = newDisk();
+  const asked: string[][] = [];
+  disk.app.answers['init-chain'] = (request) => {
+    if (request.type === 'init-chain')
+      asked.push(
+        request.value.validators.map(({ publicKey, power }) => `${hexOf(publicKey.bytes)} ${power}`),
+      );
+    const validators = [{ publicKey: person(2).publicKey, power: 5n }];
+    return { type: 'init-chain', value: { validators, appHash: new Uint8Array(0) } };
+  };
+  for (let life = 0; life < 2; life++) {
+    const home = new Home({ genesis, me: 2, disk });
+    expect(home.halted).toBeNull();
+    expect(home.state.chain.validators.validators.map(({ power }) => power)).toEqual([5n]);
+    expect(home.state.consensus.isValidator).toBe(true);
+  }
+  expect(asked[0]).toEqual([
+    `${hexOf(person(1).publicKey.bytes)} 20`,
+    `${hexOf(person(0).publicKey.bytes)} 10`,
+  ]);
+  expect(asked[1]).toEqual(asked[0]);
+});
