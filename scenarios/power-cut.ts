@@ -1,4 +1,5 @@
-// A validator that the others wait for loses its power just as it has spoken: whatever it says again, it says the same.
+// A validator that the others wait for loses its power just as it has spoken: whatever it says again, it
+// says the same.
 
 import type { Directive } from '../sim/scenario/play.ts';
 import {
@@ -18,7 +19,10 @@ import {
 const CUTS = 4;
 const FIRST = 3;
 
-/** With v3 away the other three need each other: the round stands still until v0 is back, and asks for its vote again. */
+/**
+ * With v3 away the other three need each other: the round stands still until v0 is back, and asks for its
+ * vote again.
+ */
 export const voteOutlivesPowerCut = drawn(
   'vote-outlives-power-cut',
   'a validator loses its power as it votes, and does not vote twice',

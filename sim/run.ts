@@ -331,7 +331,7 @@ class Run {
       crypto: this.crypto,
       holds: world.violations.length === 0,
       violations: world.violations,
-      digest: hexOf(world.digest.read()),
+      digest: hexOf(world.readDigest()),
       shape: this.shape.read(),
       nodes: world.machines.map((machine) => ({
         name: machine.name,

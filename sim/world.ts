@@ -50,7 +50,8 @@ export class World {
   readonly machines: readonly Machine[];
   readonly oracles: readonly Oracle[];
   readonly violations: Violation[] = [];
-  readonly digest = new RunningDigest();
+  /** The order of all turns, and the digest of every life that ended; see `readDigest`. */
+  private readonly order = new RunningDigest();
   readonly choices: Choices;
   readonly chainId: string;
   /** Deliveries over all nodes and lives. */
@@ -178,6 +179,7 @@ export class World {
     const { node } = machine;
     if (!node) return;
     this.deliveries += node.deliveries;
+    this.order.add(node.digest.read());
     node.halt();
     machine.node = null;
     machine.crashes++;
@@ -193,8 +195,8 @@ export class World {
 
   /** Lives and deaths are part of the digest. */
   private mark(kind: number, machine: Machine): void {
-    this.digest.addU32(kind);
-    this.digest.addU32(machine.index);
+    this.order.addU32(kind);
+    this.order.addU32(machine.index);
   }
 
   submit(machine: Machine, tx: Uint8Array): void {
@@ -208,9 +210,7 @@ export class World {
   private readonly watcher: Watcher = {
     turn: (node, record) => {
       const machine = this.watchers.get(node) as Machine;
-      this.digest.addU32(machine.index);
-      this.digest.add(record.input);
-      this.digest.add(record.effects);
+      this.order.addU32(machine.index);
       this.options.onTurn?.(machine, record, this);
     },
     published: (node, actor, event) => {
@@ -243,6 +243,17 @@ export class World {
   };
 
   // --- time --------------------------------------------------------------------------------------------------------------
+
+  /**
+   * The world's digest, 32 bytes: over all turns, in order. What each turn was is in its node's digest already, so this one covers which
+   * node took each turn, and every node's digest at the end of each life and now.
+   */
+  readDigest(): Uint8Array {
+    const whole = new RunningDigest();
+    whole.add(this.order.read());
+    for (const { node } of this.machines) if (node) whole.add(node.digest.read());
+    return whole.read();
+  }
 
   get deliveriesSoFar(): number {
     return this.machines.reduce((sum, machine) => sum + (machine.node?.deliveries ?? 0), this.deliveries);

@@ -229,7 +229,8 @@ function tellOthers(
   const { chain } = v;
   tellMempool(
     v,
-    block,
+    height,
+    block.txs,
     response.txResults.map((result) => result.code),
   );
   const stateDigest = digestOf(v, stateBytes);
@@ -242,15 +243,20 @@ function tellOthers(
   if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });
 }
 
-/** A block's transactions leave the pool; without codes they all count as executed. */
-export function tellMempool(v: ValidatorState, block: Block, codes: readonly number[]): void {
+/** Committed transactions leave the pool; without codes they all count as executed. */
+export function tellMempool(
+  v: ValidatorState,
+  height: bigint,
+  txs: readonly Uint8Array[],
+  codes: readonly number[],
+): void {
   const { chain } = v;
   const room = maxDataBytes(blockBytesMax(chain.consensusParams), 0n, chain.validators.validators.length);
   v.tell('mempool', {
     type: 'committed',
-    height: block.header.height,
-    txs: block.txs,
-    codes: codes.length > 0 ? codes : block.txs.map(() => 0),
+    height,
+    txs,
+    codes: codes.length > 0 ? codes : txs.map(() => 0),
     txBytesMax: isRefusal(room) ? 0n : room,
     gasMax: chain.consensusParams.block.maxGas,
   });

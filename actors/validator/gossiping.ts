@@ -80,6 +80,26 @@ export function pushOwn(v: ValidatorState, vote: Vote, payload: Payload): void {
   broadcast(v, [payload], (view) => view.sentVote(vote, size));
 }
 
+/** The first word to a peer: where we stand. */
+export function greet(v: ValidatorState, view: PeerView): void {
+  const { consensus } = v;
+  view.told = `${consensus.height}/${consensus.round}`;
+  send(
+    v,
+    [view.peer],
+    [
+      payloadOf({
+        type: 'new-round-step',
+        height: consensus.height,
+        round: consensus.round,
+        step: 1,
+        secondsSinceStart: 0n,
+        lastCommitRound: consensus.lastCommit?.round ?? -1,
+      }),
+    ],
+  );
+}
+
 // --- ticks -----------------------------------------------------------------------------------------------------------
 
 /** Ticks run while a height is undecided or peers ask from behind; an idle node is quiet. */

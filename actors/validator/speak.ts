@@ -169,8 +169,11 @@ export function onSignedVote(v: ValidatorState, vote: Vote): void {
 
 // --- proposals -------------------------------------------------------------------------------------------------------
 
-function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' }>): void {
-  if (v.isReplaying) return; // a proposal of ours that was said is in the log; one that was not is lost with the round
+export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' }>): void {
+  if (v.isReplaying) {
+    v.unproposed = said; // what was said is in the log, and comes next; what was not may still be said after it
+    return;
+  }
   const { consensus, chain } = v;
   if (said.valid) {
     requestProposal(v, said.round, said.polRound, said.valid.id);

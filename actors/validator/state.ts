@@ -1,7 +1,7 @@
 // What one validator actor owns: its chain, its consensus, its peers, its asks to other actors, and the effects of the turn under way.
 
 import { History } from '../../machines/chain/history.ts';
-import { Consensus } from '../../machines/consensus/consensus.ts';
+import { Consensus, type Said } from '../../machines/consensus/consensus.ts';
 import type { Finished } from '../../machines/consensus/gossip.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
@@ -61,6 +61,7 @@ export class ValidatorState {
   isReplaying = false;
   /** What recovery would have said; asked of the signer once the log is replayed. */
   unsaid: { readonly type: number; readonly round: number; readonly blockId: BlockId }[] = [];
+  unproposed: Extract<Said, { say: 'propose' }> | null = null;
   /** A timer id per kind that runs now, so that a stale one is cancelled. */
   readonly timers = new Map<string, string>();
   gossipRuns = false;

@@ -2,7 +2,6 @@
 
 import { isValidatorAlone } from '../../machines/chain/alone.ts';
 import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY } from '../../machines/chain/keys.ts';
-import type { TimeoutStep } from '../../machines/consensus/config.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
@@ -10,7 +9,7 @@ import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
 import { verifyCommit } from '../../protocol/rules/commit.ts';
 import { genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
-import type { BlockId, Commit } from '../../protocol/types.ts';
+import type { BlockId } from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeChainState,
@@ -23,16 +22,8 @@ import { decodeWith } from '../../protocol/words.ts';
 import { type ValidatorMail, validatorMail } from '../mail.ts';
 import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
-import {
-  execute,
-  heightStart,
-  onCommitted,
-  onFinalized,
-  scheduleStart,
-  storeRange,
-  tellMempool,
-} from './execute.ts';
-import { gossipEvidence, keepGossiping, onGossipTick, onReadForPeer, send } from './gossiping.ts';
+import { execute, heightStart, onCommitted, onFinalized, storeRange, tellMempool } from './execute.ts';
+import { gossipEvidence, greet, keepGossiping, onGossipTick, onReadForPeer } from './gossiping.ts';
 import {
   afterApply,
   beginHandshake,
@@ -41,19 +32,11 @@ import {
   onReplayCommitted,
   onReplayFinalized,
 } from './handshake.ts';
-import { completeBlock, hear, hearFuture, hearMessage } from './hear.ts';
-import { encodeRecord, type LogRecord, recordsOf } from './logbook.ts';
-import {
-  onPrepared,
-  onReaped,
-  onSignedProposal,
-  onSignedVote,
-  recall,
-  requestVote,
-  settle,
-} from './speak.ts';
+import { hear, hearFuture } from './hear.ts';
+import { encodeRecord } from './logbook.ts';
+import { joinConsensus, onTimeoutFired } from './recovery.ts';
+import { onPrepared, onReaped, onSignedProposal, onSignedVote, recall, settle } from './speak.ts';
 import { ValidatorState } from './state.ts';
-import { messageOf, payloadOf } from './words.ts';
 
 const family = (
   letter: string,
@@ -153,69 +136,18 @@ function remindMempool(v: ValidatorState, height: bigint): void {
   v.load({ for: 'recent' }, blockKey(from), blockKey(height), Number(BLOCKS_REMINDED));
 }
 
+/** One message for all of them: each makes the mempool check again whatever it holds by then. */
 function onRecentRead(v: ValidatorState, found: readonly KeyValue[]): void {
+  const txs: Uint8Array[] = [];
+  let height = 0n;
   for (const { value } of found) {
     const block = decodeBlock(value);
     if (isRefusal(block)) continue;
     v.history.addBlock(block.header, block.lastCommit);
-    if (block.txs.length > 0) tellMempool(v, block, []);
+    height = block.header.height;
+    for (const tx of block.txs) txs.push(tx);
   }
-}
-
-/** Takes part from the height after the state: replays the log of that height first, then speaks. */
-function joinConsensus(v: ValidatorState): void {
-  const { consensus, chain } = v;
-  v.mode = 'consensus';
-  v.publish({ type: 'mode', mode: 'consensus' });
-  const commit: Commit | null = v.handshake?.lastCommit ?? null;
-  consensus.begin(heightStart(v, commit));
-  if (v.txsWaiting) consensus.onTxsAvailable();
-  const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
-  if (records) replayLog(v, records);
-  v.logTail = [];
-  if (consensus.step === 'newHeight') scheduleStart(v);
-  settle(v);
-  for (const { type, round, blockId } of v.unsaid) {
-    const tally =
-      type === 1 ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
-    if (round === consensus.round && tally && !tally.has(consensus.index))
-      requestVote(v, type as 1 | 2, round, blockId);
-  }
-  v.unsaid = [];
-  for (const view of v.views.values()) greet(v, view);
-  if (v.pool.hasPending) gossipEvidence(v);
-}
-
-/** Recovery: the log's messages through the same doors, with everything that we would say held back (spec 5.7). */
-function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {
-  const { consensus } = v;
-  v.isReplaying = true;
-  for (const record of records) {
-    if (record.type === 'timeout') onTimeoutFired(v, record.step, record.height, record.round);
-    else if (record.type === 'heard' || record.type === 'own') replayMessage(v, record);
-    settle(v);
-    if (consensus.decision !== null && v.execution) break;
-  }
-  v.isReplaying = false;
-}
-
-function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'heard' | 'own' }>): void {
-  const { consensus } = v;
-  const message = messageOf(record.bytes, v.config.memo);
-  if (isRefusal(message)) return unreachable('the log holds only messages that decoded');
-  if (record.type === 'heard') {
-    const view = v.views.get(record.peer) ?? new PeerView(record.peer);
-    return hearMessage(v, view, record, message);
-  }
-  if (message.type === 'vote' && message.vote.height === consensus.height) {
-    consensus.onOwnLoggedVote(message.vote);
-    consensus.onVote(message.vote, '');
-  } else if (message.type === 'proposal' && message.proposal.height === consensus.height) {
-    consensus.onProposal(message.proposal);
-  } else if (message.type === 'block-part' && message.height === consensus.height) {
-    const added = consensus.onPart(message.part);
-    if (added !== 'unwanted' && added.isNew && added.entry.parts.isComplete) completeBlock(v, added.entry);
-  }
+  if (txs.length > 0) tellMempool(v, height, txs, []);
 }
 
 // --- a turn ------------------------------------------------------------------------------------------------------------
@@ -288,12 +220,6 @@ function onTimer(v: ValidatorState, timer: string): void {
   onTimeoutFired(v, at.step, at.height, at.round);
 }
 
-function onTimeoutFired(v: ValidatorState, step: string, height: bigint, round: number): void {
-  if (step === 'start') v.consensus.onStartDue(height);
-  else if (step === 'empty') v.consensus.onEmptyBlockDue(height);
-  else v.consensus.onTimeout(step as TimeoutStep, height, round);
-}
-
 function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void {
   const ask = v.answered(tag);
   if (!ask) return unreachable('an answer to nothing');
@@ -349,25 +275,6 @@ function onPeerUp(v: ValidatorState, peer: PeerId): void {
   const view = new PeerView(peer);
   v.views.set(peer, view);
   if (v.mode === 'consensus') greet(v, view);
-}
-
-function greet(v: ValidatorState, view: PeerView): void {
-  const { consensus } = v;
-  view.told = `${consensus.height}/${consensus.round}`;
-  send(
-    v,
-    [view.peer],
-    [
-      payloadOf({
-        type: 'new-round-step',
-        height: consensus.height,
-        round: consensus.round,
-        step: 1,
-        secondsSinceStart: 0n,
-        lastCommitRound: consensus.lastCommit?.round ?? -1,
-      }),
-    ],
-  );
 }
 
 function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): void {

@@ -1,4 +1,5 @@
-// `nodecli sim bench`: heights per second by validators and by signatures, what a height costs and where, and what memory grows by.
+// `nodecli sim bench`: heights per second by validators and by signatures, what a height costs and where,
+// and what memory grows by.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -19,7 +20,10 @@ interface Range {
   readonly repetitions: number;
 }
 
-/** The whole command ends in five minutes: on a slow machine no repetition begins after these seconds, by signatures or validators. */
+/**
+ * The whole command ends in five minutes: on a slow machine no repetition begins after these seconds, by
+ * signatures or validators.
+ */
 const REPEAT_UNTIL_S: Readonly<Record<string, number>> = {
   '4 sim': 50,
   '4 ed25519': 150,
@@ -202,13 +206,15 @@ function linesOf(report: Report): string[] {
   for (const [validators, { sim, ed25519 }] of Object.entries(report.spread)) {
     const mesh = Number(validators) > 10 ? 'mesh of degree 10' : 'full mesh';
     lines.push(
-      `  ${validators.padStart(3)} validators, ${mesh.padEnd(17)}  sim-crypto ${figureText(sim)}   ed25519 ${figureText(ed25519)}`,
+      `  ${validators.padStart(3)} validators, ${mesh.padEnd(17)}  ` +
+        `sim-crypto ${figureText(sim)}   ed25519 ${figureText(ed25519)}`,
     );
   }
   const ten = report.heightsPerSecondWithTenTransactions;
   lines.push(`  with 10 transactions a block: sim-crypto ${ten.sim}, ed25519 ${ten.ed25519}`);
   lines.push(
-    `a height of 4 validators: ${report.deliveriesPerHeight} deliveries, ${report.voteArrivalsPerNode} votes reach a node`,
+    `a height of 4 validators: ${report.deliveriesPerHeight} deliveries, ` +
+      `${report.voteArrivalsPerNode} votes reach a node`,
   );
   for (const crypto of CRYPTOS) {
     const stages = Object.entries(report.microsecondsPerHeightByStage[crypto]);
@@ -219,7 +225,8 @@ function linesOf(report: Report): string[] {
   const { heap } = report;
   const { from, to } = heap.heights;
   lines.push(
-    `heap from height ${grouped(from)} to ${grouped(to)}: grew by ${bytesName(heap.grownBytes)}; the stores hold ${bytesName(heap.storedBytesGrown)} more, in ${grouped(heap.storedEntriesGrown)} entries`,
+    `heap from height ${grouped(from)} to ${grouped(to)}: grew by ${bytesName(heap.grownBytes)}; ` +
+      `the stores hold ${bytesName(heap.storedBytesGrown)} more, in ${grouped(heap.storedEntriesGrown)} entries`,
     `digest without memo: ${report.digestWithoutMemo}`,
     `measured in ${report.seconds} s on Node ${report.node}${report.memo ? '' : ', without memo'}`,
   );

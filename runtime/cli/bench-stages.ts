@@ -1,4 +1,5 @@
-// Where the time of a run goes: V8's sampling profiler, and for each sample the innermost frame that says which part of the system was at work.
+// Where the time of a run goes: V8's sampling profiler, and for each sample the innermost frame that says
+// which part of the system was at work.
 
 import { Session } from 'node:inspector';
 
@@ -17,7 +18,10 @@ interface Profile {
   readonly timeDeltas?: readonly number[];
 }
 
-/** The innermost frame of a stack whose file begins with one of these names its stage. What is shared (protocol/) belongs to who called it. */
+/**
+ * The innermost frame of a stack whose file begins with one of these names its stage. What is shared
+ * (protocol/) belongs to who called it.
+ */
 const STAGES: readonly (readonly [string, string])[] = [
   ['sim/oracles/', 'oracles'],
   ['sim/', 'world'],

@@ -1,4 +1,5 @@
-// Worlds to measure: validators without faults, all oracles on, a fixed number of transactions a block; and what is read from them while they run.
+// Worlds to measure: validators without faults, all oracles on, a fixed number of transactions a block; and
+// what is read from them while they run.
 
 import { utf8Encode } from '#platform';
 import { validatorMail } from '../../actors/mail.ts';
@@ -88,7 +89,7 @@ export class BenchRun {
   }
 
   digest(): string {
-    return hexOf(this.world.digest.read());
+    return hexOf(this.world.readDigest());
   }
 }
 

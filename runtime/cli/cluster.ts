@@ -40,6 +40,7 @@ export class ClusterNode {
   /** Processor time of the processes before this one. */
   cpuMsBefore = 0;
   rssBytesMax = 0;
+  /** Lives whose actors all started: a process may be killed before. */
   lives = 0;
   /** Why its process ended without being asked to. */
   fatal: string | null = null;
@@ -97,7 +98,6 @@ export class Cluster {
     node.child = child;
     node.isEnding = false;
     node.fatal = null;
-    node.lives++;
     for (const stream of [child.stdout, child.stderr]) {
       if (stream)
         createInterface({ input: stream }).on('line', (text) => this.emit({ type: 'line', node, text }));
@@ -115,6 +115,7 @@ export class Cluster {
     switch (word.type) {
       case 'up':
         node.height = word.height;
+        node.lives++;
         return this.emit({ node, ...word });
       case 'status': {
         const { type, ...status } = word;

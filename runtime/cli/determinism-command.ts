@@ -1,4 +1,5 @@
-// `nodecli sim determinism`: the same seed gives the same digest, in another process, another order, alone, on another engine; and the same shape with other signatures.
+// `nodecli sim determinism`: the same seed gives the same digest, in another process, another order, alone,
+// on another engine; and the same shape with other signatures.
 
 import { differenceLines } from './diverge.ts';
 import { type Engine, engineOf } from './engines.ts';
@@ -64,7 +65,7 @@ function tellMismatch({ job, one, other, how }: Mismatch): void {
   print(`  other  ${fingerprint(other)}`);
 }
 
-// --- engines -----------------------------------------------------------------------------------------------------------
+// --- engines -----------------------------------------------------------------------------------------------
 
 function enginesOf(list: string): number[] {
   return list.split(',').map((text) => {
@@ -130,7 +131,7 @@ export async function performAll(
   return results;
 }
 
-// --- signatures --------------------------------------------------------------------------------------------------------
+// --- signatures --------------------------------------------------------------------------------------------
 
 /** The same sequence of (time, actor, message type, height, round) and the same verdict, whoever signs. */
 async function cryptoPairs(count: number, from: bigint): Promise<boolean> {

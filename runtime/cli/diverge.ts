@@ -1,4 +1,5 @@
-// Finds the first record in which two traces differ, and says what differs in it. Streams both: memory does not grow with them.
+// Finds the first record in which two traces differ, and says what differs in it. Streams both: memory does
+// not grow with them.
 
 import { configOfValue, type NodeConfig } from '../../actors/node.ts';
 import { bytesOfHex, equalBytes, hexOf } from '../../protocol/bytes.ts';
@@ -16,7 +17,10 @@ export interface FirstDifference {
   readonly message: string;
   /** Seconds since the first record of the trace, on the node's wall clock; null: a `stop` has no time. */
   readonly seconds: string | null;
-  /** `input`: another turn, or the same with another input. `effects`: the same input, and another answer. `end`: one trace is longer. */
+  /**
+   * `input`: another turn, or the same with another input. `effects`: the same input, and another answer.
+   * `end`: one trace is longer.
+   */
   readonly differs: 'cast' | 'input' | 'effects' | 'end';
   readonly what: string;
 }

@@ -1,4 +1,5 @@
-// The program of a worker: reads jobs from its input, one JSON line each, performs them in order, and answers each with a line.
+// The program of a worker: reads jobs from its input, one JSON line each, performs them in order, and
+// answers each with a line.
 
 import { createInterface } from 'node:readline';
 

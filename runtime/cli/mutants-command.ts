@@ -1,4 +1,5 @@
-// `nodecli sim mutants`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells which oracle found each.
+// `nodecli sim mutants`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells
+// which oracle found each.
 
 import type { Job, JobResult } from './job.ts';
 import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
@@ -24,7 +25,10 @@ interface Outcome {
   readonly play: string;
   readonly seed: string;
   readonly what: string;
-  /** Runs before that in which a node or the run itself threw: a bug that stops the program is no finding of ours. */
+  /**
+   * Runs before that in which a node or the run itself threw: a bug that stops the program is no finding of
+   * ours.
+   */
   readonly crashes: number;
   /** Runs before that in which only a promise of the play broke. */
   readonly playsBroken: number;
@@ -54,7 +58,10 @@ export async function mutantsCommand(flags: MutantsFlags): Promise<Exit> {
   return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
 }
 
-/** Runs until an oracle speaks. The result does not depend on which worker is faster: the smallest seed counts. */
+/**
+ * Runs until an oracle speaks. The result does not depend on which worker is faster: the smallest seed
+ * counts.
+ */
 async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Promise<Outcome> {
   const bar = new ProgressBar();
   let killedAt = jobs.length;

@@ -1,4 +1,5 @@
-// A copy of the build with one thing changed in it: how leaks and bugs are planted without an `if` in the product.
+// A copy of the build with one thing changed in it: how leaks and bugs are planted without an `if` in the
+// product.
 
 import {
   cpSync,
@@ -71,7 +72,10 @@ export function patchOf(path: string): Patch {
   };
 }
 
-/** Makes the copy, gives `use` its `dist`, and takes it away afterwards. `patch` null: a copy without a change. */
+/**
+ * Makes the copy, gives `use` its `dist`, and takes it away afterwards. `patch` null: a copy without a
+ * change.
+ */
 export async function withPatchedBuild<T>(
   patch: Patch | null,
   use: (dist: string) => Promise<T>,

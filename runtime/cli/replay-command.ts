@@ -1,4 +1,5 @@
-// `nodecli sim replay`: feeds the actors a recorded run again, without a world, and compares what they do. Streams: memory does not grow.
+// `nodecli sim replay`: feeds the actors a recorded run again, without a world, and compares what they do.
+// Streams: memory does not grow.
 
 import { configOfValue, type Gifts, type NodeConfig, nodeCast } from '../../actors/node.ts';
 import { applicationNamed } from '../../machines/apps/application.ts';
@@ -73,7 +74,8 @@ function warnOfCommit({ commit }: TraceHeader): void {
   const ours = buildCommit();
   if (commit === ours) return;
   console.error(
-    `nodecli: warning: the trace was recorded by commit ${commit}, this is ${ours}: a difference may be a change of the code`,
+    `nodecli: warning: the trace was recorded by commit ${commit}, this is ${ours}: ` +
+      'a difference may be a change of the code',
   );
 }
 
@@ -150,7 +152,8 @@ function tellEnd(
   const told = Object.entries(about).map(([key, value]) => `${key} ${value}`);
   print(`${trace.path}: ${told.join(', ')}`);
   print(
-    `  ${grouped(records)} records, ${grouped(perSecond)} a second; ${heights} heights; ${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`,
+    `  ${grouped(records)} records, ${grouped(perSecond)} a second; ${heights} heights; ` +
+      `${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`,
   );
   for (const { name, height, lives, stateDigest } of nodes) {
     print(

@@ -1,4 +1,5 @@
-// Runs seeds twice, in two workers and in opposite orders, and finds the first whose runs differ; then the first event in which they do.
+// Runs seeds twice, in two workers and in opposite orders, and finds the first whose runs differ; then the
+// first event in which they do.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -105,10 +106,15 @@ async function aloneToo(
   return null;
 }
 
-/** Runs before the second trace, when the first attempt shows no difference: what leaks from them may show now. */
+/**
+ * Runs before the second trace, when the first attempt shows no difference: what leaks from them may show
+ * now.
+ */
 const RUNS_BEFORE = 12;
 
-/** The first event in which two runs of a job differ; null when they are the same whenever they are traced. */
+/**
+ * The first event in which two runs of a job differ; null when they are the same whenever they are traced.
+ */
 export async function firstEvent(job: Job, options: WorkerOptions): Promise<FirstDifference | null> {
   return withTraces(async (a, b) => {
     await withWorkers(1, options, async ([worker]) => {

@@ -1,4 +1,5 @@
-// `nodecli sim ...`: the commands of the simulator and their options. Each loads its own code only when it is called.
+// `nodecli sim ...`: the commands of the simulator and their options. Each loads its own code only when it
+// is called.
 
 import { Command } from 'commander';
 

@@ -50,7 +50,8 @@ export interface Names {
 }
 
 export const voteName = (vote: Vote, names: Names): string =>
-  `${vote.type === PREVOTE ? 'prevote' : 'precommit'} ${vote.height}/${vote.round} ${blockName(vote.blockId)} of ${names.byAddress(vote.validatorAddress)}`;
+  `${vote.type === PREVOTE ? 'prevote' : 'precommit'} ${vote.height}/${vote.round} ` +
+  `${blockName(vote.blockId)} of ${names.byAddress(vote.validatorAddress)}`;
 
 export function consensusName(message: ConsensusMessage, names: Names): string {
   switch (message.type) {
@@ -100,7 +101,9 @@ export function messageName(message: LocalMessage, names: Names): string {
   }
 }
 
-/** What a node published, in a few words; null: not worth a line. `nameOf` tells a peer's name from its id. */
+/**
+ * What a node published, in a few words; null: not worth a line. `nameOf` tells a peer's name from its id.
+ */
 export function eventName(event: NodeEvent, nameOf: (peer: string) => string): string | null {
   switch (event.type) {
     case 'step':

@@ -1,4 +1,5 @@
-// Traces as files: written through a buffer, read in chunks, and what is broken in one is named by record and byte offset.
+// Traces as files: written through a buffer, read in chunks, and what is broken in one is named by record
+// and byte offset.
 
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';

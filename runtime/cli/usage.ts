@@ -1,10 +1,14 @@
-// How commands end: exit codes, errors that are one clear line, and the checks of options that many commands take.
+// How commands end: exit codes, errors that are one clear line, and the checks of options that many commands
+// take.
 
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not understood. */
+/**
+ * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not
+ * understood.
+ */
 export const EXIT = { holds: 0, violated: 1, usage: 2 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 

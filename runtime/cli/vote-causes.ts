@@ -1,4 +1,5 @@
-// Why a node voted as it did: of the deliveries of a height, those that enabled its last vote. Fed by a replay, turn by turn.
+// Why a node voted as it did: of the deliveries of a height, those that enabled its last vote. Fed by a
+// replay, turn by turn.
 
 import type { NodeEvent, Payload } from '../../actors/turn.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';

@@ -38,6 +38,13 @@ export interface NodeHome {
   readonly signState: SignState;
 }
 
+/** All peers are on this machine and answer within moments: a restarted node need not wait for them as one of the open net must. */
+const LOCAL_SYNC: NodeConfig['sync'] = {
+  ...DEFAULT_NODE.sync,
+  waitNs: 1_000_000_000n,
+  checkNs: 250_000_000n,
+};
+
 const HOST = '127.0.0.1';
 const PREFIX = 'node';
 /** Ports of a new network from here on: CometBFT's. */
@@ -136,6 +143,7 @@ export function readHome(path: string): NodeHome {
   const config: NodeConfig = {
     ...DEFAULT_NODE,
     ...settings,
+    sync: LOCAL_SYNC,
     id: nodeIdOf(nodeKey.publicKey),
     genesis: readText('the genesis file', paths.genesis),
     publicKey: hexOf(validatorKey.publicKey.bytes),

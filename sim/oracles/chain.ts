@@ -50,8 +50,8 @@ export const chainOracle =
     const committedTxs = new Map<string, bigint>();
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
-    const certified = new Set<string>();
-    const fairness = new Map<string, number>();
+    /** Commits that verified already, by height: nodes mostly hold the same. */
+    const certified = new Map<bigint, Set<string>>();
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { height } = block.header;
@@ -108,7 +108,6 @@ export const chainOracle =
       for (const tx of block.txs) transaction(at, height, tx, bad);
       if (lastCommit && lastCommit.height > 0n) certificate(at, lastCommit, 'last commit of the next block');
       const proposer = hexOf(header.proposerAddress);
-      fairness.set(proposer, (fairness.get(proposer) ?? 0) + 1);
       if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n)
         bad(`was proposed by ${proposer}, no validator`);
     };
@@ -132,9 +131,12 @@ export const chainOracle =
       const bad = (why: string): void =>
         report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
       if (!set) return;
-      const id = `${commit.height}/${commit.round}/${hexOf(commit.blockId.hash)}/${hexOf(commitHash(commit))}`;
-      if (certified.has(id)) return;
-      certified.add(id);
+      const known = certified.get(commit.height) ?? new Set<string>();
+      const id = `${commit.round}/${byteKey(commit.blockId.hash)}${byteKey(commitHash(commit))}`;
+      if (known.has(id)) return;
+      known.add(id);
+      certified.set(commit.height, known);
+      certified.delete(commit.height - BLOCKS_KEPT);
       if (commit.signatures.length !== set.members.length) {
         return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
       }

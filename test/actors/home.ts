@@ -88,7 +88,8 @@ export class FakeApp {
         const both = new Uint8Array(this.hash.length + hash.length);
         both.set(this.hash);
         both.set(hash, this.hash.length);
-        this.next = { height, hash: sha256(both) };
+        const more = this.finalize(height);
+        this.next = { height, hash: more.appHash ?? sha256(both) };
         const txResults = request.value.txs.map(() => ({
           code: 0,
           data: EMPTY_BYTES,
@@ -100,7 +101,7 @@ export class FakeApp {
           codespace: '',
         }));
         const value = { events: [], txResults, validatorUpdates: [], appHash: this.next.hash };
-        return { type: 'finalize-block', value: { ...value, ...this.finalize(height) } };
+        return { type: 'finalize-block', value: { ...value, ...more } };
       }
       case 'commit':
         Object.assign(this, this.next ?? unreachable('finalized'));
@@ -172,7 +173,7 @@ export class Home {
     });
     const stores = logic.reads.stores.map(({ from, to }) => this.range(from, to, Number.MAX_SAFE_INTEGER));
     this.validator = new Driven(logic, { logs: [[...this.disk.consensus]], stores });
-    this.carryOut('validator', this.validator.started);
+    this.carryOut(this.validator.started);
     this.settle();
   }
 
@@ -188,7 +189,7 @@ export class Home {
   // --- what the test does ------------------------------------------------------------------------------------------------
 
   tell(message: ValidatorMail): void {
-    this.mail.push(() => this.carryOut('validator', this.validator.tell(message)));
+    this.mail.push(() => this.carryOut(this.validator.tell(message)));
     this.settle();
   }
 
@@ -259,17 +260,17 @@ export class Home {
       .map(([, pair]) => pair);
   }
 
-  private carryOut(actor: 'validator' | 'signer', effects: readonly Effect[]): void {
+  private carryOut(effects: readonly Effect[]): void {
     for (const effect of effects) {
       if (this.isDown || this.options.crash?.(effect, this)) {
         this.isDown = true;
         return;
       }
-      this.perform(actor, effect);
+      this.perform(effect);
     }
   }
 
-  private perform(actor: 'validator' | 'signer', effect: Effect): void {
+  private perform(effect: Effect): void {
     const { disk } = this;
     switch (effect.type) {
       case 'append':
@@ -286,15 +287,13 @@ export class Home {
         return;
       case 'load': {
         const found = this.range(effect.from, effect.to, effect.limit);
-        this.mail.push(() =>
-          this.carryOut('validator', this.validator.tell({ type: 'loaded', tag: effect.tag, found })),
-        );
+        this.mail.push(() => this.carryOut(this.validator.tell({ type: 'loaded', tag: effect.tag, found })));
         return;
       }
       case 'sign': {
         const signature = ed25519Sign(person(this.options.me).seed, effect.bytes);
         this.mail.push(() =>
-          this.carryOut('signer', this.signer.tell({ type: 'signature', tag: effect.tag, signature })),
+          this.carryOut(this.signer.tell({ type: 'signature', tag: effect.tag, signature })),
         );
         return;
       }
@@ -327,10 +326,9 @@ export class Home {
   }
 
   private deliver(to: string, message: LocalMessage): void {
-    if (to === 'signer')
-      this.mail.push(() => this.carryOut('signer', this.signer.tell(message as SignerMail)));
+    if (to === 'signer') this.mail.push(() => this.carryOut(this.signer.tell(message as SignerMail)));
     else if (to === 'validator')
-      this.mail.push(() => this.carryOut('validator', this.validator.tell(message as ValidatorMail)));
+      this.mail.push(() => this.carryOut(this.validator.tell(message as ValidatorMail)));
     else if (to === 'app') {
       const { tag, request } = message as unknown as { tag: number; request: AbciRequest };
       this.mail.push(() => {

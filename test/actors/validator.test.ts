@@ -1,21 +1,400 @@
 import { describe, expect, it } from 'vitest';
-import { tellMempool } from '../../actors/validator/execute.ts';
+import { ed25519Sign } from '#platform';
+import { commitOf } from '../../machines/chain/commits.ts';
+import { blockKey, committedEvidenceKey, seenCommitKey } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
-import { PRECOMMIT, PREVOTE } from '../../protocol/types.ts';
-import { genesisOf } from '../protocol/rules/people.ts';
-import { Home } from './home.ts';
+import { evidenceIdentity, headerHash } from '../../protocol/hashes.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { unreachable } from '../../protocol/refusal.ts';
+import { makeDuplicateVote } from '../../protocol/rules/evidence.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import {
+  type Commit,
+  type DuplicateVoteEvidence,
+  type Evidence,
+  FLAG_COMMIT,
+  type Header,
+  NIL_BLOCK_ID,
+  PRECOMMIT,
+  PREVOTE,
+  type Vote,
+} from '../../protocol/types.ts';
+import {
+  decodeBlock,
+  decodeCommit,
+  encodeBlock,
+  encodeCommit,
+  encodeEvidenceList,
+} from '../../protocol/wire/index.ts';
+import { CHAIN_ID, genesisOf, okay, person, someBlockId } from '../protocol/rules/people.ts';
+import {
+  copyDisk,
+  Home,
+  type Made,
+  newDisk,
+  nextBlock,
+  notProposers,
+  proposalOf,
+  signedVote,
+} from './home.ts';
 
 const ALONE = genesisOf([10n]);
+const FOUR = genesisOf([10n, 10n, 10n, 10n]);
+const probe = new Home({ genesis: FOUR, me: 0 });
+const me = notProposers(probe, 0, 1, 2)[0]!;
+const others = [0, 1, 2, 3].filter((i) => i !== me);
+
+function votes(home: Home, type: number, round: number, made: Made | null, n: number): void {
+  const said = others.slice(0, n).map((who) => signedVote(home, who, type, round, made?.id ?? null));
+  home.hear('peer', ...said.map((vote) => ({ type: 'vote', vote }) as const));
+}
+
+const four = (more: Partial<ConstructorParameters<typeof Home>[0]> = {}): Home => {
+  const home = new Home({ genesis: FOUR, me, ...more });
+  home.peerUp('peer');
+  return home;
+};
+
+/** The same block with another header. */
+function changed({ block }: Made, header: Partial<Header>): Made {
+  const other = { ...block, header: { ...block.header, ...header } };
+  const parts = PartSet.whole(encodeBlock(other));
+  return { block: other, parts, id: { hash: headerHash(other.header), parts: parts.header } };
+}
+
+function headerOf(home: Home, height: bigint): Header {
+  return okay(decodeBlock(home.disk.chain.get(hexOf(blockKey(height)))!.value)).header;
+}
+
+/** The height is decided with all precommits of the others, whoever proposes. */
+function decide(home: Home, txs: readonly string[] = [], evidence: readonly Evidence[] = []): Made {
+  home.fire('start');
+  const { consensus } = home.state;
+  const last = consensus.lastCommit;
+  const commit = last
+    ? commitOf(last.precommits, consensus.height - 1n, last.round, home.state.chain.lastBlockId)
+    : undefined;
+  const made = nextBlock(home, txs, commit, evidence);
+  const { height } = consensus;
+  if (notProposers(home, 0).includes(me)) home.hear('peer', ...proposalOf(home, made, 0));
+  const id = consensus.rounds.get(0)?.proposals[0]?.blockId ?? unreachable('proposed');
+  for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, { ...made, id }, 3);
+  expect([home.halted, home.state.chain.lastBlockHeight]).toEqual([null, height]);
+  return made;
+}
 
 describe('a network of one', () => {
-  it('makes heights, one after another', () => {
+  it('makes heights, one after another, from its own transactions', () => {
     const home = new Home({ genesis: ALONE, me: 0 });
     expect(home.state.mode).toBe('consensus');
+    home.txs = [Uint8Array.of(1, 2, 3)];
     for (let height = 1n; height <= 5n; height++) {
       home.fire('start');
       expect(home.state.chain.lastBlockHeight).toBe(height);
     }
-    expect(home.said.length).toBe(10);
     expect(home.halted).toBeNull();
+    expect(home.disk.consensus.length).toBe(1); // the end of height 5
+    const steps = home.events.flatMap((event) => (event.type === 'committed' ? [event.txs] : []));
+    expect(steps).toEqual([1, 1, 1, 1, 1]);
   });
+
+  it('without empty blocks: transactions that came before consensus began are not forgotten', () => {
+    const consensus = { createEmptyBlocks: false };
+    const home = new Home({ genesis: ALONE, me: 0, consensus });
+    home.disk.app.finalize = () => ({ appHash: new Uint8Array(0) }); // nothing to prove after the first block
+    home.fire('start');
+    home.fire('start');
+    const { height } = home.state.consensus;
+    expect([home.state.consensus.step, height]).toEqual(['newRound', home.state.chain.lastBlockHeight + 1n]);
+    // The same disk, and a mempool that is quicker than the application's first answer.
+    const disk = copyDisk(home.disk);
+    disk.app.silent.add('info');
+    const again = new Home({ genesis: ALONE, me: 0, consensus, disk });
+    again.tell({ type: 'txs-available' });
+    disk.app.silent.clear();
+    const info = disk.app.answer({
+      type: 'info',
+      value: { version: '', blockVersion: 0n, p2pVersion: 0n, abciVersion: '' },
+    });
+    again.tell({ type: 'answer', tag: 1, response: info! });
+    expect(again.state.chain.lastBlockHeight).toBe(height);
+  });
+
+  it('proposes after a crash in its own round, when the proposal was never said', () => {
+    const home = new Home({
+      genesis: ALONE,
+      me: 0,
+      crash: (effect) => effect.type === 'tell' && effect.message.type === 'reap',
+    });
+    home.fire('start');
+    expect([home.isDown, home.state.chain.lastBlockHeight]).toEqual([true, 0n]);
+    const again = new Home({ genesis: ALONE, me: 0, disk: copyDisk(home.disk) });
+    expect(again.state.chain.lastBlockHeight).toBe(1n);
+  });
+});
+
+describe('what peers say', () => {
+  it('costs them the connection when it is false', () => {
+    const scored = (say: (home: Home) => void): string[] => {
+      const home = four();
+      home.fire('start');
+      say(home);
+      return home.scored;
+    };
+    const hearVote = (home: Home, vote: Vote) => home.hear('peer', { type: 'vote', vote });
+    const other = others[0]!;
+    const good = (home: Home) => signedVote(home, other, PREVOTE, 0, null);
+    expect(scored((home) => hearVote(home, good(home)))).toEqual([]);
+    expect(scored((home) => hearVote(home, { ...good(home), signature: new Uint8Array(64) }))).toHaveLength(
+      1,
+    );
+    expect(scored((home) => hearVote(home, { ...good(home), validatorIndex: 99 }))).toHaveLength(1);
+    const another = (vote: Vote) => ({ ...vote, validatorIndex: (vote.validatorIndex + 1) % 4 });
+    expect(scored((home) => hearVote(home, another(good(home))))).toHaveLength(1);
+    const B = (home: Home) => nextBlock(home, ['b']);
+    const proposal = (home: Home, change: object) => {
+      const [message] = proposalOf(home, B(home), 0);
+      if (message?.type !== 'proposal') return unreachable('first');
+      home.hear('peer', { type: 'proposal', proposal: { ...message.proposal, ...change } });
+    };
+    expect(scored((home) => proposal(home, {}))).toEqual([]);
+    expect(scored((home) => proposal(home, { timeNs: 5n }))[0]).toContain('not signed by its proposer');
+    expect(scored((home) => proposal(home, { polRound: 0 }))[0]).toContain('POL');
+    const huge = { hash: new Uint8Array(32), parts: { total: 1601, hash: new Uint8Array(32) } };
+    expect(scored((home) => proposal(home, { blockId: huge }))[0]).toContain('1601 parts');
+  });
+
+  it('is bounded in memory, whatever they claim', () => {
+    const home = four();
+    home.fire('start');
+    const view = home.state.views.get('peer')!;
+    const { consensus } = home.state;
+    const { height } = consensus;
+    for (let round = 0; round < 500; round++) {
+      home.hear(
+        'peer',
+        { type: 'has-vote', height, round: round * 1_000_003, voteType: 1, index: 3 },
+        {
+          type: 'new-valid-block',
+          height,
+          round: 0,
+          parts: { total: 1601, hash: new Uint8Array(32).fill(round % 256) },
+          have: { bits: 1601, elems: new Array<bigint>(26).fill(0n) },
+          isCommit: false,
+        },
+        { type: 'vote-set-maj23', height, round, voteType: 1, blockId: someBlockId(`claim ${round}`) },
+      );
+      home.pass(1_000_000n);
+    }
+    const marks = view as unknown as Record<'votes' | 'parts' | 'proposals', Map<string, unknown>>;
+    expect(marks.votes.size).toBeLessThanOrEqual(64);
+    expect(marks.parts.size).toBeLessThanOrEqual(64);
+    expect([...consensus.rounds.all()].length).toBeLessThanOrEqual(2);
+  });
+
+  it('about the next height is kept within a bound per peer, and heard when it begins', () => {
+    const home = four();
+    home.peerUp('other');
+    home.fire('start');
+    const part = {
+      index: 0,
+      bytes: new Uint8Array(65_536),
+      proof: { total: 1n, index: 0n, leafHash: new Uint8Array(32), aunts: [] },
+    };
+    for (let i = 0; i < 200; i++) home.hear('peer', { type: 'block-part', height: 2n, round: 0, part });
+    const vote = signedVote(home, others[0]!, PREVOTE, 0, null, { height: 2n });
+    home.hear('other', { type: 'vote', vote });
+    const { future } = home.state;
+    expect(future.reduce((sum, { payload }) => sum + payload.bytes.length, 0)).toBeLessThanOrEqual(
+      9 * 1024 * 1024,
+    );
+    expect(future.at(-1)?.peer).toBe('other');
+    home.tell({ type: 'peer-down', peer: 'peer' });
+    expect(home.state.future.map(({ peer }) => peer)).toEqual(['other']);
+    home.peerUp('peer');
+    const { consensus } = home.state;
+    const made = nextBlock(home, ['b']);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, made, 3);
+    expect(consensus.height).toBe(2n);
+    expect(consensus.rounds.get(0)?.prevotes.count).toBe(1);
+    expect(home.state.future).toEqual([]);
+  });
+
+  it('is answered a few times per gossip period when the answer is long', () => {
+    const home = four();
+    home.fire('start');
+    const made = nextBlock(home, ['x'.repeat(200_000)]);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    const sentParts = () => home.sent.filter(({ message }) => message.type === 'block-part').length;
+    const total = made.id.parts.total;
+    expect(total).toBe(4);
+    const ask = () =>
+      home.hear('peer', {
+        type: 'new-valid-block',
+        height: 1n,
+        round: 0,
+        parts: made.id.parts,
+        have: { bits: total, elems: [0n] },
+        isCommit: false,
+      });
+    for (let i = 0; i < 100; i++) ask();
+    expect(sentParts()).toBe(8 * total);
+    home.pass(100_000_000n);
+    ask();
+    expect(sentParts()).toBe(9 * total);
+  });
+});
+
+describe('a decision', () => {
+  it('for a block that breaks the rules halts the node, judged before or after', () => {
+    for (const isFirst of [true, false]) {
+      const home = four();
+      home.fire('start');
+      const bad = changed(nextBlock(home, ['b']), { appHash: new Uint8Array(32) });
+      const messages = proposalOf(home, bad, 0);
+      if (isFirst) home.hear('peer', ...messages);
+      votes(home, PRECOMMIT, 0, bad, 3);
+      if (!isFirst) home.hear('peer', ...messages.slice(1));
+      expect(home.halted).toContain('CONSENSUS FAILURE: +2/3 committed an invalid block at height 1');
+      expect(home.disk.app.asked.some((each) => each.startsWith('finalize'))).toBe(false);
+    }
+  });
+
+  it('waits for the application: nothing of the next height is decided before Commit is answered', () => {
+    const home = four();
+    home.disk.app.silent.add('commit');
+    home.fire('start');
+    const made = nextBlock(home, ['b']);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, made, 3);
+    expect([home.state.consensus.step, home.state.chain.lastBlockHeight]).toEqual(['commit', 0n]);
+    // Its own third vote of this height, while the application works, is still said.
+    expect(home.said.length).toBe(2);
+  });
+});
+
+// --- evidence ----------------------------------------------------------------------------------------------------------
+
+describe('evidence', () => {
+  const liar = others[2]!;
+
+  it('goes from two votes to a block, and is taken once', () => {
+    const home = four();
+    home.fire('start');
+    const made = nextBlock(home, ['b']);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    const one = signedVote(home, liar, PREVOTE, 0, made.id);
+    const two = signedVote(home, liar, PREVOTE, 0, NIL_BLOCK_ID);
+    const three = signedVote(home, liar, PREVOTE, 0, someBlockId('another'));
+    for (const vote of [one, two, three]) home.hear('peer', { type: 'vote', vote });
+    for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, made, 3);
+    expect(home.state.chain.lastBlockHeight).toBe(1n);
+    const pending = home.state.pool.inOrder();
+    expect(pending.length).toBe(1); // one pair is proof enough
+    expect(pending[0]!.evidence.timeNs).toBe(made.block.header.timeNs);
+    const [proof] = pending.map(({ evidence }) => evidence) as [DuplicateVoteEvidence];
+    expect(okay(proof).voteA.validatorAddress).toEqual(person(liar).address);
+    const keys = () =>
+      [...home.disk.chain.keys()].filter((key) => /^(64|65)/.test(key)).map((key) => key.slice(0, 2));
+    expect(keys()).toEqual(['65']);
+
+    decide(home, [], [proof]);
+    expect(home.state.pool.hasPending).toBe(false);
+    expect(keys()).toEqual(['64']);
+    const identity = evidenceIdentity(proof);
+    expect(home.disk.chain.has(hexOf(committedEvidenceKey(1n, identity)))).toBe(true);
+    const restarted = new Home({ genesis: FOUR, me, disk: copyDisk(home.disk) });
+    for (const each of [home, restarted]) {
+      const refusal = each.state.pool.check([proof], each.state.facts(), () => true);
+      expect(refusal?.refused).toBe('evidence-committed');
+    }
+  });
+
+  it('is made of a second precommit that comes after the decision, too', () => {
+    const home = four();
+    decide(home);
+    const { lastBlockId } = home.state.chain;
+    expect(lastBlockId.hash.length).toBe(32);
+    const late = signedVote(home, liar, PRECOMMIT, 0, NIL_BLOCK_ID, { height: 1n });
+    home.hear('peer', { type: 'vote', vote: late });
+    decide(home);
+    expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n]);
+  });
+});
+
+// --- block sync --------------------------------------------------------------------------------------------------------
+
+describe('block sync', () => {
+  it('refuses a commit with a wrong signature beyond two thirds: it would become our own last commit', () => {
+    const home = four();
+    decide(home);
+    const block = home.disk.chain.get(hexOf(blockKey(1n)))!.value;
+    const { precommits } = home.state.consensus.lastCommit!;
+    const commit = commitOf(precommits, 1n, 0, home.state.chain.lastBlockId);
+    expect(commit.signatures.every(({ flag }) => flag === FLAG_COMMIT)).toBe(true);
+    const broken: Commit = {
+      ...commit,
+      signatures: commit.signatures.map((each, i) =>
+        i === 3 ? { ...each, signature: new Uint8Array(64) } : each,
+      ),
+    };
+    const sync = (with_: Commit) => {
+      const follower = new Home({ genesis: FOUR, me, blocksync: true });
+      follower.tell({ type: 'block-fetched', height: 1n, block, commit: encodeCommit(with_) });
+      return follower.told.filter(({ to }) => to === 'blocksync').map(({ message }) => message.type);
+    };
+    expect(sync(commit)).toEqual(['sync-from', 'block-applied']);
+    expect(sync(broken)).toEqual(['sync-from', 'block-refused']);
+  });
+
+  it('looks up a past that memory has lost when a block brings old evidence', () => {
+    const home = new Home({ genesis: ALONE, me: 0 });
+    for (let height = 1n; height <= 150n; height++) home.fire('start');
+    const disk = copyDisk(home.disk);
+    // The one validator is accused of height 1, by a peer that somebody told.
+    const accused = person(0);
+    const [first, second] = ['one', 'two'].map((name): Vote => {
+      const vote = signedVote(home, 0, PREVOTE, 0, someBlockId(name), { height: 1n });
+      return { ...vote, signature: ed25519Sign(accused.seed, voteSignBytes(CHAIN_ID, vote)) };
+    }) as [Vote, Vote];
+    const set = home.state.history.validators(1n)!;
+    const proof = okay(makeDuplicateVote(first, second, ALONE.genesisTimeNs, set));
+    home.peerUp('peer');
+    const hear = () =>
+      home.tell({
+        type: 'heard',
+        peer: 'peer',
+        payloads: [{ channel: 0x38, bytes: encodeEvidenceList([proof]) }],
+      });
+    hear();
+    expect(home.state.pool.hasPending).toBe(false); // older than memory, and nobody's fault
+    expect(home.scored).toEqual([]);
+    home.state.history.recall(headerOf(home, 1n), null);
+    hear();
+    expect(home.state.pool.hasPending).toBe(true);
+    home.fire('start');
+    expect(home.state.pool.hasPending).toBe(false);
+
+    const block = home.disk.chain.get(hexOf(blockKey(151n)))!.value;
+    const commit = home.disk.chain.get(hexOf(seenCommitKey(151n)))!.value;
+    expect(okay(decodeCommit(commit)).height).toBe(151n);
+    const follower = new Home({ genesis: ALONE, me: 5, disk, blocksync: true });
+    expect([follower.state.mode, follower.state.history.header(1n)]).toEqual(['sync', null]);
+    follower.tell({ type: 'block-fetched', height: 151n, block, commit });
+    expect(follower.state.chain.lastBlockHeight).toBe(151n);
+    expect(follower.told.some(({ message }) => message.type === 'block-refused')).toBe(false);
+    expect(follower.state.history.header(1n)).toBeNull(); // only as long as it was needed
+  });
+});
+
+it('the memory of the past does not grow with the chain', () => {
+  const home = new Home({ genesis: ALONE, me: 0, disk: newDisk() });
+  for (let height = 1n; height <= 200n; height++) home.fire('start');
+  const history = home.state.history as unknown as Record<'blocks' | 'recalled', Map<bigint, unknown>> &
+    Record<'sets' | 'params', unknown[]>;
+  expect(history.blocks.size).toBeLessThanOrEqual(128);
+  expect(history.sets.length).toBeLessThanOrEqual(6);
+  expect(history.params.length).toBe(1);
+  expect(home.state.history.validators(3n)?.powerTotal).toBe(10n);
 });

@@ -1,4 +1,5 @@
-// Patches on a copy of the build: each still applies, one that does not is named, and what they plant is found.
+// Patches on a copy of the build: each still applies, one that does not is named, and what they plant is
+// found.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,0 +1,81 @@
+// Recovery of a life that ended: the log of the height under way is heard again, what it would have said is held back, and then consensus goes on.
+
+import type { TimeoutStep } from '../../machines/consensus/config.ts';
+import { PeerView } from '../../machines/consensus/peers.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import type { Commit } from '../../protocol/types.ts';
+import { heightStart, scheduleStart } from './execute.ts';
+import { gossipEvidence, greet } from './gossiping.ts';
+import { completeBlock, hearMessage } from './hear.ts';
+import { type LogRecord, recordsOf } from './logbook.ts';
+import { propose, requestVote, settle } from './speak.ts';
+import type { ValidatorState } from './state.ts';
+import { messageOf } from './words.ts';
+
+/** Takes part from the height after the state: replays the log of that height first, then speaks. */
+export function joinConsensus(v: ValidatorState): void {
+  const { consensus, chain } = v;
+  v.mode = 'consensus';
+  v.publish({ type: 'mode', mode: 'consensus' });
+  const commit: Commit | null = v.handshake?.lastCommit ?? null;
+  consensus.begin(heightStart(v, commit));
+  const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
+  if (records) replayLog(v, records);
+  v.logTail = [];
+  if (v.txsWaiting) consensus.onTxsAvailable();
+  if (consensus.step === 'newHeight') scheduleStart(v);
+  settle(v);
+  for (const { type, round, blockId } of v.unsaid) {
+    const tally =
+      type === 1 ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
+    if (round === consensus.round && tally && !tally.has(consensus.index))
+      requestVote(v, type as 1 | 2, round, blockId);
+  }
+  v.unsaid = [];
+  const { unproposed } = v;
+  v.unproposed = null;
+  if (unproposed?.round === consensus.round && consensus.step === 'propose' && noProposal(v))
+    propose(v, unproposed);
+  for (const view of v.views.values()) greet(v, view);
+  if (v.pool.hasPending) gossipEvidence(v);
+}
+
+const noProposal = ({ consensus }: ValidatorState): boolean => consensus.current.proposals.length === 0;
+
+/** Recovery: the log's messages through the same doors, with everything that we would say held back (spec 5.7). */
+function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {
+  const { consensus } = v;
+  v.isReplaying = true;
+  for (const record of records) {
+    if (record.type === 'timeout') onTimeoutFired(v, record.step, record.height, record.round);
+    else if (record.type === 'heard' || record.type === 'own') replayMessage(v, record);
+    settle(v);
+    if (consensus.decision !== null && v.execution) break;
+  }
+  v.isReplaying = false;
+}
+
+function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'heard' | 'own' }>): void {
+  const { consensus } = v;
+  const message = messageOf(record.bytes, v.config.memo);
+  if (isRefusal(message)) return unreachable('the log holds only messages that decoded');
+  if (record.type === 'heard') {
+    const view = v.views.get(record.peer) ?? new PeerView(record.peer);
+    return hearMessage(v, view, record, message);
+  }
+  if (message.type === 'vote' && message.vote.height === consensus.height) {
+    consensus.onOwnLoggedVote(message.vote);
+    consensus.onVote(message.vote, '');
+  } else if (message.type === 'proposal' && message.proposal.height === consensus.height) {
+    consensus.onProposal(message.proposal);
+  } else if (message.type === 'block-part' && message.height === consensus.height) {
+    const added = consensus.onPart(message.part);
+    if (added !== 'unwanted' && added.isNew && added.entry.parts.isComplete) completeBlock(v, added.entry);
+  }
+}
+
+export function onTimeoutFired(v: ValidatorState, step: string, height: bigint, round: number): void {
+  if (step === 'start') v.consensus.onStartDue(height);
+  else if (step === 'empty') v.consensus.onEmptyBlockDue(height);
+  else v.consensus.onTimeout(step as TimeoutStep, height, round);
+}
