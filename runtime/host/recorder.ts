@@ -2,6 +2,7 @@
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
+import { equalBytes } from '../../protocol/bytes.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT, type TraceHeader, TraceReader } from '../kernel/trace.ts';
 import { makeFolder, SetupError, setupError } from './files.ts';
 
@@ -38,26 +39,28 @@ interface End {
 /** Writes the header of a new trace; of one that a killed node left, cuts the last frame if it is torn. */
 function beginOrGoOn(path: string, file: number, header: TraceHeader): End {
   const size = fs.fstatSync(file).size;
-  const end = size === 0 ? { records: 0, bytes: 0 } : lastWholeFrame(file, size);
-  if (end.bytes < size) fs.ftruncateSync(file, end.bytes);
-  if (end.records === 0) {
-    if (size > 0 && !isTornHeader(file, size)) throw foreign(path);
-    const bytes = encodeHeader(header);
-    writeAll(file, bytes, 0);
-    return { records: 1, bytes: bytes.length };
+  const whole = encodeHeader(header);
+  if (isBeginningOf(file, size, whole)) {
+    writeAll(file, whole, 0);
+    return { records: 1, bytes: whole.length };
   }
-  const nodes = headerOf(file)?.nodes;
   // Another node, or the same under another configuration: a replay could not build it.
-  if (JSON.stringify(nodes) !== JSON.stringify(header.nodes)) throw foreign(path);
+  if (JSON.stringify(headerOf(file)?.nodes) !== JSON.stringify(header.nodes)) {
+    const what = `${path} is there and is not a trace of this node`;
+    throw new SetupError(`${what}: record to another folder, or remove it`);
+  }
+  const end = lastWholeFrame(file, size);
+  if (end.bytes < size) fs.ftruncateSync(file, end.bytes);
   return end;
 }
 
-const foreign = (path: string): SetupError =>
-  new SetupError(`${path} is there and is not a trace of this node: record to another folder, or remove it`);
-
-/** All frames were cut: it was our own header, killed in the middle, or a file of somebody else. */
-const isTornHeader = (file: number, size: number): boolean =>
-  fs.fstatSync(file).size === 0 && size < CHUNK_BYTES;
+/** A new file, or one whose header a killed node had no time to write: nothing stands in it yet. */
+function isBeginningOf(file: number, size: number, whole: Uint8Array): boolean {
+  if (size >= whole.length) return false;
+  const found = new Uint8Array(size);
+  fs.readSync(file, found, 0, size, 0);
+  return equalBytes(found, whole.subarray(0, size));
+}
 
 function headerOf(file: number): TraceHeader | null {
   const reader = new TraceReader();

@@ -14,6 +14,7 @@ import {
   decodeCommit,
   decodeMempoolMessage,
   decodeResponseFinalizeBlock,
+  encodeCommit,
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -106,7 +107,8 @@ export const chainOracle =
       if (before?.appHash && !equalBytes(header.appHash, before.appHash))
         bad('carries another app hash than the application gave');
       for (const tx of block.txs) transaction(at, height, tx, bad);
-      if (lastCommit && lastCommit.height > 0n) certificate(at, lastCommit, 'last commit of the next block');
+      if (lastCommit && lastCommit.height > 0n)
+        certificate(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
       const proposer = hexOf(header.proposerAddress);
       if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n)
         bad(`was proposed by ${proposer}, no validator`);
@@ -126,13 +128,13 @@ export const chainOracle =
     };
 
     /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
-    const certificate = (at: Machine, commit: Commit, what: string): void => {
+    const certificate = (at: Machine, commit: Commit, bytes: Uint8Array, what: string): void => {
       const set = ghost.set(commit.height);
       const bad = (why: string): void =>
         report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
       if (!set) return;
       const known = certified.get(commit.height) ?? new Set<string>();
-      const id = `${commit.round}/${byteKey(commit.blockId.hash)}${byteKey(commitHash(commit))}`;
+      const id = byteKey(bytes);
       if (known.has(id)) return;
       known.add(id);
       certified.set(commit.height, known);
@@ -246,7 +248,7 @@ export const chainOracle =
             if (!isRefusal(block)) stored(at, block as Block, value);
           } else if (key[0] === FAMILY.commit) {
             const commit = decodeCommit(value);
-            if (!isRefusal(commit)) certificate(at, commit as Commit, 'seen commit of');
+            if (!isRefusal(commit)) certificate(at, commit as Commit, value, 'seen commit of');
           } else if (key[0] === FAMILY.response) {
             const height = heightOfKey(key);
             if (ghost.set(height + 2n)) continue;
