@@ -1,4 +1,5 @@
-// What a lock is for: plays in which a height needs a second round, and the lock or the valid value decides what happens there.
+// What a lock is for: plays in which a height needs a second round, and the lock or the valid value decides
+// what happens there.
 // With four equal validators v2 proposes round 0 of height 5, and v1 round 1.
 
 import {
@@ -47,7 +48,10 @@ export const lockHolds = scenario('a locked validator does not prevote another b
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
-/** Three lock block 1 and nobody sees two thirds of precommits: the proposer of the next round must bring block 1 again. */
+/**
+ * Three lock block 1 and nobody sees two thirds of precommits: the proposer of the next round must bring
+ * block 1 again.
+ */
 export const validValueReproposed = scenario('a block with a polka is proposed again in the next round', {
   name: 'valid-value-reproposed',
   cast: validators(4),

@@ -21,7 +21,10 @@ import {
 } from '../sim/scenario/words.ts';
 
 const HOWS: readonly CrashHow[] = ['clean', 'lose', 'drawn'];
-/** Around a sync: just before it is asked for, before it is durable, and when it is durable and nobody was told. */
+/**
+ * Around a sync: just before it is asked for, before it is durable, and when it is durable and nobody was
+ * told.
+ */
 const SYNC_POINTS: readonly Pick<CrashPoint, 'op' | 'when'>[] = [
   { op: 'sync', when: 'before' },
   { op: 'flush', when: 'inside' },

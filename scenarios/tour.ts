@@ -1,4 +1,5 @@
-// The tour: what `npm start` shows. Real keys, real transactions; the seed cuts wires, loses messages, kills and freezes nodes.
+// The tour: what `npm start` shows. Real keys, real transactions; the seed cuts wires, loses messages, kills
+// and freezes nodes.
 
 import type { Stream } from '../sim/choices.ts';
 import { MILLISECOND, uniform } from '../sim/latency.ts';

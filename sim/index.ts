@@ -1,4 +1,5 @@
-// What a user of the simulator imports: the words of plays, running one, reading and writing it as JSON, and what a run says.
+// What a user of the simulator imports: the words of plays, running one, reading and writing it as JSON, and
+// what a run says.
 
 export type { Application } from '../machines/apps/application.ts';
 export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';

@@ -1,4 +1,5 @@
-// The plain liveness check: once all trouble is over, whoever can reach more than two thirds of the power commits again, within a
+// The plain liveness check: once all trouble is over, whoever can reach more than two thirds of the power
+// commits again, within a
 // generous bound. (The analytic bound per round comes with the campaigns.)
 
 import { timeoutNs } from '../machines/consensus/config.ts';
@@ -10,9 +11,14 @@ import type { Stage } from './scenario/stage.ts';
 import type { World } from './world.ts';
 
 const SECOND_NS = 1_000_000_000;
-/** Dials back off to 30 s and are lost after 10; peers notice a death within 5: a minute and a half covers a reconnection. */
+/**
+ * Dials back off to 30 s and are lost after 10; peers notice a death within 5: a minute and a half covers a
+ * reconnection.
+ */
 const RECONNECT_NS = 90 * SECOND_NS;
-/** Rounds that may fail after healing: proposers that are down or lie, rounds to catch up with, a hidden lock. */
+/**
+ * Rounds that may fail after healing: proposers that are down or lie, rounds to catch up with, a hidden lock.
+ */
 const ROUNDS_MAX = 12;
 const CHECK_EVERY_NS = 2 * SECOND_NS;
 /** More loss than this is trouble: nobody promises a bound then. */
@@ -80,7 +86,10 @@ export class Liveness {
     return sum + Number(consensus.timeoutCommitNs) + Number(consensus.createEmptyBlocksIntervalNs);
   }
 
-  /** Those who can reach each other, both ways, if honest ones among them hold more than two thirds of the power. */
+  /**
+   * Those who can reach each other, both ways, if honest ones among them hold more than two thirds of the
+   * power.
+   */
   private core(): readonly Machine[] {
     const { world, stage } = this;
     if (!stage.rules.isEmpty) return [];

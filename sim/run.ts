@@ -1,4 +1,5 @@
-// Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the verdict.
+// Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the
+// verdict.
 
 import { configValue } from '../actors/node.ts';
 import type { NodeEvent } from '../actors/turn.ts';
@@ -201,7 +202,8 @@ class Run {
     }
   }
 
-  // --- watching ----------------------------------------------------------------------------------------------------------
+  // --- watching --------------------------------------------------------------------------------------------
+  // --------------
 
   private onEvent(at: Machine, event: NodeEvent): void {
     if (event.type === 'committed') this.onCommitted(at, event);
@@ -249,7 +251,8 @@ class Run {
     };
   }
 
-  // --- the run -----------------------------------------------------------------------------------------------------------
+  // --- the run ---------------------------------------------------------------------------------------------
+  // --------------
 
   run(): Verdict {
     const { world, play } = this;

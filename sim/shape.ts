@@ -1,4 +1,5 @@
-// The shape of a run: SHA-256 over (time, node, actor, kind of message, height, round) of every turn. No signature and no hash enters
+// The shape of a run: SHA-256 over (time, node, actor, kind of message, height, round) of every turn. No
+// signature and no hash enters
 // it, so that a run in sim-crypto and the same run in ed25519 have the same shape.
 
 import { hexOf } from '../protocol/bytes.ts';
@@ -53,7 +54,10 @@ export class Shape {
     }
   }
 
-  /** Height and round as the protobuf of a consensus message has them: in the message itself, or in the vote or proposal inside it. */
+  /**
+   * Height and round as the protobuf of a consensus message has them: in the message itself, or in the vote
+   * or proposal inside it.
+   */
   private place(input: Uint8Array, start: number, end: number): void {
     const cursor = { at: start + 1, end };
     const field = (input[start] as number) >> 3;

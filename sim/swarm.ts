@@ -1,5 +1,7 @@
-// The swarm: a seed draws which faults exist in a run at all, and only then how often each happens. Chaos first, then everything heals,
-// and all must go on. Faults left out matter as much as those put in: a rare one is seen best where the common ones are not.
+// The swarm: a seed draws which faults exist in a run at all, and only then how often each happens. Chaos
+// first, then everything heals,
+// and all must go on. Faults left out matter as much as those put in: a rare one is seen best where the
+// common ones are not.
 
 import type { Stream } from './choices.ts';
 import type { CrashHow } from './disk-door.ts';
@@ -108,7 +110,8 @@ function liarOf(stream: Stream, names: readonly NodeName[], powers: readonly num
   return [{ node, liar, to, ppm: stream.pick([1_000_000, 300_000, 50_000]) }];
 }
 
-// --- chaos ---------------------------------------------------------------------------------------------------------------
+// --- chaos -------------------------------------------------------------------------------------------------
+// --------------
 
 function chaos(stream: Stream, names: readonly NodeName[], exists: Exists): Directive[] {
   const act: Directive[] = [];

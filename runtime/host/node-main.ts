@@ -9,7 +9,9 @@ const STATUS_EVERY_MS = 250;
 /** Closing waits for the disk; one that does not answer must not keep the process for ever. */
 const CLOSE_MS_MAX = 8_000;
 
-export async function main(argv: readonly string[]): Promise<void> {
+/** @param hasCluster there was a channel to a cluster when the process began */
+export async function main(argv: readonly string[], hasCluster: boolean): Promise<void> {
+  if (hasCluster && !process.connected) return; // the cluster died while our code was loaded
   const { values } = parseArgs({
     args: [...argv],
     options: { home: { type: 'string' }, record: { type: 'string' }, commit: { type: 'string' } },

@@ -35,7 +35,10 @@ export function isInItsHeights({ fromHeight, toHeight }: LiarWords, height: bigi
   );
 }
 
-/** Another value than this vote's, as harmful as can be: the other block proposed in this round, else nil; for nil, a block. */
+/**
+ * Another value than this vote's, as harmful as can be: the other block proposed in this round, else nil; for
+ * nil, a block.
+ */
 export function otherValue(kit: LiarKit, vote: Vote): BlockId | null {
   const mine = vote.blockId.hash;
   const other = kit

@@ -1,4 +1,5 @@
-// The proposal equivocator: when it is its turn it makes a second valid block, with other transactions, and proposes that one to its victims.
+// The proposal equivocator: when it is its turn it makes a second valid block, with other transactions, and
+// proposes that one to its victims.
 
 import { utf8Encode } from '#platform';
 import type { Payload } from '../../actors/turn.ts';

@@ -1,4 +1,5 @@
-// The vote equivocator: tells its victims another vote than everybody else, for the same height, round and step.
+// The vote equivocator: tells its victims another vote than everybody else, for the same height, round and
+// step.
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';

@@ -1,4 +1,5 @@
-// Checks of plain data: what a value must be, and where in it something is wrong. For files that people write.
+// Checks of plain data: what a value must be, and where in it something is wrong. For files that people
+// write.
 
 /** `holds` for a value by itself; `inside` looks into it. */
 export interface Check {

@@ -1,4 +1,5 @@
-// Plays as JSON files: a scenario is plain data, and what a file holds is checked field by field before it is believed.
+// Plays as JSON files: a scenario is plain data, and what a file holds is checked field by field before it is
+// believed.
 
 import { applicationNamed } from '../../machines/apps/application.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
@@ -80,7 +81,8 @@ function refusalOf(scenario: Scenario): ScenarioRefusal | null {
   return isRefusal(app) ? no(`app: ${app.because}`) : null;
 }
 
-// --- shapes --------------------------------------------------------------------------------------------------------------
+// --- shapes ------------------------------------------------------------------------------------------------
+// --------------
 
 const nodeName: Check = {
   expects: 'a node: v0, c0, f0, ...',

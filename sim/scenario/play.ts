@@ -1,4 +1,5 @@
-// What a play is: plain data, one JSON directive per fault or trigger. The builders in this folder make it; sim/run.ts performs it.
+// What a play is: plain data, one JSON directive per fault or trigger. The builders in this folder make it;
+// sim/run.ts performs it.
 
 import type { NodeConfig } from '../../actors/node.ts';
 import type { Application } from '../../machines/apps/application.ts';
@@ -6,13 +7,18 @@ import type { Stream } from '../choices.ts';
 import type { CrashHow, MediumName } from '../disk-door.ts';
 import type { Latency } from '../latency.ts';
 
-/** Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not compile. */
+/**
+ * Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not
+ * compile.
+ */
 export type NodeName = `${'v' | 'c' | 'f'}${number}`;
 
 /** Whose doings count: one node, any one of them, or all of those that take part. */
 export type Who = NodeName | 'anyone' | 'everyone';
 
-/** The k-th block that was proposed at a height, counted from 1 in the order of their first proposals; or nil. */
+/**
+ * The k-th block that was proposed at a height, counted from 1 in the order of their first proposals; or nil.
+ */
 export type BlockNumber = number | 'nil';
 
 export type Deed =
@@ -124,7 +130,10 @@ export type Action =
       readonly from?: readonly NodeName[];
       readonly to?: readonly NodeName[];
     }
-  /** Links as at the beginning of the world: short delays, no faults. Crash points that were not reached are lifted. */
+  /**
+   * Links as at the beginning of the world: short delays, no faults. Crash points that were not reached are
+   * lifted.
+   */
   | { readonly do: 'calm' }
   | RuleAction
   | {
@@ -172,10 +181,15 @@ export type Ending =
       readonly who: 'everyone' | readonly NodeName[];
       readonly decides: number;
       readonly withinMs: number;
-      /** And so many heights beyond the highest one at the time of the last directive: what is healed works. */
+      /**
+       * And so many heights beyond the highest one at the time of the last directive: what is healed works.
+       */
       readonly afterwards?: number;
     }
-  /** Nobody gets beyond this height from the last directive on until so much later: liveness is lost, safety is kept. */
+  /**
+   * Nobody gets beyond this height from the last directive on until so much later: liveness is lost, safety
+   * is kept.
+   */
   | { readonly who: 'nobody'; readonly decides: number; readonly forMs: number };
 
 export interface Load {

@@ -1,4 +1,5 @@
-// Follows a play's directives: waits for each trigger, lets the stage act, and keeps the claims. Knows what has not happened yet.
+// Follows a play's directives: waits for each trigger, lets the stage act, and keeps the claims. Knows what
+// has not happened yet.
 
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
@@ -132,7 +133,8 @@ export class Script {
   }
 }
 
-// --- in words ------------------------------------------------------------------------------------------------------------
+// --- in words ----------------------------------------------------------------------------------------------
+// --------------
 
 export function conditionText({ who, does, height, round, block, step, against }: Condition): string {
   const what = block === undefined ? '' : block === 'nil' ? ' nil' : ` block ${block}`;

@@ -1,4 +1,5 @@
-// Sees what happens in a world and says it in the words of plays: who locks, prevotes, decides, punishes; and which block is which.
+// Sees what happens in a world and says it in the words of plays: who locks, prevotes, decides, punishes; and
+// which block is which.
 
 import type { Effect, NodeEvent } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';

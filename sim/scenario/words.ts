@@ -1,4 +1,5 @@
-// The words in which a play is written: typed builders whose values are the directives themselves, so that a typo does not compile.
+// The words in which a play is written: typed builders whose values are the directives themselves, so that a
+// typo does not compile.
 
 import type { CrashHow } from '../disk-door.ts';
 import type {
@@ -33,7 +34,8 @@ export function msOf(duration: Duration): number {
   return Math.round(number * (duration.endsWith('m') ? 60_000 : 1_000));
 }
 
-// --- who and what --------------------------------------------------------------------------------------------------------
+// --- who and what
+// --------------------------------------------------------------------------------------------------------
 
 /** The k-th block proposed at a height, in the order of first proposals. */
 export const block = (k: number): { readonly block: BlockNumber } => ({ block: k });
@@ -151,7 +153,8 @@ export const nobody = {
   }),
 };
 
-// --- when ----------------------------------------------------------------------------------------------------------------
+// --- when --------------------------------------------------------------------------------------------------
+// --------------
 
 export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });
 export const after = (time: Duration, ...actions: Action[]): Directive => ({ afterMs: msOf(time), actions });
@@ -164,7 +167,8 @@ export const never = (condition: Condition, during: { readonly while?: StateOf }
 export const sometime = (condition: Condition): Claim => ({ sometime: condition });
 export const finally_ = (state: StateOf): Claim => ({ finally: state });
 
-// --- trouble -------------------------------------------------------------------------------------------------------------
+// --- trouble -----------------------------------------------------------------------------------------------
+// --------------
 
 type ForEver = 'for-ever';
 const lasting = (how?: ForEver): { forEver?: true } => (how ? { forEver: true } : {});
@@ -250,7 +254,8 @@ export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Ac
   via,
 });
 
-// --- the whole -----------------------------------------------------------------------------------------------------------
+// --- the whole
+// -----------------------------------------------------------------------------------------------------------
 
 const POWER_USUAL = 10;
 export const validators = (count: number, more: Omit<CastWords, 'powers'> = {}): CastWords => ({

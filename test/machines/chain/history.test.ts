@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { isValidatorAlone } from '../../../machines/chain/alone.ts';
+import { History } from '../../../machines/chain/history.ts';
+import { blockKey, evidenceKey, heightOfKey, validatorsKey } from '../../../machines/chain/keys.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
+import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
+import { incrementPriority } from '../../../protocol/rules/validator-set.ts';
+import type { Header, ValidatorSet } from '../../../protocol/types.ts';
+import { chainOf, person, setOf } from '../../protocol/rules/people.ts';
+
+it('knows the members of every height, and keeps few sets for it', () => {
+  // At which heights the set changes, to how many members.
+  const changes = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 4 })), {
+    maxLength: 6,
+  });
+  fc.assert(
+    fc.property(changes, (list) => {
+      const history = new History();
+      const model = new Map<bigint, ValidatorSet>();
+      let set = setOf(10n);
+      for (let height = 1n; height <= 60n; height++) {
+        const change = list.find(([at]) => BigInt(at) === height);
+        set = change ? setOf(...new Array<bigint>(change[1]).fill(10n)) : incrementPriority(set, 1);
+        // As a node does after each block: the sets of the next height and of the one after it.
+        history.setFrom(height, set);
+        const next = incrementPriority(set, 1);
+        history.setFrom(height + 1n, next);
+        model.set(height, set);
+        expect(history.validators(height)).toBe(set);
+        expect(history.validators(height + 1n)).toBe(next);
+        if (height > 1n)
+          expect(history.validators(height - 1n)?.powerTotal).toBe(model.get(height - 1n)?.powerTotal);
+      }
+      for (const [height, each] of model)
+        expect(history.validators(height)?.powerTotal).toBe(each.powerTotal);
+      const { sets } = history as unknown as { sets: unknown[] };
+      expect(sets.length).toBeLessThanOrEqual(6 + list.length);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('parameters hold from a height on, and one object stands once', () => {
+  const history = new History();
+  const other = { ...DEFAULT_PARAMS, version: { app: 9n } };
+  for (let height = 1n; height <= 9n; height++)
+    history.paramsFrom(height, height < 5n ? DEFAULT_PARAMS : other);
+  expect([4n, 5n, 99n].map((height) => history.paramsAt(height)?.version.app)).toEqual([0n, 9n, 9n]);
+  expect(history.paramsAt(0n)).toBeNull();
+  expect((history as unknown as { params: unknown[] }).params.length).toBe(2);
+});
+
+it('headers, and the commit that the next block carried', () => {
+  const history = new History();
+  const links = chainOf([10n], 3);
+  for (const { block } of links) history.addBlock(block.header, block.lastCommit);
+  expect(history.header(2n)).toBe(links[1]!.block.header);
+  expect(history.commit(2n)).toBe(links[2]!.block.lastCommit);
+  expect(history.commit(3n)).toBeNull();
+});
+
+it('the last 128 headers; an older block that was recalled stays until the chain moves on', () => {
+  const history = new History();
+  const header = (height: bigint): Header => ({ ...chainOf([10n], 1)[0]!.block.header, height });
+  for (let height = 1n; height <= 200n; height++) history.addBlock(header(height), null);
+  expect([72n, 73n].map((height) => history.header(height)?.height)).toEqual([undefined, 73n]);
+  history.recall(header(5n), null);
+  expect(history.header(5n)?.height).toBe(5n);
+  history.addBlock(header(201n), null);
+  expect(history.header(5n)).toBeNull();
+});
+
+it('keys are in the order of heights', () => {
+  const heights = [0n, 1n, 255n, 256n, 2n ** 40n];
+  const keys = heights.map((height) => hexOf(blockKey(height)));
+  expect([...keys].sort()).toEqual(keys);
+  expect(heights.map((height) => heightOfKey(validatorsKey(height)))).toEqual(heights);
+  expect(heightOfKey(evidenceKey(7n, new Uint8Array(32)))).toBe(7n);
+});
+
+it('alone is who is the only validator', () => {
+  expect(isValidatorAlone(setOf(10n), person(0).address)).toBe(true);
+  expect(isValidatorAlone(setOf(10n), person(1).address)).toBe(false);
+  expect(isValidatorAlone(setOf(10n), null)).toBe(false);
+  expect(isValidatorAlone(setOf(10n, 10n), person(0).address)).toBe(false);
+});

@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { serveStored } from '../../../machines/consensus/gossip.ts';
+import { PeerView } from '../../../machines/consensus/peers.ts';
+import { bitArrayOf } from '../../../protocol/bit-array.ts';
+import { splitIntoParts } from '../../../protocol/part-set.ts';
+import { PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
+import { idOf, voteOf } from './seat.ts';
+
+const at = (height: bigint): PeerView => {
+  const view = new PeerView('p');
+  view.onRoundStep(height, 0, 1, -1);
+  return view;
+};
+const votes = [0, 1, 2, 3].map((index) => voteOf(PREVOTE, 'B', 0, index));
+const indexes = (list: readonly { validatorIndex: number }[]): number[] =>
+  list.map(({ validatorIndex }) => validatorIndex);
+
+it('a vote is sent once, and again when it may be lost; not to who has it', () => {
+  const view = at(1n);
+  view.hasVote(1n, 0, PREVOTE, 2, 4);
+  expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 2))).toEqual([0, 1]);
+  expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 9))).toEqual([3]);
+  expect(view.takeMissing(1n, 0, PREVOTE, votes, 9)).toEqual([]);
+  view.forgetUnconfirmed();
+  view.hasVote(1n, 0, PREVOTE, 0, 4);
+  expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 9))).toEqual([1, 3]);
+});
+
+it('what we have is announced once, to who has neither it nor our word of it', () => {
+  const view = at(1n);
+  view.hasVote(1n, 0, PREVOTE, 2, 4);
+  view.sentVote(votes[0]!, 4);
+  expect(view.takeUntold(1n, 0, PREVOTE, votes)).toEqual([1, 3]);
+  expect(view.takeUntold(1n, 0, PREVOTE, votes)).toEqual([]);
+});
+
+it('marks are of the height of the peer; rounds, types and sets of another size have their own', () => {
+  const view = at(1n);
+  view.sentVote(votes[0]!, 4);
+  expect(indexes(view.takeMissing(1n, 1, PREVOTE, votes, 9))).toEqual([0, 1, 2, 3]);
+  expect(indexes(view.takeMissing(1n, 0, PRECOMMIT, votes, 9))).toEqual([0, 1, 2, 3]);
+  expect(view.takeMissing(2n, 0, PREVOTE, votes, 9)).toEqual([]);
+  expect(view.onRoundStep(1n, 1, 3, -1)).toBe(true);
+  expect(view.onRoundStep(1n, 1, 4, -1)).toBe(false);
+  expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 9))).toEqual([1, 2, 3]);
+  view.assumeHeight(1n);
+  expect(view.round).toBe(1);
+  view.assumeHeight(2n);
+  expect([view.height, view.round]).toEqual([2n, 0]);
+  view.assumeHeight(1n);
+  expect(view.height).toBe(2n);
+});
+
+it('a proposal is sent once, and again when it may be lost', () => {
+  const view = at(1n);
+  expect([view.takeProposal(0, idOf('B')), view.takeProposal(0, idOf('B'))]).toEqual([true, false]);
+  expect(view.takeProposal(0, idOf('C'))).toBe(true);
+  view.hasProposal(0, idOf('C'));
+  view.forgetUnconfirmed();
+  expect([view.takeProposal(0, idOf('B')), view.takeProposal(0, idOf('C'))]).toEqual([true, false]);
+});
+
+it('a block of many parts reaches a peer that is behind, a part of it at a time', () => {
+  const { header, parts } = splitIntoParts(new Uint8Array(150 * 65_536));
+  const view = at(3n);
+  const blockId = { hash: header.hash, parts: header };
+  const has = new Set<number>();
+  for (let turn = 1; turn <= 3; turn++) {
+    const served = serveStored(3n, 0, [], parts, blockId, view);
+    const sent = served.map((message) => (message.type === 'block-part' ? message.part.index : -1));
+    expect(sent.length).toBe(Math.min(64, 150 - has.size));
+    for (const index of sent) {
+      expect(has.has(index)).toBe(false);
+      has.add(index);
+    }
+    // It says what it has; only that is not sent again.
+    view.hasParts(header, bitArrayOf(150, [...has]));
+    view.forgetUnconfirmed();
+  }
+  expect(has.size).toBe(150);
+  expect(serveStored(3n, 0, [], parts, blockId, view)).toEqual([]);
+});
+
+it('memory does not follow what a peer claims; the newest marks stay', () => {
+  const view = at(1n);
+  for (let round = 0; round < 1_000; round++) {
+    view.hasVote(1n, round, PREVOTE, 0, 4);
+    view.hasProposal(round, idOf('B'));
+  }
+  const { votes: kept, proposals } = view as unknown as Record<'votes' | 'proposals', Map<string, unknown>>;
+  expect([kept.size, proposals.size]).toEqual([64, 64]);
+  expect(view.takeProposal(999, idOf('B'))).toBe(false);
+  expect(view.takeProposal(0, idOf('B'))).toBe(true);
+});
+
+it('long answers are given a few times a period', () => {
+  const view = at(1n);
+  const answers = (nowNs: bigint): number =>
+    Array.from({ length: 20 }, () => view.mayAnswer(nowNs, 100n)).filter(Boolean).length;
+  expect([answers(0n), answers(99n), answers(100n), answers(1_000n)]).toEqual([8, 0, 8, 8]);
+});
