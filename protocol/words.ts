@@ -93,8 +93,13 @@ export class Writer {
     return this.buffer.subarray(0, this.length);
   }
 
-  take(): Uint8Array {
-    return this.buffer.slice(0, this.length);
+  /** The bytes from `start` to `end`, without a copy: valid until they are written over. */
+  between(start: number, end: number): Uint8Array {
+    return this.buffer.subarray(start, end);
+  }
+
+  take(start = 0): Uint8Array {
+    return this.buffer.slice(start, this.length);
   }
 }
 
@@ -256,7 +261,7 @@ const scratch = new Writer(4096);
 export function encodeWith<T>(codec: Codec<T>, value: T): Uint8Array {
   const start = scratch.length;
   codec.write(scratch, value);
-  const made = scratch.peek().slice(start);
+  const made = scratch.take(start);
   scratch.length = start;
   return made;
 }

@@ -17,6 +17,8 @@ export type Report = (what: string, at: Machine | null, height: bigint) => void;
 
 export interface Oracle {
   readonly name: string;
+  /** Which effects `leaving` is told of; not given: all. There are many, so say. */
+  readonly effects?: readonly Effect['type'][];
   /** An effect is about to leave an actor. */
   leaving?(at: Machine, actor: ActorName, effect: Effect): void;
   published?(at: Machine, actor: ActorName, event: NodeEvent): void;

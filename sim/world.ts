@@ -205,6 +205,16 @@ export class World {
     machine.node.post('mempool', { type: 'submit', tx });
   }
 
+  private readonly watching = new Map<Effect['type'], readonly Oracle[]>();
+
+  private whoWatches(type: Effect['type']): readonly Oracle[] {
+    const watching = this.oracles.filter(
+      ({ leaving, effects }) => leaving && (!effects || effects.includes(type)),
+    );
+    this.watching.set(type, watching);
+    return watching;
+  }
+
   // --- watching ----------------------------------------------------------------------------------------------------------
 
   private readonly watcher: Watcher = {
@@ -229,7 +239,8 @@ export class World {
         this.crash(machine, 'drawn');
         return true;
       }
-      for (const oracle of this.oracles) oracle.leaving?.(machine, actor, effect);
+      const watching = this.watching.get(effect.type) ?? this.whoWatches(effect.type);
+      for (let i = 0; i < watching.length; i++) watching[i]?.leaving?.(machine, actor, effect);
       return false;
     },
     bug: (node, actor, error) => {

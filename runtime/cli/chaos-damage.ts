@@ -1,4 +1,5 @@
-// What a power failure would have done to a killed node's logs: their unsynced ends vanish in part, and something torn stands behind.
+// What a power failure would have done to a killed node's logs: their unsynced ends vanish in part, and
+// something torn stands behind.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,8 @@ export interface Damage {
 }
 
 /**
- * kill -9 loses nothing that was written, as the kernel keeps it: so we cut each log to a length that is drawn, not below its `.synced`
+ * kill -9 loses nothing that was written, as the kernel keeps it: so we cut each log to a length that is
+ * drawn, not below its `.synced`
  * mark, and append a torn end. (Stores need no help: they reopen at the last flushed transaction.)
  */
 export function damageLogs(home: string, chance: Stream): Damage {

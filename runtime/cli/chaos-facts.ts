@@ -1,4 +1,5 @@
-// What everybody says about a chain, wherever it is said: a second word about a height, or a second signature for a step, that differs is a violation.
+// What everybody says about a chain, wherever it is said: a second word about a height, or a second signature
+// for a step, that differs is a violation.
 
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { voteOfCommit } from '../../protocol/rules/commit.ts';

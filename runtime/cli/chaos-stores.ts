@@ -1,4 +1,5 @@
-// Reads the stores of stopped nodes, each on its own: is every block there, does it hash to its commit, and is nothing missing that was reported committed?
+// Reads the stores of stopped nodes, each on its own: is every block there, does it hash to its commit, and
+// is nothing missing that was reported committed?
 
 import { join } from 'node:path';
 import { sha256, utf8Decode, utf8Encode } from '#platform';

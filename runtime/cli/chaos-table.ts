@@ -59,6 +59,7 @@ export function chaosTable(table: ChaosTable): string[] {
       .join('  ')
       .trimEnd();
   const kills = rows.reduce((sum, { killed }) => sum + killsOf(killed), 0);
+  const promises = rows.reduce((sum, { trace }) => sum + trace.promises, 0);
   const twice = rows.reduce((most, { store }) => Math.max(most, store.twice), 0);
   const lowest = rows.reduce(
     (least, { store }) => Math.min(least, Number(store.height)),
@@ -70,9 +71,11 @@ export function chaosTable(table: ChaosTable): string[] {
     ...cells.map(line),
     '',
     `${lowest} heights in ${seconds(ranMs)} with ${kills} kills`,
-    `transactions: ${grouped(table.sent)} sent, ${grouped(table.reported)} reported committed and found in every store` +
+    `transactions: ${grouped(table.sent)} sent, ${grouped(table.reported)} reported committed ` +
+      'and found in every store' +
       (twice > 0 ? `, ${twice} of them in two blocks` : ''),
-    `${grouped(table.claims)} statements about heights compared (live, stores, recordings), ${grouped(table.signatures)} signatures`,
+    `compared: ${grouped(table.claims)} statements about heights (live, stores, recordings), ` +
+      `${grouped(table.signatures)} signatures, ${promises} promises over a kill`,
     ...problems.told.map((problem) => `violated: ${problem}`),
     problems.count === 0
       ? 'HOLDS: nothing lost, no divergence, no double signature, every recording replays'

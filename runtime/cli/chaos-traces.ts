@@ -1,4 +1,5 @@
-// Replays the recording of a real node in the simulator's way, and hears what it said on the wire and how its state stood at every height.
+// Replays the recording of a real node in the simulator's way, and hears what it said on the wire and how its
+// state stood at every height.
 
 import { configOfValue, nodeCast } from '../../actors/node.ts';
 import type { Effect } from '../../actors/turn.ts';
@@ -8,6 +9,7 @@ import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import { publishedIn, Replay } from '../kernel/replay.ts';
 import type { Agreement, Problems, Signatures } from './chaos-facts.ts';
+import { Promises } from './chaos-promises.ts';
 import { TraceFile } from './trace-file.ts';
 import { CliError } from './usage.ts';
 
@@ -17,6 +19,8 @@ export interface TraceFacts {
   readonly bytes: number;
   /** Heights whose state digest was compared. */
   readonly heights: number;
+  /** What a life had to find on the disk because an earlier one relied on it. */
+  readonly promises: number;
 }
 
 const SIGNATURES_REMEMBERED = 65_536;
@@ -32,6 +36,7 @@ export function checkTrace(
   let lives = 0;
   const heights = new Set<bigint>();
   let bytes = 0;
+  const promises = new Promises(who, problems);
   try {
     const trace = new TraceFile(path);
     bytes = trace.bytes;
@@ -44,6 +49,7 @@ export function checkTrace(
         problems.add(`${who} diverges at record ${done.record}, ${done.actor} ${done.message}: ${done.why}`);
         break;
       }
+      promises.look(record, done);
       if (done.kind === 'boot' && done.actor === 'validator') lives++;
       for (const effect of done.effects) hearSent(effect, who, signatures);
       for (const event of publishedIn(done.effects)) {
@@ -61,7 +67,7 @@ export function checkTrace(
     if (!(error instanceof CliError)) throw error;
     problems.add(error.message);
   }
-  return { records, lives, bytes, heights: heights.size };
+  return { records, lives, bytes, heights: heights.size, promises: promises.checked };
 }
 
 /** Votes and proposals that left the node: its own, and those of others that it passed on. */

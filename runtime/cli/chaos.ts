@@ -1,4 +1,5 @@
-// `nodecli chaos`: a real cluster whose nodes are killed at drawn moments and their logs cut; afterwards stores and recordings are read, and nothing may be lost.
+// `nodecli chaos`: a real cluster whose nodes are killed at drawn moments and their logs cut; afterwards
+// stores and recordings are read, and nothing may be lost.
 
 import { randomInt } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
@@ -151,7 +152,8 @@ class Chaos {
     }
   }
 
-  // --- the run -------------------------------------------------------------------------------------------------------
+  // --- the run
+  // -------------------------------------------------------------------------------------------------------
 
   async run(kills: number, chance: Stream): Promise<void> {
     this.cluster.startAll();
@@ -188,7 +190,10 @@ class Chaos {
     return this.cluster.nodes.reduce((most, { height }) => (height > most ? height : most), 0n);
   }
 
-  /** Each node so often, in a drawn order, spread over the heights: at any moment, or around those when most happens. */
+  /**
+   * Each node so often, in a drawn order, spread over the heights: at any moment, or around those when most
+   * happens.
+   */
   private plan(kills: number, chance: Stream): Kill[] {
     const { nodes } = this.cluster;
     const order = chance.shuffle(Array.from({ length: kills * nodes.length }, (_, i) => i % nodes.length));
@@ -222,7 +227,8 @@ class Chaos {
     this.killed.push({ node, kills, damage, backMs, withThemMs });
     const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
     print(
-      `${node.name} killed${kills === 1 ? '' : ' twice'} at height ${back.height}, ${damage.cut} bytes of logs cut, ` +
+      `${node.name} killed${kills === 1 ? '' : ' twice'} at height ${back.height}, ` +
+        `${damage.cut} bytes of logs cut, ` +
         `down ${seconds(downMs)}, back after ${seconds(backMs)}, with its peers after ${seconds(withThemMs)}`,
     );
     if (backMs > BACK_MS_MAX) {
@@ -285,7 +291,8 @@ class Chaos {
     return isSo();
   }
 
-  // --- the judgement -------------------------------------------------------------------------------------------------
+  // --- the judgement
+  // -------------------------------------------------------------------------------------------------
 
   async judge(): Promise<ChaosTable> {
     const { problems, agreement, signatures, cluster, killed } = this;
@@ -314,7 +321,10 @@ class Chaos {
   }
 }
 
-/** After the first report of a height: any moment of the next one, that of its commit, or that of its votes (timeout_commit is 1 s). */
+/**
+ * After the first report of a height: any moment of the next one, that of its commit, or that of its votes
+ * (timeout_commit is 1 s).
+ */
 function delayMs(chance: Stream): number {
   const kind = chance.draw(3);
   if (kind === 0) return chance.draw(1_100);

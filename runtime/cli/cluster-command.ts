@@ -22,7 +22,8 @@ export function clusterCommand(): Command {
 export function chaosCommand(): Command {
   return new Command('chaos')
     .description(
-      'a cluster whose nodes are killed (-9) again and again, their files cut as a power failure would; exits 1 when anything is lost',
+      'a cluster whose nodes are killed (-9) again and again, their logs cut as a power failure would; ' +
+        'exits 1 when anything is lost',
     )
     .option('--validators <n>', 'how many', '4')
     .option('--kills <n>', 'kill each node so often', '5')

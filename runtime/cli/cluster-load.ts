@@ -1,4 +1,5 @@
-// A steady load of transactions on a cluster: each with a key of its own, spread over the nodes that are up, and looked for in the blocks.
+// A steady load of transactions on a cluster: each with a key of its own, spread over the nodes that are up,
+// and looked for in the blocks.
 
 import { randomBytes } from 'node:crypto';
 import { sha256, utf8Encode } from '#platform';

@@ -38,21 +38,21 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const interrupt = new Interrupt(() => cluster.killAll());
   for (const line of network.about) screen.line(line);
   cluster.startAll();
-  const startedMs = performance.now();
-  const before = await firstHeights(cluster);
+  const pace = new Pace(cluster);
+  await allUp(cluster);
   load.start();
   const why = await untilEnd(cluster, load, blocks, interrupt);
   load.stop();
-  const ranMs = performance.now() - startedMs;
   await cluster.stopAll();
   screen.close();
   interrupt.close();
-  const exit = summary(cluster, load, why, ranMs, before);
+  const exit = summary(cluster, load, why, pace);
   if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
   return exit;
 }
 
-// --- the folders ---------------------------------------------------------------------------------------------------
+// --- the folders
+// ---------------------------------------------------------------------------------------------------
 
 export interface Network {
   readonly folder: string;
@@ -95,7 +95,8 @@ export async function asCliErrors<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-// --- its end -------------------------------------------------------------------------------------------------------
+// --- its end
+// -------------------------------------------------------------------------------------------------------
 
 /** The first SIGINT or SIGTERM asks for the end; the second kills what is left. */
 export class Interrupt {
@@ -125,13 +126,35 @@ export class Interrupt {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const START_MS_MAX = 30_000;
 
-/** The height of each node before this run; as far as they say it. */
-async function firstHeights(cluster: Cluster): Promise<bigint> {
+/** Every node has spoken, or is gone. */
+async function allUp(cluster: Cluster): Promise<void> {
   const all = cluster.events.pipe(
     filter(() => cluster.nodes.every(({ status, child }) => status !== null || child === null)),
   );
   await firstValueFrom(race(all, timer(START_MS_MAX)));
-  return cluster.nodes.reduce((most, { height }) => (height > most ? height : most), 0n);
+}
+
+/** How fast heights came: from the first report of this run to the last new height. */
+class Pace {
+  heights = 0;
+  private top = 0n;
+  private firstMs = 0;
+  private lastMs = 0;
+
+  constructor(cluster: Cluster) {
+    cluster.events.subscribe((event) => {
+      if (event.type !== 'committed' || event.height <= this.top) return;
+      this.top = event.height;
+      this.lastMs = performance.now();
+      if (this.heights++ === 0) this.firstMs = this.lastMs;
+    });
+  }
+
+  get text(): string {
+    const seconds = (this.lastMs - this.firstMs) / 1_000;
+    const rate = this.heights > 1 ? `, ${((this.heights - 1) / seconds).toFixed(2)} a second` : '';
+    return `${this.heights} heights in this run${rate}`;
+  }
 }
 
 export type Ending = 'blocks' | 'signal' | 'death';
@@ -165,11 +188,12 @@ async function untilEnd(
   return why;
 }
 
-// --- the summary ---------------------------------------------------------------------------------------------------
+// --- the summary
+// ---------------------------------------------------------------------------------------------------
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function summary(cluster: Cluster, load: ClusterLoad, why: Ending, ranMs: number, before: bigint): Exit {
+function summary(cluster: Cluster, load: ClusterLoad, why: Ending, pace: Pace): Exit {
   const { nodes } = cluster;
   const lowest = nodes.reduce(
     (least, { height }) => (height < least ? height : least),
@@ -178,15 +202,13 @@ function summary(cluster: Cluster, load: ClusterLoad, why: Ending, ranMs: number
   const hashes = nodes.map(({ appHashes }) => appHashes.get(lowest));
   const known = hashes.filter((hash) => hash !== undefined);
   const areEqual = known.length === nodes.length && new Set(known).size === 1;
-  const seconds = ranMs / 1_000;
-  const made = Number(lowest - before);
   print('');
   for (const node of nodes) {
     const cpu = `${(node.cpuMs / 1_000).toFixed(1)} s of processor, ${Math.round(node.rssBytesMax / 1e6)} MB`;
     const hash = node.appHashes.get(lowest) ?? '(none of this run)';
     print(`${node.name}  height ${node.height}, app hash at height ${lowest}: ${hash}, ${cpu}`);
   }
-  print(`${made} heights in ${seconds.toFixed(1)} s (${(made / seconds).toFixed(2)} a second)`);
+  print(pace.text);
   print(`transactions: ${load.sent} sent, ${load.committed} committed`);
   for (const { name, fatal } of nodes) if (fatal !== null) print(`${name} ended by itself: ${fatal}`);
   if (nodes.some(({ fatal }) => fatal !== null)) return EXIT.violated;
@@ -194,7 +216,7 @@ function summary(cluster: Cluster, load: ClusterLoad, why: Ending, ranMs: number
     print(`the app hashes at height ${lowest} differ`);
     return EXIT.violated;
   }
-  if (why === 'blocks' && made > 0 && !areEqual) {
+  if (why === 'blocks' && pace.heights > 0 && !areEqual) {
     print(`not every node told its app hash of height ${lowest}`);
     return EXIT.violated;
   }

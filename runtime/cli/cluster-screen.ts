@@ -1,4 +1,5 @@
-// A cluster on a terminal: the nodes' lines with their names before them, and below them one line per node that is kept fresh. Elsewhere plain lines.
+// A cluster on a terminal: the nodes' lines with their names before them, and below them one line per node
+// that is kept fresh. Elsewhere plain lines.
 
 import type { Cluster, ClusterNode } from './cluster.ts';
 
@@ -37,7 +38,8 @@ export class ClusterScreen {
     this.width = Math.max(...cluster.nodes.map(({ name }) => name.length));
     cluster.events.subscribe((event) => {
       if (event.type === 'line' && !this.quiet) this.nodeLine(event.node, event.text);
-      if (event.type === 'exited' && !event.isOurs) this.nodeLine(event.node, event.node.fatal ?? event.how);
+      if (event.type === 'exited' && !event.isOurs)
+        this.nodeLine(event.node, `ended by itself (${event.how})`);
     });
     const redraw = (): void => (this.isTerminal ? this.redraw() : this.plainStatus());
     this.timer = setInterval(redraw, this.isTerminal ? REDRAW_MS : PLAIN_STATUS_MS);

@@ -1,4 +1,5 @@
-// The processes of a cluster's nodes: started, spoken to, watched and ended. What happens comes out as one stream of events.
+// The processes of a cluster's nodes: started, spoken to, watched and ended. What happens comes out as one
+// stream of events.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';

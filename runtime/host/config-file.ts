@@ -1,4 +1,5 @@
-// config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and defaults; keys of others are left alone.
+// config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and
+// defaults; keys of others are left alone.
 
 import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
 import { applicationNamed } from '../../machines/apps/application.ts';

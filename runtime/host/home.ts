@@ -1,4 +1,5 @@
-// The folders of a network's nodes, as `testnet` writes them (spec 1.1, 2): made with fresh keys, and read back with errors that name the file.
+// The folders of a network's nodes, as `testnet` writes them (spec 1.1, 2): made with fresh keys, and read
+// back with errors that name the file.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
@@ -38,7 +39,10 @@ export interface NodeHome {
   readonly signState: SignState;
 }
 
-/** All peers are on this machine and answer within moments: a restarted node need not wait for them as one of the open net must. */
+/**
+ * All peers are on this machine and answer within moments: a restarted node need not wait for them as one of
+ * the open net must.
+ */
 const LOCAL_SYNC: NodeConfig['sync'] = {
   ...DEFAULT_NODE.sync,
   waitNs: 1_000_000_000n,
@@ -61,7 +65,8 @@ const NEVER_SIGNED: SignState = {
 export const homesBelow = (folder: string, validators: number): string[] =>
   Array.from({ length: validators }, (_, i) => join(folder, `${PREFIX}${i}`));
 
-// --- making --------------------------------------------------------------------------------------------------------
+// --- making
+// --------------------------------------------------------------------------------------------------------
 
 /**
  * Homes of a new network below `folder`: fresh keys, power 1 each, a shared genesis of now.
@@ -118,7 +123,8 @@ function genesisOf(validators: readonly KeyPair[]): Genesis {
   };
 }
 
-// --- reading -------------------------------------------------------------------------------------------------------
+// --- reading
+// -------------------------------------------------------------------------------------------------------
 
 /** Refuses (SetupError) a home that is not whole, or does not fit together. */
 export function readHome(path: string): NodeHome {
@@ -161,7 +167,10 @@ export function homesFound(folder: string): number {
   }
 }
 
-/** The homes of an existing network, if it has so many nodes and each is whole; a refusal that says what to do if not. */
+/**
+ * The homes of an existing network, if it has so many nodes and each is whole; a refusal that says what to do
+ * if not.
+ */
 export function existingHomes(folder: string, validators: number): string[] {
   const found = homesFound(folder);
   if (found !== validators) {
@@ -176,7 +185,8 @@ export function existingHomes(folder: string, validators: number): string[] {
     const missing = Object.values(paths).find((path) => !existsSync(path));
     if (missing !== undefined) {
       throw new SetupError(
-        `${folder} holds an incomplete network: ${missing} is missing. Restore it, or remove the folder to begin anew`,
+        `${folder} holds an incomplete network: ${missing} is missing. ` +
+          'Restore it, or remove the folder to begin anew',
       );
     }
     return readHome(home).config.genesis;

@@ -1,4 +1,5 @@
-// One life of a node on this machine: its home read, its ports opened, its actors wired to them by the kernel, and everything closed at the end.
+// One life of a node on this machine: its home read, its ports opened, its actors wired to them by the
+// kernel, and everything closed at the end.
 
 import { sha256 } from '#platform';
 import type { MempoolState } from '../../actors/mempool.ts';
@@ -32,7 +33,9 @@ export interface LifeOptions {
   readonly ended: (because: string, isBug: boolean) => void;
 }
 
-/** Signatures of some heights of a hundred validators: a vote is verified when it comes and again in a commit. */
+/**
+ * Signatures of some heights of a hundred validators: a vote is verified when it comes and again in a commit.
+ */
 const SIGNATURES_REMEMBERED = 65_536;
 
 export class NodeLife {
@@ -121,7 +124,8 @@ export class NodeLife {
     const { recorder } = this;
     if (!recorder) return null;
     const last = recorder.records - 1;
-    return `the turn before is record ${last} of ${recorder.path}: nodecli sim replay ${recorder.path} --at ${last}`;
+    const { path } = recorder;
+    return `the turn before is record ${last} of ${path}: nodecli sim replay ${path} --at ${last}`;
   }
 
   /** In peace: what was written becomes durable, and the key's last signature stands in its file. */
@@ -134,7 +138,8 @@ export class NodeLife {
     this.recorder?.close();
   }
 
-  // --- watching ------------------------------------------------------------------------------------------------------
+  // --- watching
+  // ------------------------------------------------------------------------------------------------------
 
   private readonly watcher: Watcher = {
     turn: (node, { input }) => this.recorder?.write(input, node.digest.read()),
@@ -202,4 +207,5 @@ const MODE_TEXT: Readonly<Record<string, string>> = {
 
 const repairText = ({ path, offset, bytesCut, savedAs, corruption }: Repair): string =>
   `repaired ${path}: cut ${bytesCut} bytes at byte ${offset}` +
-  `${savedAs === '' ? '' : `, kept as ${savedAs}`}${corruption ? '; this is more than a torn write, check the disk' : ''}`;
+  (savedAs === '' ? '' : `, kept as ${savedAs}`) +
+  (corruption ? '; this is more than a torn write, check the disk' : '');

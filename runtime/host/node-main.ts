@@ -1,4 +1,5 @@
-// A node's process from its first line to its exit code: signals, the channel to the cluster, and errors that end it.
+// A node's process from its first line to its exit code: signals, the channel to the cluster, and errors that
+// end it.
 
 import { parseArgs } from 'node:util';
 import { SetupError } from './files.ts';
@@ -74,7 +75,9 @@ class NodeProcess {
     else this.fail(error instanceof Error ? (error.stack ?? error.message) : String(error), true);
   }
 
-  /** Says why, closes what can be closed, and ends the process with a code that tells a bug from a refusal. */
+  /**
+   * Says why, closes what can be closed, and ends the process with a code that tells a bug from a refusal.
+   */
   private fail(because: string, isBug: boolean): void {
     if (this.isEnding) return;
     this.isEnding = true;

@@ -1,6 +1,8 @@
-// The process of one node: `node-process --home DIR [--record FILE] [--commit ID]`. Speaks with the cluster that started it, and ends with it.
+// The process of one node: `node-process --home DIR [--record FILE] [--commit ID]`. Speaks with the cluster
+// that started it, and ends with it.
 
-// xstate's development build costs three times as much, and it looks when it is first imported: so everything else is imported later.
+// xstate's development build costs three times as much, and it looks when it is first imported: so everything
+// else is imported later.
 process.env['NODE_ENV'] ??= 'production';
 const hasCluster = process.connected === true;
 const { main } = await import('./node-main.ts');

@@ -1,4 +1,5 @@
-// What a cluster and the process of one of its nodes tell each other over the process channel (structured clone: bytes and bigints survive).
+// What a cluster and the process of one of its nodes tell each other over the process channel (structured
+// clone: bytes and bigints survive).
 
 export type ToNode =
   | { readonly type: 'submit'; readonly txs: readonly Uint8Array[] }

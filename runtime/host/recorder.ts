@@ -1,4 +1,5 @@
-// Writes a node's trace: each record with one synchronous write, so that whatever a killed node has said stands in it. A new life goes on in the same file.
+// Writes a node's trace: each record with one synchronous write, so that whatever a killed node has said
+// stands in it. A new life goes on in the same file.
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';

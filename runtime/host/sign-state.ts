@@ -1,4 +1,5 @@
-// Carries a validator's last signature between data/priv_validator_state.json, which other software reads, and the log that the signer works with.
+// Carries a validator's last signature between data/priv_validator_state.json, which other software reads,
+// and the log that the signer works with.
 
 import { type LastSign, lastSignWords, STEP_PRECOMMIT } from '../../machines/privval/last-sign.ts';
 import { formatPrivValidatorState, type SignState } from '../../protocol/json/index.ts';

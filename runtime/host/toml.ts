@@ -1,4 +1,5 @@
-// Reads the part of TOML that config.toml is written in: sections, and one line per key with a string, a number, a boolean or a list of strings.
+// Reads the part of TOML that config.toml is written in: sections, and one line per key with a string, a
+// number, a boolean or a list of strings.
 
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 

@@ -10,13 +10,18 @@ export class RunningDigest {
   private readonly gathered = new Writer(GATHER_BYTES * 2);
   private readonly hash: RunningSha256 = runningSha256();
 
-  add(bytes: Uint8Array): void {
-    this.gathered.raw(bytes);
+  /** What is written here is part of the stream: a turn is encoded where it is hashed. */
+  open(): Writer {
     if (this.gathered.length >= GATHER_BYTES) this.flush();
+    return this.gathered;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.open().raw(bytes);
   }
 
   addU32(value: number): void {
-    this.gathered.u32(value);
+    this.open().u32(value);
   }
 
   private flush(): void {

@@ -13,7 +13,7 @@ import type {
   Turn,
 } from '../../actors/turn.ts';
 import { must, unreachable } from '../../protocol/refusal.ts';
-import { type Codec, Writer } from '../../protocol/words.ts';
+import type { Codec, Writer } from '../../protocol/words.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
 import type { Ports, Timer } from './ports.ts';
@@ -21,14 +21,52 @@ import type { Ports, Timer } from './ports.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
 type AnyLogic = Logic<any, any>;
 
-/** What a recorder sees of each turn, before its effects are released. Views: copy what you keep. */
+/** What a recorder sees of each turn, before its effects are released. */
 export interface TurnRecord {
   readonly kind: 'boot' | 'turn' | 'spawn' | 'stop';
   readonly actor: ActorName;
-  /** The canonical bytes of the turn's input: see `writeInput`. */
+  /** The canonical bytes of the turn's input: see `writeInput`. A view, made when asked for: copy what you keep. */
   readonly input: Uint8Array;
-  /** The canonical bytes of its effects. */
+  /** The canonical bytes of its effects, likewise. */
   readonly effects: Uint8Array;
+}
+
+/** One record, refilled at every turn: most watchers never look at the bytes. */
+class LastTurn implements TurnRecord {
+  kind: TurnRecord['kind'] = 'turn';
+  actor: ActorName = '';
+  private writer: Writer | null = null;
+  private start = 0;
+  private middle = 0;
+  private end = 0;
+
+  begin(writer: Writer): void {
+    this.writer = writer;
+    this.start = writer.length;
+    this.middle = writer.length;
+    this.end = writer.length;
+  }
+
+  /** The bytes that are being written. */
+  written(): Writer {
+    return this.writer as Writer;
+  }
+
+  inputEnds(): void {
+    this.middle = this.writer?.length ?? 0;
+  }
+
+  effectsEnd(): void {
+    this.end = this.writer?.length ?? 0;
+  }
+
+  get input(): Uint8Array {
+    return (this.writer as Writer).between(this.start, this.middle);
+  }
+
+  get effects(): Uint8Array {
+    return (this.writer as Writer).between(this.middle, this.end);
+  }
 }
 
 export interface Watcher {
@@ -99,8 +137,7 @@ export class Node {
   private readonly ports: Ports;
   private readonly cells = new Map<ActorName, Cell>();
   private readonly turn = new OneTurn();
-  private readonly input = new Writer(4096);
-  private readonly output = new Writer(4096);
+  private readonly record = new LastTurn();
   private readonly drawSource: (bound: number) => number;
   private effects: readonly Effect[] = [];
   /** While paused, what would have happened waits here, in order. */
@@ -177,8 +214,8 @@ export class Node {
     };
     this.beginTurn();
     const started = this.begun(logic, boot);
-    this.input.clear();
-    writeBoot(this.input, kind, logic.name, this.turn, boot);
+    writeBoot(this.beginRecord(), kind, logic.name, this.turn, boot);
+    this.record.inputEnds();
     if (!started) return this.onBug(kind, logic.name);
     const cell = this.makeCell(logic, started.state);
     this.cells.set(logic.name, cell);
@@ -220,7 +257,6 @@ export class Node {
 
   /** The guilty turn is the last that is recorded, without effects: a replay of the trace throws where we threw. */
   private onBug(kind: TurnRecord['kind'], actor: ActorName): void {
-    this.output.clear();
     this.seal(kind, actor);
     this.halt();
     this.options.watcher.bug?.(this, actor, this.bug);
@@ -233,10 +269,10 @@ export class Node {
     for (const timer of cell.timers.values()) timer.cancel();
     cell.ref.stop();
     this.cells.delete(actor);
-    this.input.clear();
-    this.output.clear();
-    this.input.u8(KIND.stop);
-    this.input.text(actor);
+    const w = this.beginRecord();
+    w.u8(KIND.stop);
+    w.text(actor);
+    this.record.inputEnds();
     this.seal('stop', actor);
   }
 
@@ -264,25 +300,32 @@ export class Node {
     this.effects = [];
     cell.ref.send(message);
     const effects = this.effects;
-    this.input.clear();
-    writeInput(this.input, actor, this.turn, cell.logic.words, message);
+    writeInput(this.beginRecord(), actor, this.turn, cell.logic.words, message);
+    this.record.inputEnds();
     if (this.bug !== null) return this.onBug('turn', actor);
     this.endTurn(cell, 'turn', effects);
   }
 
   private endTurn(cell: Cell, kind: 'boot' | 'turn' | 'spawn', effects: readonly Effect[]): void {
-    this.output.clear();
-    for (const effect of effects) writeEffect(this.output, effect, this.wordsOf);
+    const w = this.record.written();
+    for (let i = 0; i < effects.length; i++) writeEffect(w, effects[i] as Effect, this.wordsOf);
     this.seal(kind, cell.logic.name);
     this.release(cell, effects);
   }
 
+  /** A turn is encoded where it is hashed: in its node's digest. */
+  private beginRecord(): Writer {
+    const writer = this.digest.open();
+    this.record.begin(writer);
+    return writer;
+  }
+
   private seal(kind: TurnRecord['kind'], actor: ActorName): void {
-    const input = this.input.peek();
-    const effects = this.output.peek();
-    this.digest.add(input);
-    this.digest.add(effects);
-    this.options.watcher.turn?.(this, { kind, actor, input, effects });
+    const { record } = this;
+    record.effectsEnd();
+    record.kind = kind;
+    record.actor = actor;
+    this.options.watcher.turn?.(this, record);
   }
 
   // --- effects ---------------------------------------------------------------------------------------------------

@@ -220,6 +220,7 @@ export const chainOracle =
 
     return {
       name: 'chain',
+      effects: ['store'],
       submitted(_at, tx) {
         submitted.add(txKey(tx));
         // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.

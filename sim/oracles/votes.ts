@@ -71,6 +71,7 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
   };
   return {
     name: 'vote-uniqueness',
+    effects: ['send'],
     leaving(at, _actor, effect) {
       if (effect.type !== 'send' || !about.isHonest(at)) return;
       for (const word of ownWords(at, effect.payloads)) if ('vote' in word) check(at, word.vote);
@@ -136,6 +137,7 @@ export const lockLemma =
     };
     return {
       name: 'lock',
+      effects: ['send'],
       leaving(at, _actor, effect) {
         if (effect.type !== 'send') return;
         for (const word of ownWords(at, effect.payloads)) {

@@ -1,4 +1,5 @@
-// Four processes over WebSocket, from the command line: blocks and transactions, a killed node that comes back, recordings that replay, and how it all ends.
+// Four processes over WebSocket, from the command line: blocks and transactions, a killed node that comes
+// back, recordings that replay, and how it all ends.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -88,7 +89,7 @@ function judge(folder: string, traces: string, reported: bigint) {
 }
 
 describe('a cluster', () => {
-  test('makes blocks of the transactions sent, ends with equal hashes, goes on later, and its recordings replay', async () => {
+  test('makes blocks of what is sent, ends with equal hashes, goes on later, and its recordings replay', async () => {
     const folder = join(temporaryFolder(), 'net');
     const traces = join(folder, 'traces');
     const options = ['--home', folder, '--base-port', BASE_PORT, '--record', traces];

@@ -1,4 +1,5 @@
-// The files of a network: homes made and read back, config.toml, the trace that outlives a killed node, and the key's last signature on its way in and out.
+// The files of a network: homes made and read back, config.toml, the trace that outlives a killed node, and
+// the key's last signature on its way in and out.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
