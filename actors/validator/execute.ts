@@ -16,7 +16,7 @@ import {
 import type { HeightStart } from '../../machines/consensus/consensus.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
 import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
-import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
@@ -303,5 +303,3 @@ export function scheduleStart(v: ValidatorState): void {
   const wait = v.startedNs > turn.monoNs ? v.startedNs - turn.monoNs : 0n;
   v.schedule('start', `start ${height} 0`, wait);
 }
-
-export const hashText = (bytes: Uint8Array): string => hexUpperOf(bytes);

@@ -8,7 +8,7 @@ import { EvidencePool } from '../../machines/evidence/pool.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
-import type { BlockId, ChainState, Evidence, Vote } from '../../protocol/types.ts';
+import type { BlockId, ChainState, Evidence } from '../../protocol/types.ts';
 import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Execution } from './execute.ts';
@@ -77,8 +77,6 @@ export class ValidatorState {
   fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
   /** Peers that we told the mempool are behind. */
   readonly laggards = new Set<PeerId>();
-  /** Own votes for heights that were decided while the signer worked: still worth sending. */
-  lateVote: Vote | null = null;
 
   turn!: Turn;
   private effects: Effect[] = [];

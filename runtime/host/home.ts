@@ -45,8 +45,8 @@ export interface NodeHome {
  */
 const LOCAL_SYNC: NodeConfig['sync'] = {
   ...DEFAULT_NODE.sync,
-  waitNs: 1_000_000_000n,
-  checkNs: 250_000_000n,
+  waitNs: 250_000_000n,
+  checkNs: 100_000_000n,
 };
 
 const HOST = '127.0.0.1';
