@@ -7,6 +7,7 @@ export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
 export type { Liar, LiarKit } from './liars/liar.ts';
 export type { Machine } from './machine.ts';
+export { observeRun, type RunEvent } from './observe.ts';
 export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
 export { type RunOptions, runScenario, scenarioUnder } from './run.ts';
 export { fromJson, type ScenarioRefusal, toJson } from './scenario/json.ts';

@@ -143,8 +143,8 @@ export const chainOracle =
         return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
       }
       let sum = 0n;
-      commit.signatures.forEach((signature, index) => {
-        if (signature.flag === 1) return;
+      for (const [index, signature] of commit.signatures.entries()) {
+        if (signature.flag === 1) continue;
         const member = set.members[index];
         if (!member || member.address !== hexOf(signature.validatorAddress))
           return bad(`signature ${index} is of another validator`);
@@ -163,7 +163,7 @@ export const chainOracle =
         if (!verify(member.key, voteSignBytes(about.chainId, vote), signature.signature))
           bad(`signature ${index} is wrong`);
         if (signature.flag === 2) sum += member.power;
-      });
+      }
       if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
     };
 
