@@ -119,13 +119,13 @@ export class NodeLife {
     };
   }
 
-  /** How to look at what led here, when a trace was written. */
+  /** How to look at what led to a bug, when a trace was written: the kernel records the guilty turn, too. */
   get replayHint(): string | null {
     const { recorder } = this;
     if (!recorder) return null;
     const last = recorder.records - 1;
     const { path } = recorder;
-    return `the turn before is record ${last} of ${path}: nodecli sim replay ${path} --at ${last}`;
+    return `record ${last} of ${path} is the guilty turn; before it: nodecli sim replay ${path} --at ${last - 1}`;
   }
 
   /** In peace: what was written becomes durable, and the key's last signature stands in its file. */
