@@ -156,7 +156,7 @@ describe('all ports of a node', () => {
 });
 
 describe('mail', () => {
-  test('letters without end do not hold up timers', async () => {
+  test('letters without end do not starve timers', async () => {
     const mail = hostMail();
     let letters = 0;
     const forever = () => {
@@ -164,15 +164,13 @@ describe('mail', () => {
       mail.carry('a', 'b', forever);
     };
     forever();
-    let stallMs = 0;
+    const lettersAt: number[] = [];
     for (let i = 0; i < 30; i++) {
-      const before = performance.now();
-      await sleep(1);
-      stallMs = Math.max(stallMs, performance.now() - before);
+      await sleep(1); // comes back only if bursts end
+      lettersAt.push(letters);
     }
     mail.close();
-    expect(letters).toBeGreaterThan(1000);
-    expect(stallMs).toBeLessThan(60); // about 5 ms; a loaded machine takes its time
+    for (let i = 1; i < lettersAt.length; i++) expect(lettersAt[i]).toBeGreaterThan(lettersAt[i - 1] ?? 0);
   });
   test('a bug in one delivery reaches the process, and the other letters are delivered', async () => {
     const { lines, ended } = child('thrower.ts');
