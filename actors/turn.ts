@@ -8,7 +8,6 @@ import {
   i64,
   list,
   type Of,
-  option,
   record,
   text,
   u8,
@@ -163,4 +162,3 @@ export interface Logic<State, Message extends { readonly type: string }> {
 
 export const NO_EFFECTS: readonly Effect[] = [];
 export const NO_READS: Reads = { logs: [], stores: [] };
-export { option };

@@ -12,7 +12,7 @@ import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
 import type { Block, BlockId, ChainState, ValidatorSet } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
-import { encodeChainState, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import { encodeChainState } from '../../protocol/wire/index.ts';
 
 export interface Followed {
   readonly state: ChainState;
@@ -65,9 +65,6 @@ export function follow(
   if (memo) states.set(id, { before, response: responseBytes, followed });
   return followed;
 }
-
-export const responseBytesOf = (response: ResponseFinalizeBlock): Uint8Array =>
-  encodeResponseFinalizeBlock(response);
 
 /** States at the start of a life: few, so they are found by content. */
 const STARTS_REMEMBERED = 64;

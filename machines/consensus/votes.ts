@@ -10,8 +10,6 @@ interface Bucket {
   sum: bigint;
   /** By validator index; an equivocator may stand in more than one bucket. */
   readonly votes: (Vote | undefined)[];
-  /** A peer claims two thirds for this id, so conflicting votes for it are worth keeping (CometBFT SetPeerMaj23). */
-  claimed: boolean;
 }
 
 export type Tallied =
@@ -91,7 +89,7 @@ export class VoteTally {
     this.count++;
     this.sumAny += power;
     if (!bucket) {
-      bucket = { blockId: vote.blockId, sum: 0n, votes: new Array(this.votes.length), claimed: false };
+      bucket = { blockId: vote.blockId, sum: 0n, votes: new Array(this.votes.length) };
       this.buckets.set(key, bucket);
     }
     this.count_(bucket, vote, power);
@@ -123,8 +121,7 @@ export class VoteTally {
     if (before !== undefined) return before === key;
     this.claims.set(peer, key);
     const bucket = this.buckets.get(key);
-    if (bucket) bucket.claimed = true;
-    else this.buckets.set(key, { blockId, sum: 0n, votes: new Array(this.votes.length), claimed: true });
+    if (!bucket) this.buckets.set(key, { blockId, sum: 0n, votes: new Array(this.votes.length) });
     return true;
   }
 }
