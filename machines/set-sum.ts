@@ -23,11 +23,11 @@ export class SetSum {
   }
 
   addPair(key: Uint8Array, value: Uint8Array): void {
-    this.plus(sha256(pairEntry(key, value)));
+    this.plus(pairHash(key, value));
   }
 
   removePair(key: Uint8Array, value: Uint8Array): void {
-    this.minus(sha256(pairEntry(key, value)));
+    this.minus(pairHash(key, value));
   }
 
   /** 32 bytes, big-endian: a fresh array. The empty set gives zeros. */
@@ -59,13 +59,16 @@ export class SetSum {
   }
 }
 
-/** `key length (u32, little-endian) | key | value`: no two pairs share it. */
-export function pairEntry(key: Uint8Array, value: Uint8Array): Uint8Array {
-  const entry = new Uint8Array(4 + key.length + value.length);
-  new DataView(entry.buffer).setUint32(0, key.length, true);
-  entry.set(key, 4);
-  entry.set(value, 4 + key.length);
-  return entry;
+let scratch = new Uint8Array(1024);
+
+/** SHA-256 of `key length (u32, little-endian) | key | value`: no two pairs share that. */
+export function pairHash(key: Uint8Array, value: Uint8Array): Uint8Array {
+  const length = 4 + key.length + value.length;
+  if (length > scratch.length) scratch = new Uint8Array(length * 2);
+  for (let i = 0; i < 4; i++) scratch[i] = key.length >>> (8 * i);
+  scratch.set(key, 4);
+  scratch.set(value, 4 + key.length);
+  return sha256(scratch.subarray(0, length));
 }
 
 /** The digest from scratch. */

@@ -95,7 +95,14 @@ export function roomFor(size: number): Uint8Array {
     slabUsed = 0;
   }
   slabUsed += size;
-  return slab.subarray(slabUsed - size, slabUsed);
+  return new Uint8Array(slab.buffer, slabUsed - size, size); // `subarray` looks for species first
+}
+
+/** A copy of its own. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = roomFor(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
 /** Arguments of one call; longer keys are made piece by piece. */

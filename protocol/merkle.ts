@@ -11,7 +11,7 @@ const LEAF_PREFIX = 0;
 const INNER_PREFIX = 1;
 
 /** Beyond this a leaf is hashed in two pieces rather than copied behind its prefix. */
-const LEAF_COPIED_BYTES_MAX = 1024;
+const LEAF_COPIED_BYTES_MAX = 8192;
 const leafScratch = new Uint8Array(1 + LEAF_COPIED_BYTES_MAX);
 leafScratch[0] = LEAF_PREFIX;
 const leafPrefix = Uint8Array.of(LEAF_PREFIX);

@@ -10,8 +10,9 @@ import { validatePart } from './validate.ts';
 
 /** Parts are views on `bytes`, not copies. */
 export function splitIntoParts(bytes: Uint8Array): { header: PartSetHeader; parts: Part[] } {
-  const pieces: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += BLOCK_PART_BYTES) {
+  // One part is the block's own buffer: who finds that buffer knows the block.
+  const pieces = bytes.length > BLOCK_PART_BYTES || bytes.length === 0 ? [] : [bytes];
+  for (let at = pieces.length * BLOCK_PART_BYTES; at < bytes.length; at += BLOCK_PART_BYTES) {
     pieces.push(bytes.subarray(at, Math.min(at + BLOCK_PART_BYTES, bytes.length)));
   }
   const { root, proofs } = merkleProofs(pieces);

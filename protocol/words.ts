@@ -2,6 +2,7 @@
 // What peers, applications and hashes see is protobuf (`protocol/wire`); this is for what never leaves a node but must hash and replay.
 
 import { utf8Decode, utf8Encode } from '#platform';
+import { copyOf } from './bytes.ts';
 import { Bug, must } from './refusal.ts';
 
 /** Bytes in the making: one growing buffer, little-endian, reused by `clear`. */
@@ -99,7 +100,7 @@ export class Writer {
   }
 
   take(start = 0): Uint8Array {
-    return this.buffer.slice(start, this.length);
+    return copyOf(this.buffer.subarray(start, this.length));
   }
 }
 

@@ -57,8 +57,9 @@ export class Disk implements Device {
     const logs = new Map<LogName, Log>();
     const stores = new Map<StoreName, Store>();
     return {
-      log: (name) => fetch(logs, name, () => new SimLog(name, this.logMedium(name), door)),
-      store: (name) => fetch(stores, name, () => new SimStore(name, this.storeMedium(name), door)),
+      log: (name) => logs.get(name) ?? kept(logs, name, new SimLog(name, this.logMedium(name), door)),
+      store: (name) =>
+        stores.get(name) ?? kept(stores, name, new SimStore(name, this.storeMedium(name), door)),
     };
   }
 
@@ -97,6 +98,11 @@ export class Disk implements Device {
     this.logs = new Map([...image.logs].map(([name, medium]) => [name, medium.copy()]));
     this.stores = new Map([...image.stores].map(([name, medium]) => [name, medium.copy()]));
   }
+}
+
+function kept<K, V>(map: Map<K, V>, key: K, value: V): V {
+  map.set(key, value);
+  return value;
 }
 
 function fetch<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -11,6 +11,9 @@ export interface Flushable {
   flushed(upTo: number): void;
 }
 
+/** Answered calls are let go of this many at a time. */
+const TOLD_KEPT_MAX = 64;
+
 export class Flusher {
   private readonly agenda: Agenda;
   private readonly life: Life;
@@ -18,7 +21,10 @@ export class Flusher {
   private readonly drawLatency: () => number;
   private isUnderWay = false;
   private upTo = 0;
-  private waiting: { readonly upTo: number; readonly done: () => void }[] = [];
+  // Who waits, and for how many things, in order: `told` of them were answered.
+  private readonly waiting: (() => void)[] = [];
+  private readonly waitingFor: number[] = [];
+  private told = 0;
 
   constructor(agenda: Agenda, life: Life, target: Flushable, drawLatency: () => number) {
     this.agenda = agenda;
@@ -29,7 +35,8 @@ export class Flusher {
 
   /** `done` is called when all that is written by now is durable; calls finish in order. */
   ask(done: () => void): void {
-    this.waiting.push({ upTo: this.target.written(), done });
+    this.waiting.push(done);
+    this.waitingFor.push(this.target.written());
     this.start();
   }
 
@@ -43,17 +50,25 @@ export class Flusher {
 
   private readonly finish = (): void => {
     this.target.flushed(this.upTo);
-    const { waiting, agenda, life } = this;
-    let told = 0;
-    while (told < waiting.length) {
-      const next = waiting[told] as { readonly upTo: number; readonly done: () => void };
+    const { waiting, waitingFor, agenda, life } = this;
+    while (this.told < waiting.length) {
       // A crash at one of the disk's points, or in what an answer set off, silences the rest.
-      if (next.upTo > this.upTo || agenda.isOver(life)) break;
-      told++;
-      next.done();
+      if ((waitingFor[this.told] as number) > this.upTo || agenda.isOver(life)) break;
+      (waiting[this.told++] as () => void)();
     }
-    waiting.splice(0, told);
+    const isIdle = this.told === waiting.length;
+    if (isIdle) {
+      // Mostly one: setting a length costs more than taking it out.
+      for (; this.told > 0; this.told--) {
+        waiting.pop();
+        waitingFor.pop();
+      }
+    } else if (this.told > TOLD_KEPT_MAX) {
+      waiting.splice(0, this.told);
+      waitingFor.splice(0, this.told);
+      this.told = 0;
+    }
     this.isUnderWay = false;
-    if (waiting.length > 0 && !agenda.isOver(life)) this.start();
+    if (!isIdle && !agenda.isOver(life)) this.start();
   };
 }

@@ -2,7 +2,7 @@
 // forged inside the simulation.
 
 import { ed25519PublicKey, ed25519Sign, sha256, sha512, utf8Encode } from '#platform';
-import { equalBytes } from '../protocol/bytes.ts';
+import { copyOf, equalBytes } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { PublicKey } from '../protocol/types.ts';
@@ -72,8 +72,8 @@ export class SimCrypto {
   private remember(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): void {
     const slot = slotOf(signature);
     this.keys[slot] = publicKey;
-    this.messages[slot] = message.slice(); // sign bytes may stand in a scratch buffer
-    this.signatures[slot] = signature.slice();
+    this.messages[slot] = copyOf(message); // sign bytes may stand in a scratch buffer
+    this.signatures[slot] = copyOf(signature);
   }
 
   readonly verify: Verify = (key: PublicKey, message: Uint8Array, signature: Uint8Array): boolean => {

@@ -64,7 +64,6 @@ export class World {
   private readonly options: WorldOptions;
   private readonly verify: Verify;
   private readonly byId = new Map<PeerId, Machine>();
-  private readonly watchers = new Map<Node, Machine>();
   private readonly starts: Stream;
 
   constructor(options: WorldOptions) {
@@ -152,7 +151,7 @@ export class World {
       logics: cast.logics,
       spawn: cast.spawn,
       ownerOf,
-      watcher: this.watcher,
+      watcher: this.watcherOf(machine),
       ports: {
         clock: machine.clock.open(life),
         random,
@@ -168,7 +167,6 @@ export class World {
     machine.lives++;
     machine.mode = 'handshake';
     machine.halted = null;
-    this.watchers.set(node, machine);
     this.mark(1, machine);
     for (const oracle of this.oracles) oracle.started?.(machine);
     node.start();
@@ -188,7 +186,6 @@ export class World {
     machine.clock.crash();
     this.network.crash(machine.member.id);
     machine.disk.crash(how);
-    this.watchers.delete(node);
     this.mark(2, machine);
     for (const oracle of this.oracles) oracle.crashed?.(machine);
   }
@@ -217,41 +214,41 @@ export class World {
 
   // --- watching ----------------------------------------------------------------------------------------------------------
 
-  private readonly watcher: Watcher = {
-    turn: (node, record) => {
-      const machine = this.watchers.get(node) as Machine;
-      this.order.addU32(machine.index);
-      this.options.onTurn?.(machine, record, this);
-    },
-    published: (node, actor, event) => {
-      const machine = this.watchers.get(node);
-      if (!machine) return;
-      note(machine, event);
-      for (const oracle of this.oracles) oracle.published?.(machine, actor, event);
-      this.options.onEvent?.(machine, actor, event, this);
-      for (const listener of this.listeners) listener(machine, event);
-    },
-    leaving: (node, actor, effect) => {
-      const machine = this.watchers.get(node);
-      if (!machine) return true;
-      machine.effectsLeft++;
-      if (this.crashHere?.(machine, actor, effect)) {
-        this.crash(machine, 'drawn');
-        return true;
-      }
-      const watching = this.watching.get(effect.type) ?? this.whoWatches(effect.type);
-      for (let i = 0; i < watching.length; i++) watching[i]?.leaving?.(machine, actor, effect);
-      return false;
-    },
-    bug: (node, actor, error) => {
-      const machine = this.watchers.get(node) ?? null;
-      const what = error instanceof Error ? error.message : String(error);
-      this.violate('hygiene', `${actor} threw: ${what}`, machine, machine?.height ?? 0n);
-    },
-    lost: () => {
-      this.lostMail++;
-    },
-  };
+  /** Of a node that has died, nothing is watched any more. */
+  private watcherOf(machine: Machine): Watcher {
+    const { onTurn, onEvent } = this.options;
+    return {
+      turn: (_node, record) => {
+        this.order.addU32(machine.index);
+        onTurn?.(machine, record, this);
+      },
+      published: (node, actor, event) => {
+        if (machine.node !== node) return;
+        note(machine, event);
+        for (let i = 0; i < this.oracles.length; i++) this.oracles[i]?.published?.(machine, actor, event);
+        onEvent?.(machine, actor, event, this);
+        for (let i = 0; i < this.listeners.length; i++) this.listeners[i]?.(machine, event);
+      },
+      leaving: (node, actor, effect) => {
+        if (machine.node !== node) return true;
+        machine.effectsLeft++;
+        if (this.crashHere?.(machine, actor, effect)) {
+          this.crash(machine, 'drawn');
+          return true;
+        }
+        const watching = this.watching.get(effect.type) ?? this.whoWatches(effect.type);
+        for (let i = 0; i < watching.length; i++) watching[i]?.leaving?.(machine, actor, effect);
+        return false;
+      },
+      bug: (_node, actor, error) => {
+        const what = error instanceof Error ? error.message : String(error);
+        this.violate('hygiene', `${actor} threw: ${what}`, machine, machine.height);
+      },
+      lost: () => {
+        this.lostMail++;
+      },
+    };
+  }
 
   // --- time --------------------------------------------------------------------------------------------------------------
 

@@ -264,11 +264,11 @@ export function tellMempool(
 
 /** What the validator decides from, at rest after a height: its chain state (every set, parameter and hash) and its store's reach. */
 function digestOf(v: ValidatorState, state: Uint8Array): Uint8Array {
-  const reach = encodeWith(storeRange, v.store);
-  const all = new Uint8Array(state.length + reach.length);
-  all.set(state);
-  all.set(reach, state.length);
-  return sha256(all);
+  const { digested } = v;
+  digested.clear();
+  digested.raw(state);
+  storeRange.write(digested, v.store);
+  return sha256(digested.peek());
 }
 
 /** Where consensus begins after the current state; `lastCommit` is what decided the last block. */

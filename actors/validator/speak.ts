@@ -37,7 +37,7 @@ import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellThoseAhead } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
-import { payloadOf } from './words.ts';
+import { payloadOf, rememberBlock } from './words.ts';
 
 const MS = 1_000_000n;
 
@@ -253,7 +253,9 @@ export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal)
     proposing.evidence,
     addressOf(v),
   );
-  const parts = PartSet.whole(encodeBlock(block));
+  const bytes = encodeBlock(block);
+  rememberBlock(bytes, block);
+  const parts = PartSet.whole(bytes);
   const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
   const entry = consensus.blocks.put(id, parts, block);
   // Like everybody else's, our own proposal is for ProcessProposal to accept (CometBFT defaultDoPrevote).

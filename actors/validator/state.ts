@@ -9,6 +9,7 @@ import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
 import type { BlockId, ChainState, Evidence } from '../../protocol/types.ts';
+import { Writer } from '../../protocol/words.ts';
 import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Execution } from './execute.ts';
@@ -77,6 +78,9 @@ export class ValidatorState {
   fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
   /** Peers that we told the mempool are behind. */
   readonly laggards = new Set<PeerId>();
+
+  /** What a state digest covers, in the making. */
+  readonly digested = new Writer(4096);
 
   turn!: Turn;
   private effects: Effect[] = [];

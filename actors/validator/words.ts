@@ -30,10 +30,14 @@ const CHANNEL: Readonly<Record<ConsensusMessage['type'], number>> = {
   'vote-set-bits': CHANNEL_VOTE_SET_BITS,
 };
 
-const make = (message: ConsensusMessage): Payload => ({
-  channel: CHANNEL[message.type],
-  bytes: encodeConsensusMessage(message),
-});
+function make(message: ConsensusMessage): Payload {
+  const bytes = encodeConsensusMessage(message);
+  decoded.set(bytes, message);
+  return { channel: CHANNEL[message.type], bytes };
+}
+
+/** What bytes say: nodes of a process that share a buffer share the value, and who encoded it knows it. */
+const decoded = new WeakMap<Uint8Array, ConsensusMessage | Refusal>();
 
 const ofVote = new WeakMap<object, Payload>();
 
@@ -62,8 +66,6 @@ export const evidencePayload = (evidence: readonly Evidence[]): Payload => ({
   bytes: encodeEvidenceList(evidence),
 });
 
-const decoded = new WeakMap<Uint8Array, ConsensusMessage | Refusal>();
-
 export function messageOf(bytes: Uint8Array, memo: boolean): ConsensusMessage | Refusal {
   if (!memo) return decodeConsensusMessage(bytes);
   const known = decoded.get(bytes);
@@ -74,6 +76,9 @@ export function messageOf(bytes: Uint8Array, memo: boolean): ConsensusMessage | 
 }
 
 const blocks = new WeakMap<Uint8Array, Block | Refusal>();
+
+/** These bytes are what this block encodes to. */
+export const rememberBlock = (bytes: Uint8Array, block: Block): void => void blocks.set(bytes, block);
 
 /** A block by its bytes; nodes that share the buffer of its one part share the block, and so every hash of it. */
 export function blockOf(bytes: Uint8Array, memo: boolean): Block | Refusal {

@@ -14,7 +14,7 @@ import { byteKey, concatBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { ABCI_VERSION, EMPTY_BYTES, type PublicKey, type ValidatorUpdate } from '../../protocol/types.ts';
-import { pairEntry, SetSum, setSumOf } from '../set-sum.ts';
+import { SetSum } from '../set-sum.ts';
 import type { Application, Pair, PairWrite } from './application.ts';
 import { ACCEPT, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, REJECT } from './base.ts';
 import { formattedTx, isValidatorTx, judgeTx, pairOfTx, parseValidatorTx } from './kvstore-tx.ts';
@@ -92,7 +92,9 @@ export class KvStore implements Application {
   }
 
   digestFromScratch(): Uint8Array {
-    return setSumOf(Array.from(this.pairs.values(), ({ key, value }) => pairEntry(key, value)));
+    const sum = new SetSum();
+    for (const { key, value } of this.pairs.values()) sum.addPair(key, value);
+    return sum.value();
   }
 
   private info(): AbciResponse {

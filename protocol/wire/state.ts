@@ -9,12 +9,13 @@ import {
   EMPTY_BYTES,
   NIL_BLOCK_ID,
   SOFTWARE_VERSION,
+  type ValidatorSet,
   ZERO_TIME_NS,
 } from '../types.ts';
 import { readBlockId, writeBlockId } from './block-id.ts';
 import { NO_VERSION, readVersion, writeVersion } from './header.ts';
 import { decodeWith, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
-import { NO_VALIDATOR_SET, readValidatorSet, writeValidatorSet } from './validator.ts';
+import { encodeValidatorSet, NO_VALIDATOR_SET, readValidatorSet } from './validator.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_BLOCK_PARAMS: ConsensusParams['block'] = { maxBytes: 0n, maxGas: 0n };
@@ -177,9 +178,9 @@ function writeChainState(writer: ProtoWriter, state: ChainState): void {
   writer.int64(0x18, state.lastBlockHeight);
   writer.message(0x22, writeBlockId, state.lastBlockId);
   writer.time(0x2a, state.lastBlockTimeNs);
-  writer.message(0x32, writeValidatorSet, state.nextValidators);
-  writer.message(0x3a, writeValidatorSet, state.validators);
-  writer.message(0x42, writeValidatorSet, state.lastValidators);
+  writer.chosenBytes(0x32, bytesOfSet(state.nextValidators));
+  writer.chosenBytes(0x3a, bytesOfSet(state.validators));
+  writer.chosenBytes(0x42, bytesOfSet(state.lastValidators));
   writer.int64(0x48, state.lastHeightValidatorsChanged);
   writer.message(0x52, writeConsensusParams, state.consensusParams);
   writer.int64(0x58, state.lastHeightConsensusParamsChanged);
@@ -229,7 +230,23 @@ function readChainState(reader: ProtoReader, was: ChainState): ChainState {
   return state;
 }
 
+/** A set is in three states, one after the other. */
+const setBytes = new WeakMap<ValidatorSet, Uint8Array>();
+
+function bytesOfSet(set: ValidatorSet): Uint8Array {
+  let bytes = setBytes.get(set);
+  if (!bytes) {
+    bytes = encodeValidatorSet(set);
+    setBytes.set(set, bytes);
+  }
+  return bytes;
+}
+
 /** state.State: what is stored after each block. */
-export const encodeChainState = (state: ChainState): Uint8Array => encodeWith(writeChainState, state);
+export function encodeChainState(state: ChainState): Uint8Array {
+  // Beforehand: inside an encoding the scratch buffer is taken.
+  for (const set of [state.nextValidators, state.validators, state.lastValidators]) bytesOfSet(set);
+  return encodeWith(writeChainState, state);
+}
 export const decodeChainState = (bytes: Uint8Array): ChainState | MalformedBytes =>
   decodeWith('State', bytes, readChainState, NO_STATE);

@@ -89,6 +89,8 @@ interface Cell {
   held: Effect[];
   isHeld: boolean;
   readonly timers: Map<string, Timer>;
+  /** What its effects waited for is durable. */
+  readonly resume: () => void;
 }
 
 /** The turn that is handed to actors: one object, refilled, because turns are many. */
@@ -157,7 +159,7 @@ export class Node {
     this.ports.net.listen({
       up: (peer) => this.soon(() => this.peerUp(peer)),
       down: (peer) => this.soon(() => this.peerDown(peer)),
-      heard: (peer, payloads) => this.soon(() => this.heard(peer, payloads)),
+      heard: (peer, payloads) => this.heardNow(peer, payloads),
       dialFailed: (peer, because) => this.deliver('dialer', { type: 'dial-failed', peer, because }),
     });
   }
@@ -251,7 +253,15 @@ export class Node {
       },
     });
     ref.start();
-    const cell: Cell = { logic, ref, state, held: [], isHeld: false, timers: new Map() };
+    const cell: Cell = {
+      logic,
+      ref,
+      state,
+      held: [],
+      isHeld: false,
+      timers: new Map(),
+      resume: () => this.resume(cell),
+    };
     return cell;
   }
 
@@ -286,10 +296,7 @@ export class Node {
   /** One message, one turn, one ordered list of effects. */
   deliver(actor: ActorName, message: LocalMessage): void {
     if (!this.isAlive) return;
-    if (this.backlog) {
-      this.backlog.push(() => this.deliver(actor, message));
-      return;
-    }
+    if (this.backlog) return this.deliverLater(actor, message);
     const cell = this.cells.get(actor);
     if (!cell) {
       this.options.watcher.lost?.(this, actor);
@@ -304,6 +311,10 @@ export class Node {
     this.record.inputEnds();
     if (this.bug !== null) return this.onBug('turn', actor);
     this.endTurn(cell, 'turn', effects);
+  }
+
+  private deliverLater(actor: ActorName, message: LocalMessage): void {
+    this.backlog?.push(() => this.deliver(actor, message));
   }
 
   private endTurn(cell: Cell, kind: 'boot' | 'turn' | 'spawn', effects: readonly Effect[]): void {
@@ -367,7 +378,7 @@ export class Node {
         return false;
       case 'sync':
         cell.isHeld = true;
-        ports.log(effect.log).sync(() => this.resume(cell));
+        ports.log(effect.log).sync(cell.resume);
         return true;
       case 'trim':
         ports.log(effect.log).trim(effect.keep);
@@ -378,7 +389,7 @@ export class Node {
           return false;
         }
         cell.isHeld = true;
-        ports.store(effect.store).write(effect.writes, () => this.resume(cell));
+        ports.store(effect.store).write(effect.writes, cell.resume);
         return true;
       case 'load': {
         const found = ports.store(effect.store).range(effect.from, effect.to, effect.limit);
@@ -386,9 +397,7 @@ export class Node {
         return false;
       }
       case 'sign':
-        ports.sign.sign(effect.bytes, (signature) =>
-          this.deliver(name, { type: 'signature', tag: effect.tag, signature }),
-        );
+        this.sign(name, effect.bytes, effect.tag);
         return false;
       case 'send':
         ports.net.send(effect.to, effect.payloads);
@@ -419,6 +428,12 @@ export class Node {
         this.stopActor(effect.actor);
         return false;
     }
+  }
+
+  // What is answered later is asked in methods of their own: a closure in `perform` would cost every effect.
+
+  private sign(name: ActorName, bytes: Uint8Array, tag: number): void {
+    this.ports.sign.sign(bytes, (signature) => this.deliver(name, { type: 'signature', tag, signature }));
   }
 
   private schedule(cell: Cell, id: string, afterNs: bigint): void {
@@ -456,6 +471,16 @@ export class Node {
     this.deliver('dialer', { type: 'down', peer });
   }
 
+  private heardNow(peer: PeerId, payloads: readonly Payload[]): void {
+    if (!this.isAlive) return;
+    if (this.backlog) this.heardLater(peer, payloads);
+    else this.heard(peer, payloads);
+  }
+
+  private heardLater(peer: PeerId, payloads: readonly Payload[]): void {
+    this.backlog?.push(() => this.heardNow(peer, payloads));
+  }
+
   /** An envelope goes to the actor that owns its first channel; one that mixes owners is split. */
   private heard(peer: PeerId, payloads: readonly Payload[]): void {
     const { ownerOf } = this.options;
@@ -479,7 +504,7 @@ function writeTurn(w: Writer, turn: OneTurn): void {
   w.i64(turn.wallNs);
   w.i64(turn.monoNs);
   w.u32(turn.draws.length);
-  for (const value of turn.draws) w.u32(value);
+  for (let i = 0; i < turn.draws.length; i++) w.u32(turn.draws[i] as number);
 }
 
 export function writeInput(

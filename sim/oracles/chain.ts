@@ -8,7 +8,7 @@ import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
-import { type Block, type Commit, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
+import { type Block, type Commit, type CommitSig, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeCommit,
@@ -52,7 +52,7 @@ export const chainOracle =
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
     /** Commits that verified already, by height: nodes mostly hold the same. */
-    const certified = new Map<bigint, Set<string>>();
+    const certified = new Map<bigint, Uint8Array[]>();
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { height } = block.header;
@@ -127,26 +127,34 @@ export const chainOracle =
       if (!submitted.has(id)) bad(`holds transaction ${short(txHash(tx))}, which nobody submitted`);
     };
 
+    /** Whether these bytes were verified before; from now on they count as such. */
+    const isCertified = (height: bigint, bytes: Uint8Array): boolean => {
+      let known = certified.get(height);
+      if (!known) {
+        known = [];
+        certified.set(height, known);
+        certified.delete(height - BLOCKS_KEPT);
+      }
+      for (const each of known) if (equalBytes(each, bytes)) return true;
+      known.push(bytes);
+      return false;
+    };
+
     /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
     const certificate = (at: Machine, commit: Commit, bytes: Uint8Array, what: string): void => {
       const set = ghost.set(commit.height);
+      if (!set || isCertified(commit.height, bytes)) return;
       const bad = (why: string): void =>
         report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
-      if (!set) return;
-      const known = certified.get(commit.height) ?? new Set<string>();
-      const id = byteKey(bytes);
-      if (known.has(id)) return;
-      known.add(id);
-      certified.set(commit.height, known);
-      certified.delete(commit.height - BLOCKS_KEPT);
       if (commit.signatures.length !== set.members.length) {
         return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
       }
       let sum = 0n;
-      for (const [index, signature] of commit.signatures.entries()) {
+      for (let index = 0; index < commit.signatures.length; index++) {
+        const signature = commit.signatures[index] as CommitSig;
         if (signature.flag === 1) continue;
         const member = set.members[index];
-        if (!member || member.address !== hexOf(signature.validatorAddress))
+        if (!member || !equalBytes(member.addressBytes, signature.validatorAddress))
           return bad(`signature ${index} is of another validator`);
         const vote = {
           type: PRECOMMIT,
@@ -248,6 +256,7 @@ export const chainOracle =
             const block = decodeBlock(value);
             if (!isRefusal(block)) stored(at, block as Block, value);
           } else if (key[0] === FAMILY.commit) {
+            if (certified.get(heightOfKey(key))?.some((each) => equalBytes(each, value))) continue;
             const commit = decodeCommit(value);
             if (!isRefusal(commit)) certificate(at, commit as Commit, value, 'seen commit of');
           } else if (key[0] === FAMILY.response) {

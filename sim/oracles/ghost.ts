@@ -11,6 +11,7 @@ import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 export interface GhostValidator {
   /** Hex. */
   readonly address: string;
+  readonly addressBytes: Uint8Array;
   readonly key: PublicKey;
   power: bigint;
   priority: bigint;
@@ -93,7 +94,7 @@ export class GhostSet {
         removed += known?.power ?? 0n;
         next.delete(address);
       } else if (known) known.power = power;
-      else added.push({ address, key: publicKey, power, priority: 0n });
+      else added.push(newcomer(publicKey, power));
     }
     for (const member of added) next.set(member.address, member);
     const members = [...next.values()].sort(inOrder);
@@ -112,6 +113,11 @@ export class GhostSet {
   atRound(round: number): string {
     return round === 0 ? this.proposer : this.advanced(round).proposer;
   }
+}
+
+function newcomer(key: PublicKey, power: bigint): GhostValidator {
+  const addressBytes = addressOf(key);
+  return { address: hexOf(addressBytes), addressBytes, key, power, priority: 0n };
 }
 
 const inOrder = (a: GhostValidator, b: GhostValidator): number =>
@@ -138,12 +144,7 @@ export class GhostChain {
     this.chainId = genesis.chainId;
     this.genesisTimeNs = genesis.genesisTimeNs;
     const members = genesis.validators
-      .map(({ publicKey, power }) => ({
-        address: hexOf(addressOf(publicKey)),
-        key: publicKey,
-        power,
-        priority: 0n,
-      }))
+      .map(({ publicKey, power }) => newcomer(publicKey, power))
       .sort(inOrder);
     const total = members.reduce((sum, member) => sum + member.power, 0n);
     // At genesis everybody is a newcomer, and all alike: the mean takes it away again.

@@ -1,8 +1,10 @@
 // Vote uniqueness and the lock: what honest keys sign is said once and never taken back (SIMULATION invariants 4 and 5).
 
-import { hexOf } from '../../protocol/bytes.ts';
+import type { Payload } from '../../actors/turn.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { consensusMessage, type GhostChain, isQuorum } from './ghost.ts';
@@ -10,20 +12,12 @@ import { consensusMessage, type GhostChain, isQuorum } from './ghost.ts';
 const nameOf = (vote: Vote): string =>
   vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12);
 
-/** Calls back for each vote or proposal that a machine sends under its own key, once per payload and receiver list. */
-export function* ownWords(
-  at: Machine,
-  payloads: readonly { readonly bytes: Uint8Array; readonly channel: number }[],
-): Generator<{ vote: Vote } | { proposal: Proposal }> {
-  const key = at.member.publicKey;
-  if (!key) return;
-  for (const { channel, bytes } of payloads) {
-    if (channel !== 0x21 && channel !== 0x22) continue;
-    const message = consensusMessage(bytes);
-    if (message?.type === 'vote') {
-      if (sameBytes(message.vote.validatorAddress, addressFor(at))) yield { vote: message.vote };
-    } else if (message?.type === 'proposal') yield { proposal: message.proposal };
-  }
+/** The vote in a payload, when the machine that sends it signed it; null for all else. */
+export function ownVote(at: Machine, { channel, bytes }: Payload): Vote | null {
+  if (channel !== CHANNEL_VOTE) return null;
+  const message = consensusMessage(bytes);
+  if (message?.type !== 'vote') return null;
+  return equalBytes(message.vote.validatorAddress, addressFor(at)) ? message.vote : null;
 }
 
 const addresses = new WeakMap<Machine, Uint8Array>();
@@ -36,18 +30,12 @@ export function addressFor(at: Machine): Uint8Array {
   return address;
 }
 
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
 /** Heights whose votes are remembered: evidence of a double signature needs both, and nodes restart within minutes. */
 const HEIGHTS_REMEMBERED = 64n;
 
 /** 4. An honest key never signs two different votes for one height, round and step, over its whole life, crashes included. */
 export const voteUniqueness: OracleMaker = (report, about): Oracle => {
-  const signed = new Map<Machine, Map<bigint, Map<string, Vote>>>();
+  const signed = new Map<Machine, Map<bigint, Vote[]>>();
   const check = (at: Machine, vote: Vote): void => {
     let heights = signed.get(at);
     if (!heights) {
@@ -56,14 +44,13 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
     }
     let votes = heights.get(vote.height);
     if (!votes) {
-      votes = new Map();
+      votes = [];
       heights.set(vote.height, votes);
       heights.delete(vote.height - HEIGHTS_REMEMBERED);
     }
-    const key = `${vote.round}/${vote.type}`;
-    const before = votes.get(key);
-    if (!before) votes.set(key, vote);
-    else if (before !== vote && !sameBytes(before.signature, vote.signature)) {
+    const before = votes.find(({ round, type }) => round === vote.round && type === vote.type);
+    if (!before) votes.push(vote);
+    else if (before !== vote && !equalBytes(before.signature, vote.signature)) {
       const step = vote.type === PREVOTE ? 'prevote' : 'precommit';
       const both = `${nameOf(before)} at ${before.timeNs} and ${nameOf(vote)} at ${vote.timeNs}`;
       report(`${at.name} signed two ${step}s for ${vote.height}/${vote.round}: ${both}`, at, vote.height);
@@ -74,89 +61,83 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
     effects: ['send'],
     leaving(at, _actor, effect) {
       if (effect.type !== 'send' || !about.isHonest(at)) return;
-      for (const word of ownWords(at, effect.payloads)) if ('vote' in word) check(at, word.vote);
+      for (const payload of effect.payloads) {
+        const vote = ownVote(at, payload);
+        if (vote) check(at, vote);
+      }
     },
   };
 };
 
-interface Seen {
-  /** Power that prevoted each id, by round: `round/id` -> (address -> power). */
-  readonly prevotes: Map<string, Map<string, bigint>>;
-  readonly precommits: Map<string, Map<string, bigint>>;
+interface Lock {
+  readonly height: bigint;
+  readonly round: number;
+  readonly id: Uint8Array;
 }
 
-/**
- * 5. Who precommitted a value prevotes another later only when two thirds prevoted that one in between; and after two thirds precommitted
- * a value, no two thirds ever prevote another.
- */
+/** Heights whose prevotes are kept: who is further behind prevotes for what is decided already. */
+const HEIGHTS_KEPT = 8n;
+
+/** 5. Who precommitted a value prevotes another later only when two thirds prevoted that one in between. */
 export const lockLemma =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const heights = new Map<bigint, Seen>();
-    const locks = new Map<Machine, { height: bigint; round: number; id: string }>();
-    const seenAt = (height: bigint): Seen => {
-      let seen = heights.get(height);
-      if (!seen) {
-        seen = { prevotes: new Map(), precommits: new Map() };
-        heights.set(height, seen);
-        heights.delete(height - 8n);
+    const prevotes = new Map<bigint, Vote[]>();
+    const locks = new Map<Machine, Lock>();
+    const prevotesAt = (height: bigint): Vote[] => {
+      let cast = prevotes.get(height);
+      if (!cast) {
+        cast = [];
+        prevotes.set(height, cast);
+        prevotes.delete(height - HEIGHTS_KEPT);
       }
-      return seen;
+      return cast;
     };
-    const count = (votes: Map<string, Map<string, bigint>>, key: string, vote: Vote): void => {
-      const who = hexOf(vote.validatorAddress);
-      const power = ghost.set(vote.height)?.powerOf(who) ?? 0n;
-      let voters = votes.get(key);
-      if (!voters) {
-        voters = new Map();
-        votes.set(key, voters);
+    const isPolka = (height: bigint, round: number, id: Uint8Array): boolean => {
+      const set = ghost.set(height);
+      if (!set) return false;
+      const voters = new Map<string, bigint>();
+      for (const vote of prevotesAt(height)) {
+        if (vote.round !== round || !equalBytes(vote.blockId.hash, id)) continue;
+        const who = hexOf(vote.validatorAddress);
+        voters.set(who, set.powerOf(who));
       }
-      voters.set(who, power);
-    };
-    const isPolka = (seen: Seen, height: bigint, round: number, id: string): boolean => {
-      const voters = seen.prevotes.get(`${round}/${id}`);
-      const total = ghost.set(height)?.total;
-      if (!voters || total === undefined) return false;
       let sum = 0n;
       for (const power of voters.values()) sum += power;
-      return isQuorum(sum, total);
+      return isQuorum(sum, set.total);
     };
-    const judge = (at: Machine, vote: Vote, seen: Seen): void => {
+    const judge = (at: Machine, vote: Vote): void => {
       const lock = locks.get(at);
       if (!lock || lock.height !== vote.height || vote.round <= lock.round) return;
-      const id = hexOf(vote.blockId.hash);
-      if (id === '' || id === lock.id) return;
-      for (let round = lock.round; round < vote.round; round++)
-        if (isPolka(seen, vote.height, round, id)) return;
+      const id = vote.blockId.hash;
+      if (id.length === 0 || equalBytes(id, lock.id)) return;
+      for (let round = lock.round; round < vote.round; round++) if (isPolka(vote.height, round, id)) return;
       report(
-        `${at.name} precommitted ${lock.id.slice(0, 12)} at ${vote.height}/${lock.round} and prevotes ${nameOf(vote)} ` +
+        `${at.name} precommitted ${hexOf(lock.id).slice(0, 12)} at ${vote.height}/${lock.round} and prevotes ${nameOf(vote)} ` +
           `at round ${vote.round}, though no two thirds prevoted that in between`,
         at,
         vote.height,
       );
+    };
+    const saw = (at: Machine, vote: Vote): void => {
+      if (vote.type === PREVOTE) {
+        if (about.isHonest(at)) judge(at, vote);
+        prevotesAt(vote.height).push(vote);
+      } else if (vote.type === PRECOMMIT && vote.blockId.hash.length > 0) {
+        const lock = locks.get(at);
+        const isNewer =
+          !lock || lock.height < vote.height || (lock.height === vote.height && lock.round < vote.round);
+        if (isNewer) locks.set(at, { height: vote.height, round: vote.round, id: vote.blockId.hash });
+      }
     };
     return {
       name: 'lock',
       effects: ['send'],
       leaving(at, _actor, effect) {
         if (effect.type !== 'send') return;
-        for (const word of ownWords(at, effect.payloads)) {
-          if (!('vote' in word)) continue;
-          const { vote } = word;
-          const seen = seenAt(vote.height);
-          const key = `${vote.round}/${hexOf(vote.blockId.hash)}`;
-          if (vote.type === PREVOTE) {
-            if (about.isHonest(at)) judge(at, vote, seen);
-            count(seen.prevotes, key, vote);
-          } else if (vote.type === PRECOMMIT) {
-            count(seen.precommits, key, vote);
-            const lock = locks.get(at);
-            const isNewer =
-              !lock || lock.height < vote.height || (lock.height === vote.height && lock.round < vote.round);
-            if (vote.blockId.hash.length > 0 && isNewer) {
-              locks.set(at, { height: vote.height, round: vote.round, id: hexOf(vote.blockId.hash) });
-            }
-          }
+        for (const payload of effect.payloads) {
+          const vote = ownVote(at, payload);
+          if (vote) saw(at, vote);
         }
       },
     };

@@ -4,13 +4,14 @@
 import type { Effect, NodeEvent } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceListHash } from '../../protocol/hashes.ts';
+import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { type BlockId, type Evidence, PREVOTE } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
-import type { GhostChain } from '../oracles/ghost.ts';
-import { addressFor, ownWords } from '../oracles/votes.ts';
+import { consensusMessage, type GhostChain } from '../oracles/ghost.ts';
+import { addressFor, ownVote } from '../oracles/votes.ts';
 import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';
 import { STEP_NAMES } from './play.ts';
 
@@ -105,15 +106,17 @@ export class Witness {
   private leaving(at: Machine, effect: Effect): void {
     if (effect.type === 'store' && effect.store === 'chain') this.storing(at, effect);
     if (effect.type !== 'send') return;
-    for (const word of ownWords(at, effect.payloads)) {
-      if ('vote' in word) {
-        const { vote } = word;
+    for (const payload of effect.payloads) {
+      const vote = ownVote(at, payload);
+      if (vote) {
         const does = vote.type === PREVOTE ? 'prevotes' : 'precommits';
         if (!this.isFirst(at, vote.height, `${vote.round}/${vote.type}/${hexOf(vote.blockId.hash)}`))
           continue;
         this.tell(at, does, vote.height, vote.round, { hash: vote.blockId.hash });
-      } else {
-        const { proposal } = word;
+      } else if (payload.channel === CHANNEL_DATA) {
+        const message = consensusMessage(payload.bytes);
+        if (message?.type !== 'proposal') continue;
+        const { proposal } = message;
         this.propose(proposal.height, proposal.round, proposal.blockId);
         // Gossip repeats the proposals of others: only its own turn counts.
         if (!this.isProposer(at, proposal.height, proposal.round)) continue;
