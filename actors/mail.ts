@@ -2,7 +2,7 @@
 
 import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import { isRefusal, type Refusal, unreachable } from '../protocol/refusal.ts';
-import type { Proposal, Vote } from '../protocol/types.ts';
+import { EMPTY_BYTES, type Proposal, type Vote } from '../protocol/types.ts';
 import {
   decodeAbciRequest,
   decodeAbciResponse,
@@ -23,14 +23,24 @@ const trusted =
     return isRefusal(value) ? unreachable(`our own mail does not decode: ${value.because}`) : (value as T);
   };
 
-/** Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per `key` of a value. */
+/** Letters under way at once, in all nodes of a process, whose bytes are at hand. */
+const AT_HAND = 16;
+
+/**
+ * Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per `key` of a value. The last
+ * few are at hand in a ring: a weak map would cost more than most encodings.
+ */
 function once<T>(encode: (value: T) => Uint8Array, key: (value: T) => object): (value: T) => Uint8Array {
-  const made = new WeakMap<object, Uint8Array>();
+  const keys: (object | null)[] = new Array(AT_HAND).fill(null);
+  const made: Uint8Array[] = new Array(AT_HAND).fill(EMPTY_BYTES);
+  let next = 0;
   return (value) => {
-    const known = made.get(key(value));
-    if (known) return known;
+    const wanted = key(value);
+    for (let i = 0; i < AT_HAND; i++) if (keys[i] === wanted) return made[i] as Uint8Array;
     const encoded = encode(value);
-    made.set(key(value), encoded);
+    keys[next] = wanted;
+    made[next] = encoded;
+    next = (next + 1) % AT_HAND;
     return encoded;
   };
 }

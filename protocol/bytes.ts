@@ -78,24 +78,24 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-const SLAB_BYTES = 8192;
+const SLAB_BYTES = 16384;
 const SLAB_SHARE_MAX = 1024;
-let slab = new Uint8Array(SLAB_BYTES);
+let slab = new ArrayBuffer(SLAB_BYTES);
 let slabUsed = 0;
 
 /**
  * Room for `size` bytes, to be filled at once: its content is arbitrary. Small rooms are cut from one slab,
  * because an array buffer of its own costs an engine more (1 us) than all the rest of encoding a vote. What
- * is kept keeps its slab: at most 8 KiB each.
+ * is kept keeps its slab: at most 16 KiB each.
  */
 export function roomFor(size: number): Uint8Array {
   if (size > SLAB_SHARE_MAX) return new Uint8Array(size);
   if (slabUsed + size > SLAB_BYTES) {
-    slab = new Uint8Array(SLAB_BYTES);
+    slab = new ArrayBuffer(SLAB_BYTES);
     slabUsed = 0;
   }
   slabUsed += size;
-  return new Uint8Array(slab.buffer, slabUsed - size, size); // `subarray` looks for species first
+  return new Uint8Array(slab, slabUsed - size, size); // `subarray` looks for species first
 }
 
 /** A copy of its own. */

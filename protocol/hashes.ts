@@ -3,20 +3,22 @@
 
 import { sha256 } from '#platform';
 import type { ExecTxResult } from './abci.ts';
-import { merkleRoot } from './merkle.ts';
+import { leafHashWith, merkleRoot, rootOfLeaves } from './merkle.ts';
 import {
   type Commit,
+  type CommitSig,
   type ConsensusParams,
   EMPTY_BYTES,
   type Evidence,
   type Hash,
   type Header,
+  type TimeNs,
   type ValidatorSet,
 } from './types.ts';
-import { encodeBlockId } from './wire/block-id.ts';
-import { encodeCommitSig } from './wire/commit.ts';
+import { writeBlockId } from './wire/block-id.ts';
+import { writeCommitSig } from './wire/commit.ts';
 import { encodeBareEvidence } from './wire/evidence.ts';
-import { encodeVersion } from './wire/header.ts';
+import { writeVersion } from './wire/header.ts';
 import { encodeSimpleValidator } from './wire/validator.ts';
 import { encodeWith, type ProtoWriter } from './wire/writer.ts';
 
@@ -26,27 +28,29 @@ export const txHash = (tx: Uint8Array): Hash => sha256(tx);
 export const dataHash = (txs: readonly Uint8Array[]): Hash => merkleRoot(txs.map(txHash));
 
 /** CometBFT cdcEncode: a wrapper message of one field, and nothing at all for the empty value. */
-const wrapBytes = (value: Uint8Array): Uint8Array =>
-  encodeWith((writer, bytes) => writer.bytes(0x0a, bytes), value);
+const writeWrapped = (writer: ProtoWriter, bytes: Uint8Array): void => writer.bytes(0x0a, bytes);
+const wrapped = (bytes: Uint8Array): Hash => leafHashWith(writeWrapped, bytes);
 
-function headerLeaves(header: Header): Uint8Array[] {
-  return [
-    encodeVersion(header.version),
-    encodeWith((writer, text) => writer.text(0x0a, text), header.chainId),
-    encodeWith((writer, height) => writer.int64(0x08, height), header.height),
-    encodeWith((writer, timeNs) => writer.timeFields(timeNs), header.timeNs),
-    encodeBlockId(header.lastBlockId),
-    wrapBytes(header.lastCommitHash),
-    wrapBytes(header.dataHash),
-    wrapBytes(header.validatorsHash),
-    wrapBytes(header.nextValidatorsHash),
-    wrapBytes(header.consensusHash),
-    wrapBytes(header.appHash),
-    wrapBytes(header.lastResultsHash),
-    wrapBytes(header.evidenceHash),
-    wrapBytes(header.proposerAddress),
-  ];
-}
+const writeText = (writer: ProtoWriter, text: string): void => writer.text(0x0a, text);
+const writeHeight = (writer: ProtoWriter, height: bigint): void => writer.int64(0x08, height);
+const writeTime = (writer: ProtoWriter, timeNs: TimeNs): void => writer.timeFields(timeNs);
+
+const headerLeaves = (header: Header): Hash[] => [
+  leafHashWith(writeVersion, header.version),
+  leafHashWith(writeText, header.chainId),
+  leafHashWith(writeHeight, header.height),
+  leafHashWith(writeTime, header.timeNs),
+  leafHashWith(writeBlockId, header.lastBlockId),
+  wrapped(header.lastCommitHash),
+  wrapped(header.dataHash),
+  wrapped(header.validatorsHash),
+  wrapped(header.nextValidatorsHash),
+  wrapped(header.consensusHash),
+  wrapped(header.appHash),
+  wrapped(header.lastResultsHash),
+  wrapped(header.evidenceHash),
+  wrapped(header.proposerAddress),
+];
 
 const headerHashes = new WeakMap<Header, Hash>();
 
@@ -55,11 +59,13 @@ export function headerHash(header: Header): Hash {
   if (header.validatorsHash.length === 0) return EMPTY_BYTES;
   let hash = headerHashes.get(header);
   if (!hash) {
-    hash = merkleRoot(headerLeaves(header));
+    hash = rootOfLeaves(headerLeaves(header));
     headerHashes.set(header, hash);
   }
   return hash;
 }
+
+const leafOfSignature = (signature: CommitSig): Hash => leafHashWith(writeCommitSig, signature);
 
 const commitHashes = new WeakMap<Commit, Hash>();
 
@@ -67,7 +73,7 @@ const commitHashes = new WeakMap<Commit, Hash>();
 export function commitHash(commit: Commit): Hash {
   let hash = commitHashes.get(commit);
   if (!hash) {
-    hash = merkleRoot(commit.signatures.map(encodeCommitSig));
+    hash = rootOfLeaves(commit.signatures.map(leafOfSignature));
     commitHashes.set(commit, hash);
   }
   return hash;

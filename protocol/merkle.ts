@@ -5,6 +5,7 @@ import { runningSha256, sha256 } from '#platform';
 import { equalBytes } from './bytes.ts';
 import { type Refusal, refuse } from './refusal.ts';
 import { EMPTY_BYTES, type Hash, MERKLE_AUNTS_MAX, type MerkleProof } from './types.ts';
+import { ProtoWriter } from './wire/writer.ts';
 
 const HASH_BYTES = 32;
 const LEAF_PREFIX = 0;
@@ -15,6 +16,7 @@ const LEAF_COPIED_BYTES_MAX = 8192;
 const leafScratch = new Uint8Array(1 + LEAF_COPIED_BYTES_MAX);
 leafScratch[0] = LEAF_PREFIX;
 const leafPrefix = Uint8Array.of(LEAF_PREFIX);
+const leafWriter = new ProtoWriter(1024);
 const innerScratch = new Uint8Array(1 + 2 * HASH_BYTES);
 innerScratch[0] = INNER_PREFIX;
 
@@ -29,6 +31,14 @@ export function leafHash(leaf: Uint8Array): Hash {
   hash.update(leafPrefix);
   hash.update(leaf);
   return hash.digest();
+}
+
+/** The hash of a leaf that is only made to be hashed. */
+export function leafHashWith<T>(write: (writer: ProtoWriter, value: T) => void, value: T): Hash {
+  leafWriter.clear();
+  leafWriter.raw(leafPrefix);
+  write(leafWriter, value);
+  return sha256(leafWriter.peek());
 }
 
 export function innerHash(left: Uint8Array, right: Uint8Array): Hash {
@@ -51,31 +61,34 @@ export function splitPoint(count: number): number {
   return count <= 1 ? 0 : split;
 }
 
-function rootOf(items: readonly Uint8Array[], from: number, count: number): Hash {
-  if (count === 1) return leafHash(items[from]!);
+function climb(leaves: readonly Hash[], from: number, count: number): Hash {
+  if (count === 1) return leaves[from]!;
   const split = splitPoint(count);
-  return innerHash(rootOf(items, from, split), rootOf(items, from + split, count - split));
+  return innerHash(climb(leaves, from, split), climb(leaves, from + split, count - split));
 }
 
+/** The root over leaves that are hashed already (`leafHash`). */
+export const rootOfLeaves = (leaves: readonly Hash[]): Hash =>
+  leaves.length === 0 ? EMPTY_ROOT : climb(leaves, 0, leaves.length);
+
 /** The root of no items is SHA-256 of nothing. */
-export const merkleRoot = (items: readonly Uint8Array[]): Hash =>
-  items.length === 0 ? EMPTY_ROOT : rootOf(items, 0, items.length);
+export const merkleRoot = (items: readonly Uint8Array[]): Hash => rootOfLeaves(items.map(leafHash));
 
 export function merkleProofs(items: readonly Uint8Array[]): { root: Hash; proofs: MerkleProof[] } {
   if (items.length === 0) return { root: EMPTY_ROOT, proofs: [] };
   const leaves = items.map(leafHash);
   const aunts: Hash[][] = leaves.map(() => []);
   // Children finish before their parent, so every leaf meets its aunts from its sibling upwards.
-  const climb = (from: number, count: number): Hash => {
+  const climbWithAunts = (from: number, count: number): Hash => {
     if (count === 1) return leaves[from]!;
     const split = splitPoint(count);
-    const left = climb(from, split);
-    const right = climb(from + split, count - split);
+    const left = climbWithAunts(from, split);
+    const right = climbWithAunts(from + split, count - split);
     for (let i = from; i < from + split; i++) aunts[i]!.push(right);
     for (let i = from + split; i < from + count; i++) aunts[i]!.push(left);
     return innerHash(left, right);
   };
-  const root = climb(0, items.length);
+  const root = climbWithAunts(0, items.length);
   const total = BigInt(items.length);
   return {
     root,

@@ -186,7 +186,13 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
     consensus.validators.validators.length,
   );
   must(!isRefusal(room), 'block.max_bytes is too small for a commit: the application must not set it so low');
-  v.proposing = { height: consensus.height, round: said.round, evidence, bytesMax: room as bigint };
+  v.proposing = {
+    height: consensus.height,
+    round: said.round,
+    evidence,
+    bytesMax: room as bigint,
+    lastCommit: null,
+  };
   const reapMax = chain.consensusParams.block.maxBytes === -1n ? -1n : (room as bigint);
   v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: chain.consensusParams.block.maxGas });
 }
@@ -209,6 +215,7 @@ export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
   const proposing = v.proposing ?? unreachable('checked');
   const { chain, config } = v;
   const lastCommit = lastCommitOf(v);
+  proposing.lastCommit = lastCommit;
   const draft = makeBlock(chain, proposing.height, [], lastCommit, proposing.evidence, addressOf(v));
   v.ask(
     { for: 'prepare', height: proposing.height, round: proposing.round },
@@ -249,7 +256,7 @@ export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal)
     chain,
     proposing.height,
     response.txs,
-    lastCommitOf(v),
+    proposing.lastCommit ?? unreachable('reaped before it was prepared'),
     proposing.evidence,
     addressOf(v),
   );

@@ -8,7 +8,7 @@ import { EvidencePool } from '../../machines/evidence/pool.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
-import type { BlockId, ChainState, Evidence } from '../../protocol/types.ts';
+import type { BlockId, ChainState, Commit, Evidence } from '../../protocol/types.ts';
 import { Writer } from '../../protocol/words.ts';
 import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
@@ -28,6 +28,8 @@ export interface Proposing {
   readonly round: number;
   readonly evidence: readonly Evidence[];
   readonly bytesMax: bigint;
+  /** What decided the height before, as our block will carry it: set when the transactions are here. */
+  lastCommit: Commit | null;
 }
 
 /** Why something is read from the store. */
@@ -38,6 +40,24 @@ export type Reading =
   | { readonly for: 'evidence'; readonly height: bigint };
 
 export type Mode = 'handshake' | 'sync' | 'consensus' | 'halted';
+
+/** What was asked and not answered yet, by tag: a handful, so a list is faster than a map. */
+class Pending<T> {
+  private readonly open: { readonly tag: number; readonly what: T }[] = [];
+
+  add(tag: number, what: T): void {
+    this.open.push({ tag, what });
+  }
+
+  take(tag: number): T | undefined {
+    const at = this.open.findIndex((each) => each.tag === tag);
+    if (at < 0) return undefined;
+    const { what } = this.open[at] as { what: T };
+    const last = this.open.pop() as (typeof this.open)[number];
+    if (at < this.open.length) this.open[at] = last;
+    return what;
+  }
+}
 
 export class ValidatorState {
   readonly config: ValidatorConfig;
@@ -63,8 +83,8 @@ export class ValidatorState {
   /** What recovery would have said; asked of the signer once the log is replayed. */
   unsaid: { readonly type: number; readonly round: number; readonly blockId: BlockId }[] = [];
   unproposed: Extract<Said, { say: 'propose' }> | null = null;
-  /** A timer id per kind that runs now, so that a stale one is cancelled. */
-  readonly timers = new Map<string, string>();
+  /** A timer id per kind that runs now, so that a stale one is cancelled; null: none. */
+  readonly timers = new Map<string, string | null>();
   gossipRuns = false;
   ticks = 0;
   startedNs = 0n;
@@ -84,8 +104,8 @@ export class ValidatorState {
 
   turn!: Turn;
   private effects: Effect[] = [];
-  private readonly asks = new Map<number, Ask>();
-  private readonly readings = new Map<number, Reading>();
+  private readonly asks = new Pending<Ask>();
+  private readonly readings = new Pending<Reading>();
   private tag = 0;
 
   constructor(config: ValidatorConfig, chain: ChainState) {
@@ -127,45 +147,41 @@ export class ValidatorState {
 
   ask(ask: Ask, request: AbciRequest): void {
     const tag = ++this.tag;
-    this.asks.set(tag, ask);
+    this.asks.add(tag, ask);
     this.tell('app', { type: 'request', from: 'validator', tag, request });
   }
 
   answered(tag: number): Ask | undefined {
-    const ask = this.asks.get(tag);
-    this.asks.delete(tag);
-    return ask;
+    return this.asks.take(tag);
   }
 
   load(reading: Reading, from: Uint8Array, to: Uint8Array, limit: number): void {
     const tag = ++this.tag;
-    this.readings.set(tag, reading);
+    this.readings.add(tag, reading);
     this.effects.push({ type: 'load', store: 'chain', from, to, limit, tag });
   }
 
   loaded(tag: number): Reading | undefined {
-    const reading = this.readings.get(tag);
-    this.readings.delete(tag);
-    return reading;
+    return this.readings.take(tag);
   }
 
   /** Starts a timer of a kind, and cancels the one of the same kind that runs. */
   schedule(kind: string, id: string, afterNs: bigint): void {
     const running = this.timers.get(kind);
-    if (running !== undefined) this.effects.push({ type: 'cancel', timer: running });
+    if (running) this.effects.push({ type: 'cancel', timer: running });
     this.timers.set(kind, id);
     this.effects.push({ type: 'schedule', timer: id, afterNs });
   }
 
   cancel(kind: string): void {
     const running = this.timers.get(kind);
-    if (running === undefined) return;
-    this.timers.delete(kind);
+    if (!running) return;
+    this.timers.set(kind, null);
     this.effects.push({ type: 'cancel', timer: running });
   }
 
   fired(kind: string): void {
-    this.timers.delete(kind);
+    if (this.timers.get(kind)) this.timers.set(kind, null);
   }
 
   /** Stops taking part, loudly; what is stored stays for people to look at (spec 5.2, internal panic policy). */

@@ -5,7 +5,7 @@ import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import type { Commit, ConsensusParams, Header, ValidatorSet } from '../../protocol/types.ts';
 
 /** Headers and commits kept in memory; older ones are read from the store when evidence asks for them. */
-const HEADERS_KEPT = 128n;
+const HEADERS_KEPT = 128;
 
 /** Sets of the latest heights are kept each, with the priorities that they had: of the next, of this and of the last height, and one more. */
 const SETS_KEPT_EACH = 4;
@@ -17,9 +17,10 @@ interface Past {
 }
 
 export class History {
-  private readonly blocks = new Map<bigint, Past>();
+  // By height as a number: a bigint is slow as a key.
+  private readonly blocks = new Map<number, Past>();
   /** Older blocks that evidence of the height under way asked for. */
-  private readonly recalled = new Map<bigint, Past>();
+  private readonly recalled = new Map<number, Past>();
   private readonly sets: { readonly from: bigint; readonly set: ValidatorSet }[] = [];
   private readonly params: { readonly from: bigint; readonly params: ConsensusParams }[] = [];
 
@@ -39,18 +40,19 @@ export class History {
   }
 
   addBlock(header: Header, lastCommit: Commit | null): void {
-    this.blocks.set(header.height, { header, lastCommit });
-    this.blocks.delete(header.height - HEADERS_KEPT);
-    this.recalled.clear();
+    const height = Number(header.height);
+    this.blocks.set(height, { header, lastCommit });
+    this.blocks.delete(height - HEADERS_KEPT);
+    if (this.recalled.size > 0) this.recalled.clear();
   }
 
   /** A block read from the store: remembered until the chain moves on. */
   recall(header: Header, lastCommit: Commit | null): void {
-    this.recalled.set(header.height, { header, lastCommit });
+    this.recalled.set(Number(header.height), { header, lastCommit });
   }
 
   private past(height: bigint): Past | undefined {
-    return this.blocks.get(height) ?? this.recalled.get(height);
+    return this.blocks.get(Number(height)) ?? this.recalled.get(Number(height));
   }
 
   header(height: bigint): Header | null {

@@ -7,7 +7,11 @@ function family(letter: string): (height: bigint) => Uint8Array {
   return (height) => {
     const key = new Uint8Array(9);
     key[0] = code;
-    new DataView(key.buffer).setBigUint64(1, height, false);
+    let rest = Number(height); // heights of chains that anybody lives to see
+    for (let i = 8; i > 0; i--) {
+      key[i] = rest % 256;
+      rest = Math.floor(rest / 256);
+    }
     return key;
   };
 }

@@ -1,5 +1,6 @@
 // What each peer has, is being sent, and was told: so that gossip offers what is missing, once, and never floods in circles (spec 5.11).
 
+import { byteKey } from '../../protocol/bytes.ts';
 import type { BitArray, BlockId, Part, PartSetHeader, Vote } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
 
@@ -10,6 +11,9 @@ const SENT = 2;
 /** We told the peer that we have it. */
 const TOLD = 4;
 
+/** Types of votes are below this. */
+const TYPES = 64;
+
 /** One byte of marks per validator or part. */
 export type Marks = Uint8Array;
 
@@ -19,7 +23,7 @@ const MARKS_KEPT_MAX = 64;
 const ANSWERS_PER_PERIOD_MAX = 8;
 
 /** Adds to a map that a peer could otherwise grow without end. */
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
+function keep<Key, T>(map: Map<Key, T>, key: Key, value: T): void {
   map.set(key, value);
   if (map.size <= MARKS_KEPT_MAX) return;
   for (const oldest of map.keys()) {
@@ -43,7 +47,8 @@ export class PeerView {
   reading = 0n;
   /** The block of `reading`, until its commit is read too. */
   readBlock: Uint8Array | null = null;
-  private votes = new Map<string, Marks>();
+  /** By round and type. */
+  private votes = new Map<number, Marks>();
   private parts = new Map<string, Marks>();
   private proposals = new Map<string, number>();
   private answers = 0;
@@ -66,9 +71,9 @@ export class PeerView {
 
   /** Marks are of one height: the peer's. When it asks for that height again, what it said to have was not what it needs. */
   forgetHeight(): void {
-    this.votes.clear();
-    this.parts.clear();
-    this.proposals.clear();
+    if (this.votes.size > 0) this.votes.clear();
+    if (this.parts.size > 0) this.parts.clear();
+    if (this.proposals.size > 0) this.proposals.clear();
   }
 
   /** Speaking of a height above the one we knew says that the peer is there, if a round step was lost. */
@@ -79,7 +84,7 @@ export class PeerView {
 
   private voteMarks(height: bigint, round: number, type: number, validators: number): Marks | null {
     if (height !== this.height) return null;
-    const key = `${round}/${type}`;
+    const key = round * TYPES + type;
     let marks = this.votes.get(key);
     if (!marks || marks.length !== validators) {
       marks = new Uint8Array(validators);
@@ -132,7 +137,7 @@ export class PeerView {
   }
 
   private partMarks(parts: PartSetHeader): Marks {
-    const key = blockIdKey({ hash: parts.hash, parts });
+    const key = `${parts.total}/${byteKey(parts.hash)}`;
     let marks = this.parts.get(key);
     if (!marks) {
       marks = new Uint8Array(parts.total);

@@ -26,6 +26,11 @@ export class ProtoWriter {
     if (this.buffer.length > SCRATCH_KEPT_BYTES_MAX) this.buffer = new Uint8Array(4096);
   }
 
+  /** The bytes so far, without a copy: valid until the next write. */
+  peek(): Uint8Array {
+    return this.buffer.subarray(0, this.at);
+  }
+
   taken(): Uint8Array {
     const bytes = roomFor(this.at);
     bytes.set(this.buffer.subarray(0, this.at));

@@ -46,18 +46,19 @@ interface Height {
 export const chainOracle =
   (ghost: GhostChain, verify: Verify): OracleMaker =>
   (report, about): Oracle => {
-    const heights = new Map<bigint, Height>();
+    /** By height as a number: a bigint is slow as a key. */
+    const heights = new Map<number, Height>();
     const submitted = new Set<string>();
     const committedTxs = new Map<string, bigint>();
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
     /** Commits that verified already, by height: nodes mostly hold the same. */
-    const certified = new Map<bigint, Uint8Array[]>();
+    const certified = new Map<number, Uint8Array[]>();
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { height } = block.header;
       const hash = headerHash(block.header);
-      const known = heights.get(height);
+      const known = heights.get(Number(height));
       if (known) {
         if (!equalBytes(known.hash, hash)) {
           report(
@@ -68,7 +69,7 @@ export const chainOracle =
         }
         return;
       }
-      heights.set(height, {
+      heights.set(Number(height), {
         hash,
         block,
         bytes,
@@ -84,7 +85,7 @@ export const chainOracle =
     };
 
     const forgetBlock = (height: bigint): void => {
-      const old = heights.get(height);
+      const old = heights.get(Number(height));
       if (!old) return;
       old.block = null;
       old.bytes = null;
@@ -94,7 +95,7 @@ export const chainOracle =
       const { header, lastCommit } = block;
       const { height } = header;
       const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
-      const before = heights.get(height - 1n);
+      const before = heights.get(Number(height - 1n));
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
       if (before && !equalBytes(header.lastBlockId.hash, before.hash))
         bad('does not follow the block before it');
@@ -128,12 +129,12 @@ export const chainOracle =
     };
 
     /** Whether these bytes were verified before; from now on they count as such. */
-    const isCertified = (height: bigint, bytes: Uint8Array): boolean => {
+    const isCertified = (height: number, bytes: Uint8Array): boolean => {
       let known = certified.get(height);
       if (!known) {
         known = [];
         certified.set(height, known);
-        certified.delete(height - BLOCKS_KEPT);
+        certified.delete(height - Number(BLOCKS_KEPT));
       }
       for (const each of known) if (equalBytes(each, bytes)) return true;
       known.push(bytes);
@@ -143,7 +144,7 @@ export const chainOracle =
     /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
     const certificate = (at: Machine, commit: Commit, bytes: Uint8Array, what: string): void => {
       const set = ghost.set(commit.height);
-      if (!set || isCertified(commit.height, bytes)) return;
+      if (!set || isCertified(Number(commit.height), bytes)) return;
       const bad = (why: string): void =>
         report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
       if (commit.signatures.length !== set.members.length) {
@@ -178,7 +179,7 @@ export const chainOracle =
     /** 18. Strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
     const times = (at: Machine, block: Block): void => {
       const { height, timeNs } = block.header;
-      const before = heights.get(height - 1n)?.block?.header.timeNs;
+      const before = heights.get(Number(height - 1n))?.block?.header.timeNs;
       if (before !== undefined && timeNs <= before)
         report(`time: block ${height} is not later than the block before it`, at, height);
       let latest = ghost.genesisTimeNs;
@@ -193,7 +194,7 @@ export const chainOracle =
 
     /** 17. The proposer is the one that the priorities name for a round up to the deciding one. */
     const proposers = (at: Machine, height: bigint, round: number): void => {
-      const known = heights.get(height);
+      const known = heights.get(Number(height));
       const set = ghost.set(height);
       if (!known?.block || !set || known.round >= 0) return;
       known.round = round;
@@ -213,7 +214,7 @@ export const chainOracle =
       value: Uint8Array,
       promise: string,
     ): void => {
-      const known = heights.get(height);
+      const known = heights.get(Number(height));
       if (!known) return;
       const before = known[field];
       if (before === null) known[field] = value;
@@ -251,12 +252,12 @@ export const chainOracle =
           if (key.length !== 9 || value.length === 0) continue;
           if (key[0] === FAMILY.block) {
             // Byte for byte what is known already is nothing new.
-            const known = heights.get(heightOfKey(key));
+            const known = heights.get(Number(heightOfKey(key)));
             if (known?.bytes && equalBytes(known.bytes, value)) continue;
             const block = decodeBlock(value);
             if (!isRefusal(block)) stored(at, block as Block, value);
           } else if (key[0] === FAMILY.commit) {
-            if (certified.get(heightOfKey(key))?.some((each) => equalBytes(each, value))) continue;
+            if (certified.get(Number(heightOfKey(key)))?.some((each) => equalBytes(each, value))) continue;
             const commit = decodeCommit(value);
             if (!isRefusal(commit)) certificate(at, commit as Commit, value, 'seen commit of');
           } else if (key[0] === FAMILY.response) {
@@ -275,7 +276,7 @@ export const chainOracle =
             report(`integrity: ${at.name} executed ${event.height} right after ${before}`, at, event.height);
           }
           lastCommitted.set(at, event.height);
-          const known = heights.get(event.height);
+          const known = heights.get(Number(event.height));
           if (!known)
             report(
               `integrity: ${at.name} executed height ${event.height} and never stored it`,

@@ -131,12 +131,15 @@ const inOrder = (a: GhostValidator, b: GhostValidator): number =>
         ? 1
         : 0;
 
+/** Sets kept, by height: who is further behind is judged by the blocks alone. */
+const SETS_KEPT = 16;
+
 /** Which validators hold which height: genesis, then each committed block's updates two heights later. */
 export class GhostChain {
   readonly chainId: string;
   readonly genesisTimeNs: bigint;
-  private readonly sets = new Map<bigint, GhostSet>();
-  private readonly seen = new Set<bigint>();
+  private readonly sets = new Map<number, GhostSet>();
+  private readonly seen = new Set<number>();
 
   constructor(genesisText: string) {
     const genesis = parseGenesis(genesisText);
@@ -150,22 +153,23 @@ export class GhostChain {
     // At genesis everybody is a newcomer, and all alike: the mean takes it away again.
     for (const member of members) member.priority = -(total + (total >> 3n));
     const first = new GhostSet(members, '').advanced(1);
-    this.sets.set(1n, first);
-    this.sets.set(2n, first.advanced(1));
+    this.sets.set(1, first);
+    this.sets.set(2, first.advanced(1));
   }
 
   set(height: bigint): GhostSet | undefined {
-    return this.sets.get(height);
+    return this.sets.get(Number(height));
   }
 
   /** The application's answer for a height, the first time that a node stores it. */
-  finalized(height: bigint, updates: readonly ValidatorUpdate[]): void {
+  finalized(at: bigint, updates: readonly ValidatorUpdate[]): void {
+    const height = Number(at);
     if (this.seen.has(height)) return;
-    const next = this.sets.get(height + 1n);
+    const next = this.sets.get(height + 1);
     if (!next) return;
     this.seen.add(height);
-    this.sets.set(height + 2n, next.changed(updates).advanced(1));
-    this.sets.delete(height - 16n);
+    this.sets.set(height + 2, next.changed(updates).advanced(1));
+    this.sets.delete(height - SETS_KEPT);
   }
 }
 

@@ -31,22 +31,23 @@ export function addressFor(at: Machine): Uint8Array {
 }
 
 /** Heights whose votes are remembered: evidence of a double signature needs both, and nodes restart within minutes. */
-const HEIGHTS_REMEMBERED = 64n;
+const HEIGHTS_REMEMBERED = 64;
 
 /** 4. An honest key never signs two different votes for one height, round and step, over its whole life, crashes included. */
 export const voteUniqueness: OracleMaker = (report, about): Oracle => {
-  const signed = new Map<Machine, Map<bigint, Vote[]>>();
+  const signed = new Map<Machine, Map<number, Vote[]>>();
   const check = (at: Machine, vote: Vote): void => {
     let heights = signed.get(at);
     if (!heights) {
       heights = new Map();
       signed.set(at, heights);
     }
-    let votes = heights.get(vote.height);
+    const height = Number(vote.height); // a bigint is slow as a key
+    let votes = heights.get(height);
     if (!votes) {
       votes = [];
-      heights.set(vote.height, votes);
-      heights.delete(vote.height - HEIGHTS_REMEMBERED);
+      heights.set(height, votes);
+      heights.delete(height - HEIGHTS_REMEMBERED);
     }
     const before = votes.find(({ round, type }) => round === vote.round && type === vote.type);
     if (!before) votes.push(vote);
@@ -76,15 +77,16 @@ interface Lock {
 }
 
 /** Heights whose prevotes are kept: who is further behind prevotes for what is decided already. */
-const HEIGHTS_KEPT = 8n;
+const HEIGHTS_KEPT = 8;
 
 /** 5. Who precommitted a value prevotes another later only when two thirds prevoted that one in between. */
 export const lockLemma =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const prevotes = new Map<bigint, Vote[]>();
+    const prevotes = new Map<number, Vote[]>();
     const locks = new Map<Machine, Lock>();
-    const prevotesAt = (height: bigint): Vote[] => {
+    const prevotesAt = (at: bigint): Vote[] => {
+      const height = Number(at);
       let cast = prevotes.get(height);
       if (!cast) {
         cast = [];
