@@ -37,6 +37,8 @@ export interface MempoolState {
 }
 
 const TIMER = 'gossip';
+/** Nodes relay at different times: who is first spares the others most of their work. */
+const RELAY_STEPS = 1024;
 /** Tags are u32, and 0 means none. */
 const TAG_MAX = 0xffff_ffff;
 /** What `checked` says of a transaction that the pool itself refused: no application gave a code. */
@@ -47,10 +49,13 @@ export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, Mempool
     name: 'mempool',
     words: mempoolMail,
     reads: NO_READS,
-    start: () => ({
+    start: (_boot, turn) => ({
       state: {
         pool: new Pool(config),
-        gossip: new Gossip(config),
+        gossip: new Gossip(
+          config,
+          BigInt(turn.draw(RELAY_STEPS)) * (config.gossipPeriodNs / BigInt(RELAY_STEPS)),
+        ),
         asked: new Map(),
         tagNext: 1,
         isNotified: false,

@@ -3,6 +3,7 @@
 
 import { sha256 } from '#platform';
 import type { ExecTxResult } from './abci.ts';
+import { equalBytes } from './bytes.ts';
 import { leafHashWith, merkleRoot, rootOfLeaves } from './merkle.ts';
 import {
   type Commit,
@@ -29,7 +30,22 @@ export const dataHash = (txs: readonly Uint8Array[]): Hash => merkleRoot(txs.map
 
 /** CometBFT cdcEncode: a wrapper message of one field, and nothing at all for the empty value. */
 const writeWrapped = (writer: ProtoWriter, bytes: Uint8Array): void => writer.bytes(0x0a, bytes);
-const wrapped = (bytes: Uint8Array): Hash => leafHashWith(writeWrapped, bytes);
+
+/** Most fields of a header stood in the one before: the last few leaves are remembered by their bytes. */
+const LEAVES_REMEMBERED = 16;
+const leaves: { readonly of: Uint8Array; readonly hash: Hash }[] = [];
+let oldestLeaf = 0;
+
+function wrapped(bytes: Uint8Array): Hash {
+  for (let i = 0; i < leaves.length; i++) {
+    const known = leaves[i]!;
+    if (equalBytes(known.of, bytes)) return known.hash;
+  }
+  const hash = leafHashWith(writeWrapped, bytes);
+  leaves[oldestLeaf] = { of: bytes, hash };
+  oldestLeaf = (oldestLeaf + 1) % LEAVES_REMEMBERED;
+  return hash;
+}
 
 const writeText = (writer: ProtoWriter, text: string): void => writer.text(0x0a, text);
 const writeHeight = (writer: ProtoWriter, height: bigint): void => writer.int64(0x08, height);

@@ -1,8 +1,8 @@
 // Owns signing in the simulator: real ed25519, or "sim-crypto", whose signatures cost a hash and cannot be
 // forged inside the simulation.
 
-import { ed25519PublicKey, ed25519Sign, sha256, sha512, utf8Encode } from '#platform';
-import { copyOf, equalBytes } from '../protocol/bytes.ts';
+import { ed25519PublicKey, ed25519Sign, sha256, utf8Encode } from '#platform';
+import { copyOf, equalBytes, roomFor } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { PublicKey } from '../protocol/types.ts';
@@ -27,7 +27,7 @@ export const ed25519Key = (seed: Uint8Array): SigningKey => ({
 const REMEMBERED = 8192;
 
 /**
- * Signature = SHA-512(secret, public key, message). The secret is the world's; no actor ever sees it, so a
+ * Signature = A, SHA-256(secret, A) with A = SHA-256(secret, public key, message). The secret is the world's; no actor ever sees it, so a
  * liar can only sign with the key whose `SigningKey` it was given. Public keys are real, so addresses and
  * sets are too.
  */
@@ -66,7 +66,12 @@ export class SimCrypto {
     scratch.set(this.secret);
     scratch.set(publicKey, 32);
     scratch.set(message, 64);
-    return sha512(scratch.subarray(0, length));
+    const first = sha256(scratch.subarray(0, length));
+    scratch.set(first, 32);
+    const signature = roomFor(64);
+    signature.set(first);
+    signature.set(sha256(scratch.subarray(0, 64)), 32);
+    return signature;
   }
 
   private remember(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): void {

@@ -31,7 +31,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
       hearEvidence(v, peer, payload.bytes);
       continue;
     }
-    const message = messageOf(payload.bytes, v.config.memo);
+    const message = messageOf(payload, v.config.memo);
     if (isRefusal(message)) {
       v.score(peer, message.because);
       return;
@@ -86,7 +86,9 @@ function keepForLater(v: ValidatorState, peer: PeerId, payload: Payload, message
 
 function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
   if (v.isReplaying) return;
-  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'heard', peer, ...payload }) });
+  const { channel, bytes } = payload;
+  const record = encodeRecord({ type: 'heard', peer, channel, bytes });
+  v.does({ type: 'append', log: 'consensus', record });
 }
 
 // --- where a peer stands -----------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ import {
   type VoteType,
 } from '../../protocol/types.ts';
 import { encodeBlock } from '../../protocol/wire/index.ts';
+import type { Payload } from '../turn.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellThoseAhead } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
@@ -153,6 +154,8 @@ function voteTime(v: ValidatorState): bigint {
   return now > least ? now : least;
 }
 
+const ownRecord = ({ channel, bytes }: Payload): Uint8Array => encodeRecord({ type: 'own', channel, bytes });
+
 /** Second turn: log it, make it durable, say it. */
 export function onSignedVote(v: ValidatorState, vote: Vote): void {
   const { consensus } = v;
@@ -162,7 +165,7 @@ export function onSignedVote(v: ValidatorState, vote: Vote): void {
     consensus.onVote(vote, '');
   } else if (vote.height === consensus.height - 1n) consensus.onLateCommit(vote);
   else return;
-  v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'own', ...payload }) });
+  v.does({ type: 'append', log: 'consensus', record: ownRecord(payload) });
   v.does({ type: 'sync', log: 'consensus' });
   pushOwn(v, vote, payload);
 }
@@ -299,7 +302,7 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
     payloads.push(payloadOf({ type: 'block-part', height: proposal.height, round: proposal.round, part }));
   }
   for (const payload of payloads) {
-    v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'own', ...payload }) });
+    v.does({ type: 'append', log: 'consensus', record: ownRecord(payload) });
   }
   v.does({ type: 'sync', log: 'consensus' });
   broadcast(v, payloads, (view) => {

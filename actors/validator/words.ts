@@ -30,14 +30,19 @@ const CHANNEL: Readonly<Record<ConsensusMessage['type'], number>> = {
   'vote-set-bits': CHANNEL_VOTE_SET_BITS,
 };
 
-function make(message: ConsensusMessage): Payload {
-  const bytes = encodeConsensusMessage(message);
-  decoded.set(bytes, message);
-  return { channel: CHANNEL[message.type], bytes };
+/**
+ * What the bytes say, once somebody has decoded them: nodes of a process that share a payload share the value, and who encoded it knows
+ * it. No part of the payload's own bytes.
+ */
+interface Understood extends Payload {
+  said?: ConsensusMessage | Refusal;
 }
 
-/** What bytes say: nodes of a process that share a buffer share the value, and who encoded it knows it. */
-const decoded = new WeakMap<Uint8Array, ConsensusMessage | Refusal>();
+const make = (message: ConsensusMessage): Understood => ({
+  channel: CHANNEL[message.type],
+  bytes: encodeConsensusMessage(message),
+  said: message,
+});
 
 const ofVote = new WeakMap<object, Payload>();
 
@@ -66,13 +71,11 @@ export const evidencePayload = (evidence: readonly Evidence[]): Payload => ({
   bytes: encodeEvidenceList(evidence),
 });
 
-export function messageOf(bytes: Uint8Array, memo: boolean): ConsensusMessage | Refusal {
-  if (!memo) return decodeConsensusMessage(bytes);
-  const known = decoded.get(bytes);
-  if (known !== undefined) return known;
-  const message = decodeConsensusMessage(bytes);
-  decoded.set(bytes, message);
-  return message;
+export function messageOf(payload: Payload, memo: boolean): ConsensusMessage | Refusal {
+  if (!memo) return decodeConsensusMessage(payload.bytes);
+  const understood = payload as Understood;
+  understood.said ??= decodeConsensusMessage(payload.bytes);
+  return understood.said;
 }
 
 const blocks = new WeakMap<Uint8Array, Block | Refusal>();

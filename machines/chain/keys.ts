@@ -17,8 +17,11 @@ function family(letter: string): (height: bigint) => Uint8Array {
 }
 
 /** The height in a key of any family. */
-export const heightOfKey = (key: Uint8Array): bigint =>
-  new DataView(key.buffer, key.byteOffset, key.length).getBigUint64(1, false);
+export function heightOfKey(key: Uint8Array): bigint {
+  let height = 0;
+  for (let i = 1; i < 9; i++) height = height * 256 + (key[i] as number);
+  return BigInt(height);
+}
 
 /** protobuf Block. */
 export const blockKey = family('b');

@@ -25,7 +25,10 @@ export interface MempoolConfig {
   readonly blockTxBytesMax: bigint;
   /** Until the first block: gas that one transaction may want (-1: no limit). */
   readonly gasMax: bigint;
-  /** A transaction of a peer waits this long before we pass it on: by then most are known or in a block. */
+  /**
+   * A transaction of a peer waits this long before we pass it on, and up to as long again, each node another
+   * while: by then most are known or in a block.
+   */
   readonly gossipPeriodNs: bigint;
   /** One of our own goes out at once, unless one did so this recently: then both go together. */
   readonly burstNs: bigint;

@@ -64,12 +64,16 @@ type Pace = Pick<MempoolConfig, 'gossipPeriodNs' | 'burstNs' | 'reofferNs' | 'ba
 
 export class Gossip {
   private readonly pace: Pace;
+  /** How long what a peer sent us waits before we pass it on. */
+  private readonly relayAfterNs: bigint;
   private readonly peers = new Map<string, PeerQueues>();
   private urgentNotBeforeNs = 0n;
   private isEmpty = true;
 
-  constructor(pace: Pace) {
+  /** @param laterNs how much longer than others this node waits before it relays; each another. */
+  constructor(pace: Pace, laterNs = 0n) {
     this.pace = pace;
+    this.relayAfterNs = pace.gossipPeriodNs + laterNs;
   }
 
   /** A peer that comes, or comes back, knows nothing: it may have lost its pool. */
@@ -102,7 +106,7 @@ export class Gossip {
 
   entered(pooled: PoolTx, isLocal: boolean, nowNs: bigint): void {
     if (this.peers.size === 0) return;
-    const dueNs = isLocal ? this.urgentDueNs(nowNs) : nowNs + this.pace.gossipPeriodNs;
+    const dueNs = isLocal ? this.urgentDueNs(nowNs) : nowNs + this.relayAfterNs;
     this.isEmpty = false;
     for (const [peer, queues] of this.peers) {
       if (!pooled.knownBy.has(peer)) (isLocal ? queues.urgent : queues.relayed).push(pooled, dueNs);
