@@ -98,7 +98,18 @@ export function roomFor(size: number): Uint8Array {
   return new Uint8Array(slab, slabUsed - size, size); // `subarray` looks for species first
 }
 
-/** A copy of its own. */
+/** What V8 keeps inside an array object. */
+const SMALL_BYTES_MAX = 64;
+
+/**
+ * Bytes that do not keep a slab from being let go: for what stays long after its neighbours are gone.
+ */
+export function settled(bytes: Uint8Array): Uint8Array {
+  // To ask a small array for its buffer is what makes V8 give it one.
+  return bytes.length <= SMALL_BYTES_MAX || bytes.buffer.byteLength === SLAB_BYTES ? bytes.slice() : bytes;
+}
+
+/** A copy in a room of its own. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
   const copy = roomFor(bytes.length);
   copy.set(bytes);

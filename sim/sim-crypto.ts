@@ -2,7 +2,7 @@
 // forged inside the simulation.
 
 import { ed25519PublicKey, ed25519Sign, sha256, utf8Encode } from '#platform';
-import { copyOf, equalBytes, roomFor } from '../protocol/bytes.ts';
+import { equalBytes, roomFor } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { PublicKey } from '../protocol/types.ts';
@@ -25,6 +25,16 @@ export const ed25519Key = (seed: Uint8Array): SigningKey => ({
 
 /** Signatures remembered: those of some heights of a hundred validators. A power of two. */
 const REMEMBERED = 8192;
+/** A slot of memory: the signature (64), the key (32), the message. Longer messages are not remembered. */
+const SLOT_BYTES = 256;
+const KEY_AT = 64;
+const MESSAGE_AT = 96;
+
+/** Does `bytes` stand in `memory` from `at` on? */
+function standsAt(memory: Uint8Array, at: number, bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (memory[at + i] !== bytes[i]) return false;
+  return true;
+}
 
 /**
  * Signature = A, SHA-256(secret, A) with A = SHA-256(secret, public key, message). The secret is the world's; no actor ever sees it, so a
@@ -36,15 +46,16 @@ export class SimCrypto {
   private scratch = new Uint8Array(512);
   private readonly isRemembering: boolean;
   // Slot by the first bytes of the signature; what stands there is compared in full.
-  private readonly keys: (Uint8Array | undefined)[] = new Array(REMEMBERED);
-  private readonly messages: (Uint8Array | undefined)[] = new Array(REMEMBERED);
-  private readonly signatures: (Uint8Array | undefined)[] = new Array(REMEMBERED);
+  private readonly slots: Uint8Array;
+  private readonly messageSizes: Uint8Array;
 
   /** With `forget` every verification hashes: the verdicts are the same. */
   constructor(secret: Uint8Array, memory: 'remember' | 'forget' = 'remember') {
     must(secret.length === 32, 'the secret of a world has 32 bytes');
     this.secret = secret;
     this.isRemembering = memory === 'remember';
+    this.slots = new Uint8Array(this.isRemembering ? REMEMBERED * SLOT_BYTES : 0);
+    this.messageSizes = new Uint8Array(this.isRemembering ? REMEMBERED : 0);
   }
 
   key(seed: Uint8Array): SigningKey {
@@ -75,26 +86,30 @@ export class SimCrypto {
   }
 
   private remember(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): void {
+    if (message.length > SLOT_BYTES - MESSAGE_AT) return;
     const slot = slotOf(signature);
-    this.keys[slot] = publicKey;
-    this.messages[slot] = copyOf(message); // sign bytes may stand in a scratch buffer
-    this.signatures[slot] = copyOf(signature);
+    const at = slot * SLOT_BYTES;
+    this.slots.set(signature, at);
+    this.slots.set(publicKey, at + KEY_AT);
+    this.slots.set(message, at + MESSAGE_AT);
+    this.messageSizes[slot] = message.length;
+  }
+
+  private isRemembered(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+    if (!this.isRemembering) return false;
+    const slot = slotOf(signature);
+    const at = slot * SLOT_BYTES;
+    return (
+      this.messageSizes[slot] === message.length &&
+      standsAt(this.slots, at, signature) &&
+      standsAt(this.slots, at + KEY_AT, publicKey) &&
+      standsAt(this.slots, at + MESSAGE_AT, message)
+    );
   }
 
   readonly verify: Verify = (key: PublicKey, message: Uint8Array, signature: Uint8Array): boolean => {
     if (key.type !== 'ed25519' || key.bytes.length !== 32 || signature.length !== 64) return false;
-    if (this.isRemembering) {
-      const slot = slotOf(signature);
-      const known = this.signatures[slot];
-      if (
-        known !== undefined &&
-        equalBytes(known, signature) &&
-        equalBytes(this.keys[slot] as Uint8Array, key.bytes) &&
-        equalBytes(this.messages[slot] as Uint8Array, message)
-      ) {
-        return true;
-      }
-    }
+    if (this.isRemembered(key.bytes, message, signature)) return true;
     const isGood = equalBytes(this.mac(key.bytes, message), signature);
     if (isGood && this.isRemembering) this.remember(key.bytes, message, signature);
     return isGood;

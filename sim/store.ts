@@ -2,7 +2,7 @@
 // still take.
 
 import type { KeyValue, StoreName, Write } from '../actors/turn.ts';
-import { byteKey } from '../protocol/bytes.ts';
+import { byteKey, settled } from '../protocol/bytes.ts';
 import type { Store } from '../runtime/kernel/ports.ts';
 import type { Stream } from './choices.ts';
 import { type CrashHow, type DiskCounters, type DiskDoor, drawLost } from './disk-door.ts';
@@ -47,7 +47,7 @@ export class StoreMedium {
       const name = nameOf(key);
       undo.keys.push(name);
       undo.before.push(this.content.get(name));
-      this.put(name, remove ? undefined : { key, value });
+      this.put(name, remove ? undefined : { key, value: settled(value) });
     }
     this.undo.push(undo);
   }

@@ -78,17 +78,23 @@ export function messageOf(payload: Payload, memo: boolean): ConsensusMessage | R
   return understood.said;
 }
 
-const blocks = new WeakMap<Uint8Array, Block | Refusal>();
+/** Blocks of the last few heights of a process, by the buffer of their bytes; the stores keep those buffers, so a weak map would keep every block. */
+const BLOCKS_AT_HAND = 16;
+const blocks: { readonly bytes: Uint8Array; readonly block: Block | Refusal }[] = [];
+let oldest = 0;
 
 /** These bytes are what this block encodes to. */
-export const rememberBlock = (bytes: Uint8Array, block: Block): void => void blocks.set(bytes, block);
+export function rememberBlock(bytes: Uint8Array, block: Block | Refusal): void {
+  blocks[oldest] = { bytes, block };
+  oldest = (oldest + 1) % BLOCKS_AT_HAND;
+}
 
 /** A block by its bytes; nodes that share the buffer of its one part share the block, and so every hash of it. */
 export function blockOf(bytes: Uint8Array, memo: boolean): Block | Refusal {
   if (!memo) return decodeBlock(bytes);
-  const known = blocks.get(bytes);
-  if (known !== undefined) return known;
+  const known = blocks.find((each) => each.bytes === bytes);
+  if (known) return known.block;
   const block = decodeBlock(bytes);
-  blocks.set(bytes, block);
+  rememberBlock(bytes, block);
   return block;
 }

@@ -10,7 +10,7 @@ import {
   type RequestFinalizeBlock,
   type RequestQuery,
 } from '../../protocol/abci.ts';
-import { byteKey, concatBytes, hexUpperOf } from '../../protocol/bytes.ts';
+import { byteKey, concatBytes, hexUpperOf, settled } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { ABCI_VERSION, EMPTY_BYTES, type PublicKey, type ValidatorUpdate } from '../../protocol/types.ts';
@@ -170,7 +170,7 @@ export class KvStore implements Application {
     for (const tx of this.staged) {
       const pair = pairOfTx(tx);
       if (!pair) return { type: 'exception', value: { error: `unexpected tx format: ${utf8Decode(tx)}` } };
-      this.set(concatBytes(PAIR_PREFIX, pair.key), pair.value);
+      this.set(concatBytes(PAIR_PREFIX, pair.key), settled(pair.value));
     }
     this.staged = [];
     this.updates = [];

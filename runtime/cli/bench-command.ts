@@ -171,8 +171,8 @@ class Bench {
       heights: { from, to },
       heapBytes: { from: before.heapBytes, to: after.heapBytes },
       grownBytes: grown('heapBytes'),
-      storedBytesGrown: grown('storedBytes'),
-      storedEntriesGrown: grown('entries'),
+      storesBytesGrown: grown('storesBytes'),
+      storesEntriesGrown: grown('entries'),
     };
   }
 
@@ -226,7 +226,7 @@ function linesOf(report: Report): string[] {
   const { from, to } = heap.heights;
   lines.push(
     `heap from height ${grouped(from)} to ${grouped(to)}: grew by ${bytesName(heap.grownBytes)}; ` +
-      `the stores hold ${bytesName(heap.storedBytesGrown)} more, in ${grouped(heap.storedEntriesGrown)} entries`,
+      `a copy of what the stores took on meanwhile takes ${bytesName(heap.storesBytesGrown)} (${grouped(heap.storesEntriesGrown)} entries)`,
     `digest without memo: ${report.digestWithoutMemo}`,
     `measured in ${report.seconds} s on Node ${report.node}${report.memo ? '' : ', without memo'}`,
   );

@@ -3,8 +3,10 @@
 
 import { utf8Encode } from '#platform';
 import { validatorMail } from '../../actors/mail.ts';
-import { hexOf } from '../../protocol/bytes.ts';
+import type { KeyValue } from '../../actors/turn.ts';
+import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { must } from '../../protocol/refusal.ts';
 import { decodeWith, Reader } from '../../protocol/words.ts';
 import { makeCast, randomMesh } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
@@ -140,27 +142,45 @@ function votesIn(input: Uint8Array): number {
 
 export interface Held {
   readonly heapBytes: number;
-  /** Bytes of keys and values in all stores, a buffer that several nodes share counted once; and entries. */
-  readonly storedBytes: number;
+  /** What a copy of all stores takes in memory: keys, values (a buffer that several share once) and the maps that hold them. */
+  readonly storesBytes: number;
   readonly entries: number;
 }
 
 const EMPTY = new Uint8Array(0);
 
-export function held(run: BenchRun, collect: () => void): Held {
+function usedBytes(collect: () => void): number {
   collect();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
-  const buffers = new Set<ArrayBufferLike>();
+  return heapUsed + arrayBuffers;
+}
+
+/** What this process holds, and how much of it is what the stores hold: weighed by making it a second time. */
+export function held(run: BenchRun, collect: () => void): Held {
+  const heapBytes = usedBytes(collect);
+  const buffers = new Map<ArrayBufferLike, ArrayBuffer>();
+  const copyOf = (bytes: Uint8Array): Uint8Array => {
+    let buffer = buffers.get(bytes.buffer);
+    if (!buffer) {
+      buffer = new ArrayBuffer(bytes.buffer.byteLength);
+      buffers.set(bytes.buffer, buffer);
+    }
+    return new Uint8Array(buffer, bytes.byteOffset, bytes.length);
+  };
   let entries = 0;
+  const copies: Map<string, KeyValue>[] = [];
   for (const { disk } of run.world.machines) {
     for (const medium of disk.image().stores.values()) {
+      const copy = new Map<string, KeyValue>();
       for (const { key, value } of medium.range(EMPTY, EMPTY, Number.MAX_SAFE_INTEGER)) {
         entries++;
-        buffers.add(key.buffer).add(value.buffer);
+        copy.set(byteKey(key), { key: key.slice(), value: copyOf(value) });
       }
+      copies.push(copy);
     }
   }
-  let storedBytes = 0;
-  for (const buffer of buffers) storedBytes += buffer.byteLength;
-  return { heapBytes: heapUsed + arrayBuffers, storedBytes, entries };
+  buffers.clear();
+  const storesBytes = usedBytes(collect) - heapBytes;
+  must(copies.length > 0, 'weighed while it lives');
+  return { heapBytes, storesBytes, entries };
 }
