@@ -1,7 +1,7 @@
 // Block sync as an actor: fetches what the chain has beyond our store, block by block, and serves what our
 // store has (spec 5.12).
 
-import { blockKey } from '../machines/chain/keys.ts';
+import { blockKey, STORE_RANGE_KEY, storeRange } from '../machines/chain/keys.ts';
 import { blockResponseOf } from '../machines/sync/block-response.ts';
 import type { SyncConfig } from '../machines/sync/config.ts';
 import { SyncPool } from '../machines/sync/pool.ts';
@@ -13,21 +13,25 @@ import {
   encodeBlocksyncMessage,
   encodeCommit,
 } from '../protocol/wire/index.ts';
+import { decodeWith } from '../protocol/words.ts';
 import { type BlocksyncMail, blocksyncMail, type ValidatorMail } from './mail.ts';
 import { type Effect, type KeyValue, type Logic, NO_READS, type PeerId, type Turn } from './turn.ts';
 
 export interface BlocksyncState {
   /** Greeted peers, and how many loads are under way for each. */
   readonly peers: Map<PeerId, number>;
-  /** Null until the handshake is done. Heights of blocks in the store; 0: none. */
+  /**
+   * Null until the handshake is done. Heights of blocks in the store when we last knew, 0: none; once we only
+   * serve, consensus goes on without telling us, and who asks is answered from the store itself.
+   */
   stored: { base: bigint; height: bigint } | null;
   /** Null: we only serve. */
   pool: SyncPool | null;
   /** Answers to requests of then may still come. */
   hasSynced: boolean;
   beginsAtNs: bigint;
-  /** Blocks being read for peers, by tag. */
-  readonly loads: Map<number, { readonly peer: PeerId; readonly height: bigint }>;
+  /** What is being read for peers, by tag: a block, or how far the store reaches. */
+  readonly loads: Map<number, { readonly peer: PeerId; readonly height: bigint | 'status' }>;
   tagNext: number;
 }
 
@@ -56,9 +60,9 @@ export function blocksyncLogic(config: SyncConfig): Logic<BlocksyncState, Blocks
       effects: [],
     }),
     receive: (state, message, turn) => new BlocksyncTurn(config, state, turn).receive(message),
-    look: ({ pool, stored }) => ({
+    look: ({ pool }) => ({
       mode: pool ? 'sync' : 'serve',
-      height: pool?.height ?? stored?.height ?? null,
+      height: pool?.height ?? null,
       claimed: pool?.claimedHeight ?? null,
     }),
   };
@@ -89,9 +93,6 @@ class BlocksyncTurn {
         break;
       case 'loaded':
         this.onLoaded(message.tag, message.found);
-        break;
-      case 'store-height':
-        this.state.stored = { base: message.base, height: message.height };
         break;
       case 'peer-up':
         this.onPeerUp(message.peer);
@@ -137,8 +138,7 @@ class BlocksyncTurn {
   private onPeerUp(peer: PeerId): void {
     if (this.state.peers.size === 0) this.state.pool?.beginPatience(this.nowNs);
     this.state.peers.set(peer, 0);
-    if (!this.state.stored) return;
-    this.send([peer], this.status());
+    this.tellStatus(peer);
     if (this.state.pool) this.send([peer], { type: 'status-request' });
   }
 
@@ -204,7 +204,7 @@ class BlocksyncTurn {
         this.onBlockRequest(peer, message.height);
         return true;
       case 'status-request':
-        if (this.state.stored) this.send([peer], this.status());
+        this.tellStatus(peer);
         return true;
       case 'status-response':
         this.state.pool?.range(peer, message.base, message.height, this.nowNs);
@@ -238,18 +238,27 @@ class BlocksyncTurn {
   }
 
   private onBlockRequest(peer: PeerId, height: bigint): void {
-    const { stored, peers, loads } = this.state;
+    if (!this.state.stored) return; // it will ask again
+    if (height < 1n) this.send([peer], { type: 'no-block-response', height });
+    else this.load(peer, height, blockKey(height), blockKey(height + 1n));
+  }
+
+  /** Where our store reaches. */
+  private tellStatus(peer: PeerId): void {
+    const { stored, pool } = this.state;
+    if (!stored) return;
+    if (pool) this.send([peer], this.status());
+    else this.load(peer, 'status', STORE_RANGE_KEY, Uint8Array.of(...STORE_RANGE_KEY, 0));
+  }
+
+  private load(peer: PeerId, height: bigint | 'status', from: Uint8Array, to: Uint8Array): void {
+    const { peers, loads } = this.state;
     const loading = peers.get(peer);
-    if (!stored || loading === undefined || loading >= LOADS_PER_PEER_MAX) return; // it will ask again
-    if (height < stored.base || height > stored.height || height < 1n) {
-      this.send([peer], { type: 'no-block-response', height });
-      return;
-    }
+    if (loading === undefined || loading >= LOADS_PER_PEER_MAX) return; // it will ask again
     const tag = this.state.tagNext;
     this.state.tagNext = tag === 0xffff_ffff ? 1 : tag + 1;
     loads.set(tag, { peer, height });
     peers.set(peer, loading + 1);
-    const [from, to] = [blockKey(height), blockKey(height + 1n)];
     this.effects.push({ type: 'load', store: 'chain', from, to, limit: 1, tag });
   }
 
@@ -260,6 +269,13 @@ class BlocksyncTurn {
     const loading = peers.get(peer);
     if (loading === undefined) return; // gone in the meantime
     peers.set(peer, Math.max(0, loading - 1));
+    if (height === 'status') {
+      const value = found[0]?.value;
+      if (value)
+        this.state.stored = decodeWith(storeRange, value) ?? unreachable('our own store does not decode');
+      this.send([peer], this.status());
+      return;
+    }
     const block = found[0]?.value;
     if (!block) this.send([peer], { type: 'no-block-response', height });
     else this.sendBytes([peer], blockResponseOf(block));

@@ -101,8 +101,6 @@ export const blocksyncMail = union({
   'block-applied': { height: i64 },
   /** The block of this height, or the commit of the next, does not verify: both senders lied or are broken. */
   'block-refused': { height: i64, because: text },
-  /** Consensus committed a height: what we can serve grew. */
-  'store-height': { height: i64, base: i64 },
 });
 export type BlocksyncMail = Of<typeof blocksyncMail>;
 

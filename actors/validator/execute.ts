@@ -11,6 +11,7 @@ import {
   STATE_KEY,
   STORE_RANGE_KEY,
   seenCommitKey,
+  storeRange,
   validatorsKey,
 } from '../../machines/chain/keys.ts';
 import type { HeightStart } from '../../machines/consensus/consensus.ts';
@@ -30,14 +31,12 @@ import {
   encodeResponseFinalizeBlock,
   encodeValidatorSet,
 } from '../../protocol/wire/index.ts';
-import { encodeWith, i64, record } from '../../protocol/words.ts';
+import { encodeWith } from '../../protocol/words.ts';
 import type { Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord, hasEnded } from './logbook.ts';
 import { follow, requestsFor } from './shared.ts';
 import type { ValidatorState } from './state.ts';
-
-export const storeRange = record({ base: i64, height: i64 });
 
 export interface Execution {
   readonly id: BlockId;
@@ -239,7 +238,6 @@ function tellOthers(
   const made = v.pool.onCommitted(v.facts());
   for (const each of made) storeEvidence(v, each);
   if (made.length > 0) gossipEvidence(v);
-  if (source === 'consensus') v.tell('blocksync', { type: 'store-height', height, base: v.store.base });
   if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });
 }
 

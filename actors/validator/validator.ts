@@ -1,7 +1,7 @@
 // The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
 
 import { isValidatorAlone } from '../../machines/chain/alone.ts';
-import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY } from '../../machines/chain/keys.ts';
+import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
@@ -22,7 +22,7 @@ import { decodeWith } from '../../protocol/words.ts';
 import { type ValidatorMail, validatorMail } from '../mail.ts';
 import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
-import { execute, heightStart, onCommitted, onFinalized, storeRange, tellMempool } from './execute.ts';
+import { execute, heightStart, onCommitted, onFinalized, tellMempool } from './execute.ts';
 import { gossipEvidence, greet, keepGossiping, onGossipTick, onReadForPeer } from './gossiping.ts';
 import {
   afterApply,

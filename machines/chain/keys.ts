@@ -1,6 +1,7 @@
 // Where things lie in the `chain` store: one-letter families, heights big-endian so that ranges are in height order.
 
 import { utf8Encode } from '#platform';
+import { i64, record } from '../../protocol/words.ts';
 
 function family(letter: string): (height: bigint) => Uint8Array {
   const code = letter.charCodeAt(0);
@@ -51,7 +52,8 @@ function withTail(letter: string, height: bigint, tail: Uint8Array): Uint8Array 
 
 /** protobuf State: what is true after the last executed block. */
 export const STATE_KEY = utf8Encode('state');
-/** `{ base, height }` of the blocks stored (i64, i64 little-endian, `protocol/words`). */
+/** `storeRange` of the blocks stored. */
 export const STORE_RANGE_KEY = utf8Encode('range');
+export const storeRange = record({ base: i64, height: i64 });
 /** The genesis document of the first start, as its JSON text. */
 export const GENESIS_KEY = utf8Encode('genesis');

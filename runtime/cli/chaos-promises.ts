@@ -2,8 +2,8 @@
 // begins.
 
 import type { Boot } from '../../actors/turn.ts';
-import { storeRange } from '../../actors/validator/execute.ts';
 import { logRecord } from '../../actors/validator/logbook.ts';
+import { storeRange } from '../../machines/chain/keys.ts';
 import { lastSignWords, STEP_PROPOSE, stepOfVote } from '../../machines/privval/last-sign.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';
 import type { Proposal, Vote } from '../../protocol/types.ts';

@@ -3,9 +3,14 @@
 
 import { join } from 'node:path';
 import { sha256, utf8Decode, utf8Encode } from '#platform';
-import { storeRange } from '../../actors/validator/execute.ts';
 import { pairOfTx } from '../../machines/apps/kvstore-tx.ts';
-import { blockKey, STATE_KEY, STORE_RANGE_KEY, seenCommitKey } from '../../machines/chain/keys.ts';
+import {
+  blockKey,
+  STATE_KEY,
+  STORE_RANGE_KEY,
+  seenCommitKey,
+  storeRange,
+} from '../../machines/chain/keys.ts';
 import { byteKey, concatBytes, equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';

@@ -1,13 +1,13 @@
 // The handshake table of spec 5.8, row by row: every combination of the application's height A, the state's S and the block store's B and base.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { storeRange } from '../../actors/validator/execute.ts';
 import {
   blockKey,
   responseKey,
   STATE_KEY,
   STORE_RANGE_KEY,
   seenCommitKey,
+  storeRange,
 } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { encodeWith } from '../../protocol/words.ts';

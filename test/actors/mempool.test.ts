@@ -126,7 +126,7 @@ it('passes on what it heard after a while, to those who may lack it, in one mess
     'publish checked',
   ]);
   expect(settle(pool, heard('b', 2))).toEqual([]);
-  pool.monoNs = 100n * MS;
+  pool.monoNs = 200n * MS; // a period, and this node's own while of at most another
   const effects = pool.tell({ type: 'timer', timer: 'gossip' });
   expect(sentOf(effects)).toEqual([
     ['b', [1]],
