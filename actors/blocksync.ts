@@ -42,7 +42,12 @@ const BEGIN = 'begin';
 const CHECK = 'check';
 const STATUS = 'status';
 
-export function blocksyncLogic(config: SyncConfig): Logic<BlocksyncState, BlocksyncMail> {
+export interface BlocksyncConfig extends SyncConfig {
+  /** How many peers this node is to connect to; 0: whoever comes. */
+  readonly peersKnown: number;
+}
+
+export function blocksyncLogic(config: BlocksyncConfig): Logic<BlocksyncState, BlocksyncMail> {
   return {
     name: 'blocksync',
     words: blocksyncMail,
@@ -70,12 +75,12 @@ export function blocksyncLogic(config: SyncConfig): Logic<BlocksyncState, Blocks
 
 /** One turn: what was heard, and the effects so far. */
 class BlocksyncTurn {
-  private readonly config: SyncConfig;
+  private readonly config: BlocksyncConfig;
   private readonly state: BlocksyncState;
   private readonly nowNs: bigint;
   private readonly effects: Effect[] = [];
 
-  constructor(config: SyncConfig, state: BlocksyncState, turn: Turn) {
+  constructor(config: BlocksyncConfig, state: BlocksyncState, turn: Turn) {
     this.config = config;
     this.state = state;
     this.nowNs = turn.monoNs;
@@ -159,11 +164,17 @@ class BlocksyncTurn {
   /** Requests and the next block for the validator follow from where we stand, whatever just happened. */
   private goOn(): void {
     const { pool, beginsAtNs } = this.state;
-    if (!pool || this.nowNs < beginsAtNs) return;
+    if (!pool || (this.nowNs < beginsAtNs && !this.haveMostReported(pool))) return;
     for (const { peer, height } of pool.plan(this.nowNs))
       this.send([peer], { type: 'block-request', height });
     const next = pool.handOver();
     if (next) this.tellValidator({ type: 'block-fetched', ...next });
+  }
+
+  /** Then there is nothing to wait for: the wait is for peers to connect. */
+  private haveMostReported(pool: SyncPool): boolean {
+    const { peersKnown } = this.config;
+    return peersKnown > 0 && pool.reports * 2 > peersKnown;
   }
 
   private onApplied(height: bigint): void {

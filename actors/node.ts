@@ -98,7 +98,7 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
       appLogic({ application }),
       ...signers,
       mempoolLogic(mempoolConfig(config, genesis)),
-      blocksyncLogic(config.sync),
+      blocksyncLogic({ ...config.sync, peersKnown: config.peers.length }),
       validator,
       dialerLogic({ ...DEFAULT_DIALER, self: config.id, peers: config.peers }),
     ],

@@ -6,7 +6,7 @@ import type { NodeEvent } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../protocol/types.ts';
-import type { TurnRecord } from '../runtime/kernel/node.ts';
+import type { TurnRecord } from '../runtime/kernel/record.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
 import { Choices } from './choices.ts';

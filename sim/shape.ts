@@ -5,7 +5,7 @@
 import { hexOf } from '../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_STATE, CHANNEL_VOTE, CHANNEL_VOTE_SET_BITS } from '../protocol/messages.ts';
 import { RunningDigest } from '../runtime/kernel/digest.ts';
-import type { TurnRecord } from '../runtime/kernel/node.ts';
+import type { TurnRecord } from '../runtime/kernel/record.ts';
 import type { Machine } from './machine.ts';
 
 /** Places in `portAnswers`, which every actor's mail begins with. */

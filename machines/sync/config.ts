@@ -3,7 +3,10 @@
 const MS = 1_000_000n;
 
 export interface SyncConfig {
-  /** After the start, until the first request: peers need a moment to connect. */
+  /**
+   * After the start, until the first request: peers need a moment to connect. It ends early when more than
+   * half of those that the node knows have said what they have.
+   */
   readonly waitNs: bigint;
   /** How often to look whether we are caught up, and for peers that keep us waiting. */
   readonly checkNs: bigint;

@@ -115,6 +115,11 @@ export class SyncPool {
     return false;
   }
 
+  /** How many peers said what they have. */
+  get reports(): number {
+    return this.peers.size;
+  }
+
   /** What the peers claim at most; 0: nothing. */
   get claimedHeight(): bigint {
     let claimed = 0n;

@@ -5,7 +5,7 @@ import { Bug, must } from '../../protocol/refusal.ts';
 import { type Codec, decodeWith, Writer } from '../../protocol/words.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
-import { OneTurn } from './node.ts';
+import { OneTurn } from './record.ts';
 import { DIGEST_BYTES, type TraceHeader, type TraceRecord } from './trace.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type

@@ -6,7 +6,7 @@ import type { ActorName, Boot } from '../../actors/turn.ts';
 import { crc32c } from '../../protocol/crc32c.ts';
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { Reader, Writer } from '../../protocol/words.ts';
-import { KIND } from './node.ts';
+import { KIND } from './record.ts';
 
 export const TRACE_FORMAT = 'rehearsal-trace/1';
 /** Bytes of the running digest that stand in each record. */

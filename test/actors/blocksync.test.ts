@@ -68,7 +68,7 @@ function blockAt(height: bigint): Block {
 }
 
 type Blocksync = Driven<BlocksyncState, BlocksyncMail>;
-const blocksync = (): Blocksync => new Driven(blocksyncLogic(DEFAULT_SYNC));
+const blocksync = (peersKnown = 0): Blocksync => new Driven(blocksyncLogic({ ...DEFAULT_SYNC, peersKnown }));
 
 const heard = (peer: string, ...messages: BlocksyncMessage[]): BlocksyncMail => ({
   type: 'heard',
@@ -117,6 +117,14 @@ it('says where it is to who comes, and asks everybody when it has to sync', () =
   expect(sentOf(driven.tell(up('b')))).toEqual(['b: status-response 5', 'b: status-request']);
   expect(sentOf(driven.tell(heard('b', { type: 'status-request' })))).toEqual(['b: status-response 5']);
   expect(sentOf(driven.tell(timer('status')))).toEqual(['a,b: status-request']);
+});
+
+it('begins before the wait is over when most of the peers that it knows have reported', () => {
+  const driven = blocksync(3);
+  for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
+  driven.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
+  expect(sentOf(driven.tell(status('a', 9n)))).toEqual([]);
+  expect(sentOf(driven.tell(status('b', 9n)))).toContain('a: block-request 1');
 });
 
 it('fetches in order and hands over one block at a time, with the commit of the next', () => {

@@ -2,7 +2,8 @@
 
 import { configOfValue, configValue, type NodeConfig, nodeCast } from '../../../actors/node.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
-import type { Node, TurnRecord } from '../../../runtime/kernel/node.ts';
+import type { Node } from '../../../runtime/kernel/node.ts';
+import type { TurnRecord } from '../../../runtime/kernel/record.ts';
 import { type Cast, Replay } from '../../../runtime/kernel/replay.ts';
 import {
   encodeHeader,

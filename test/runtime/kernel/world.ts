@@ -4,8 +4,9 @@ import type { Effect, LocalMessage, Logic, PeerId } from '../../../actors/turn.t
 import { portAnswers } from '../../../actors/turn.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import { type Of, text, u32, union } from '../../../protocol/words.ts';
-import { Node, type TurnRecord, type Watcher } from '../../../runtime/kernel/node.ts';
+import { Node, type Watcher } from '../../../runtime/kernel/node.ts';
 import type { NetListener, Ports, Timer } from '../../../runtime/kernel/ports.ts';
+import type { TurnRecord } from '../../../runtime/kernel/record.ts';
 
 export const words = union({
   ...portAnswers,
