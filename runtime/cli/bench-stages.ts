@@ -27,6 +27,7 @@ const STAGES: readonly (readonly [string, string])[] = [
   ['sim/', 'world'],
   ['runtime/kernel/digest', 'digest'],
   ['runtime/kernel/effects', 'digest'],
+  ['runtime/kernel/record', 'digest'],
   ['runtime/kernel/', 'kernel'],
   ['machines/mempool/', 'mempool'],
   ['actors/mempool', 'mempool'],
