@@ -102,27 +102,46 @@ export function greet(v: ValidatorState, view: PeerView): void {
 
 // --- ticks -----------------------------------------------------------------------------------------------------------
 
-/** Ticks run while a height is undecided or peers ask from behind; an idle node is quiet. */
+/**
+ * Ticks run while a height is undecided; between heights a node is quiet. Who waits for transactions (without empty blocks) may have missed
+ * a height that peers decided meanwhile, so it says where it stands at the slow pace.
+ */
 export function keepGossiping(v: ValidatorState): void {
-  if (v.gossipRuns || v.mode !== 'consensus' || v.views.size === 0) return;
-  const { step } = v.consensus;
-  if (step === 'newHeight' || step === 'newRound') return;
-  v.gossipRuns = true;
-  const period = v.consensus.config.gossipNs;
+  if (v.mode !== 'consensus' || v.views.size === 0) return;
+  const { step, config } = v.consensus;
+  if (step === 'newHeight') return;
+  const pace = step === 'newRound' ? 'slow' : 'fast';
+  if (v.gossipRuns === 'fast' || v.gossipRuns === pace) return;
+  v.gossipRuns = pace;
+  const period = pace === 'slow' ? config.reofferNs : config.gossipNs;
   const jitter = BigInt(v.turn.draw(1024)) * (period / 4096n);
   v.does({ type: 'schedule', timer: 'gossip', afterNs: period + jitter });
 }
 
 /** The height is decided: nobody needs what it was made of, but who asks. */
 export function restGossip(v: ValidatorState): void {
-  if (!v.gossipRuns) return;
-  v.gossipRuns = false;
+  if (v.gossipRuns === 'no') return;
+  v.gossipRuns = 'no';
   v.does({ type: 'cancel', timer: 'gossip' });
 }
 
 export function onGossipTick(v: ValidatorState): void {
-  v.gossipRuns = false;
+  v.gossipRuns = 'no';
   if (v.mode !== 'consensus') return;
+  if (v.consensus.step === 'newRound') sayWhereWeStand(v);
+  else gossip(v);
+  keepGossiping(v);
+}
+
+function sayWhereWeStand(v: ValidatorState): void {
+  for (const view of v.views.values()) {
+    view.told = '';
+    const step = roundStep(v.consensus, view, startedSeconds(v));
+    if (step) send(v, [view.peer], [payloadOf(step)]);
+  }
+}
+
+function gossip(v: ValidatorState): void {
   v.ticks++;
   const { config } = v.consensus;
   const ticksPerOffer = Number(config.reofferNs / config.gossipNs) || 1;
@@ -137,7 +156,6 @@ export function onGossipTick(v: ValidatorState): void {
     if (step) send(v, [view.peer], [payloadOf(step)]);
     else sendMessages(v, view, messages);
   }
-  keepGossiping(v);
 }
 
 /** A height begins and peers are beyond it: said at once, so that they serve the next one, and do not wait for our next tick. */

@@ -85,7 +85,8 @@ export class ValidatorState {
   unproposed: Extract<Said, { say: 'propose' }> | null = null;
   /** A timer id per kind that runs now, so that a stale one is cancelled; null: none. */
   readonly timers = new Map<string, string | null>();
-  gossipRuns = false;
+  /** At which pace the gossip timer runs. */
+  gossipRuns: 'no' | 'slow' | 'fast' = 'no';
   ticks = 0;
   startedNs = 0n;
   /** When the last height was decided, on the monotonic clock. */
