@@ -51,12 +51,13 @@ function onRequest(state: AppState, { from, tag, request }: Extract<AppMail, { t
   if (request.type === 'finalize-block') state.height = request.value.height;
   if (response.type !== 'commit') return [reply];
   // Not durable on purpose: an application of others may be behind after a crash too, so the handshake must
-  // cope (spec 5.8).
+  // cope (spec 5.8). But who lets go of blocks must never need them again.
+  const durable = response.value.retainHeight > 0n;
   const writes = state.application.drainWrites();
   const stateDigest = digestOf(state);
   const applied: Effect = { type: 'publish', event: { type: 'applied', height: state.height, stateDigest } };
   if (writes.length === 0) return [reply, applied];
-  return [{ type: 'store', store: 'app', writes, durable: false }, reply, applied];
+  return [{ type: 'store', store: 'app', writes, durable }, reply, applied];
 }
 
 function digestOf({ application, height }: AppState): Uint8Array {

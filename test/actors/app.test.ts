@@ -4,7 +4,7 @@ import type { AppMail } from '../../actors/mail.ts';
 import type { Effect, KeyValue } from '../../actors/turn.ts';
 import { applicationNamed } from '../../machines/apps/application.ts';
 import { KvStore } from '../../machines/apps/kvstore.ts';
-import type { AbciRequest } from '../../protocol/abci.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { EMPTY_BYTES, ZERO_TIME_NS } from '../../protocol/types.ts';
 import { Driven, only, said } from './drive.ts';
@@ -92,4 +92,18 @@ it('an application that keeps nothing writes nothing', () => {
   app.tell(request(1, finalize(1n, 'x')));
   expect(said(app.tell(request(2, COMMIT)))).toEqual(['tell validator answer', 'publish applied']);
   expect(() => app.tell({ type: 'timer', timer: 'x' })).toThrow();
+});
+
+it('a commit that lets go of blocks is durable before it answers', () => {
+  class Pruning extends KvStore {
+    override answer(asked: AbciRequest): AbciResponse {
+      const response = super.answer(asked);
+      return response.type === 'commit' ? { ...response, value: { retainHeight: 1n } } : response;
+    }
+  }
+  const app = new Driven(appLogic({ application: () => new Pruning() }), { logs: [], stores: [[]] });
+  app.tell(request(1, finalize(1n, 'a=b')));
+  const effects = app.tell(request(2, COMMIT));
+  expect(effects.map(({ type }) => type)).toEqual(['store', 'tell', 'publish']);
+  expect(only(effects, 'store')[0]?.durable).toBe(true);
 });
