@@ -35,7 +35,8 @@ export class VoteTally {
   version = 0;
   private readonly needed: bigint;
   private readonly buckets = new Map<string, Bucket>();
-  private readonly claims = new Map<string, string>();
+  /** What each peer claims to have seen two thirds for; null until one does. */
+  private claims: Map<string, string> | null = null;
 
   constructor(validators: ValidatorSet) {
     this.validators = validators;
@@ -105,18 +106,20 @@ export class VoteTally {
 
   /** The peer is gone: what it alone claimed is forgotten, so that strangers who come and go leave nothing. */
   forgetClaim(peer: string): void {
-    const key = this.claims.get(peer);
-    if (key === undefined) return;
-    this.claims.delete(peer);
+    const { claims } = this;
+    const key = claims?.get(peer);
+    if (!claims || key === undefined) return;
+    claims.delete(peer);
     const bucket = this.buckets.get(key);
     if (!bucket || bucket.sum > 0n) return;
-    for (const other of this.claims.values()) if (other === key) return;
+    for (const other of claims.values()) if (other === key) return;
     this.buckets.delete(key);
   }
 
   /** A peer says that it saw two thirds for this id. False: the same peer claimed another id before, which is a lie. */
   claim(peer: string, blockId: BlockId): boolean {
     const key = blockIdKey(blockId);
+    this.claims ??= new Map();
     const before = this.claims.get(peer);
     if (before !== undefined) return before === key;
     this.claims.set(peer, key);
