@@ -25,11 +25,11 @@ interface Range {
  * signatures or validators.
  */
 const REPEAT_UNTIL_S: Readonly<Record<string, number>> = {
-  '4 sim': 50,
-  '4 ed25519': 150,
-  10: 185,
-  30: 205,
-  100: 215,
+  '4 sim': 45,
+  '4 ed25519': 125,
+  10: 150,
+  30: 170,
+  100: 180,
 };
 const SEED = '1';
 const PLAIN: BenchNet = { validators: 4, crypto: 'sim', memo: true, txs: 1, seed: SEED };
