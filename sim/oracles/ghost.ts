@@ -173,20 +173,16 @@ export class GhostChain {
   }
 }
 
-/** Payloads that oracles look at one after the other, each once for every oracle: a handful. */
-const AT_HAND = 8;
-const decoded: { readonly bytes: Uint8Array; readonly message: ConsensusMessage | null }[] = [];
-let oldest = 0;
+/** In a large network a payload is relayed by many: each is decoded once. */
+const decoded = new WeakMap<Uint8Array, ConsensusMessage | null>();
 
 /** A payload of the consensus channels; null when it does not decode (a corrupt or lying one). */
 export function consensusMessage(bytes: Uint8Array): ConsensusMessage | null {
-  for (let i = 0; i < decoded.length; i++) {
-    const known = decoded[i];
-    if (known?.bytes === bytes) return known.message;
+  let message = decoded.get(bytes);
+  if (message === undefined) {
+    const fresh = decodeConsensusMessage(bytes);
+    message = isRefusal(fresh) ? null : (fresh as ConsensusMessage);
+    decoded.set(bytes, message);
   }
-  const fresh = decodeConsensusMessage(bytes);
-  const message = isRefusal(fresh) ? null : (fresh as ConsensusMessage);
-  decoded[oldest] = { bytes, message };
-  oldest = (oldest + 1) % AT_HAND;
   return message;
 }
