@@ -31,7 +31,7 @@ const AT_HAND = 16;
  * few are at hand in a ring: a weak map would cost more than most encodings.
  */
 function once<T>(encode: (value: T) => Uint8Array, key: (value: T) => object): (value: T) => Uint8Array {
-  const keys: (object | null)[] = new Array(AT_HAND).fill(null);
+  const keys: object[] = new Array(AT_HAND).fill(once); // which no letter is
   const made: Uint8Array[] = new Array(AT_HAND).fill(EMPTY_BYTES);
   let next = 0;
   return (value) => {

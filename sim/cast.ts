@@ -25,9 +25,11 @@ export interface Cast {
   readonly chainId: string;
   readonly genesis: string;
   readonly members: readonly Member[];
+  /** The wall time at which its world begins: that of the genesis. */
+  readonly epochNs: bigint;
 }
 
-/** 2024-01-01T00:00:00Z: the wall time at which every simulated world begins. */
+/** 2024-01-01T00:00:00Z: the genesis time of a cast of our own. */
 export const EPOCH_NS = 1_704_067_200_000_000_000n;
 
 const keyOf = (seed: Uint8Array): PublicKey => ({ type: 'ed25519', bytes: ed25519PublicKey(seed) });
@@ -75,7 +77,7 @@ export function makeCast(options: CastOptions): Cast {
     appHash: EMPTY_BYTES,
     appState: EMPTY_BYTES,
   };
-  return { chainId, genesis: formatGenesis(genesis), members };
+  return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS };
 }
 
 /** The validators of a real genesis as v0, v1, ... in its order, each with its own key. Keys of others are left aside. */
@@ -93,7 +95,8 @@ export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Ca
     const name = `v${members.length}`;
     members.push({ name, id: peerIdOf(name), seed: pair.seed, publicKey, power });
   }
-  return { chainId: genesis.chainId, genesis: genesisText, members };
+  const { chainId, genesisTimeNs: epochNs } = genesis;
+  return { chainId, genesis: genesisText, members, epochNs };
 }
 
 /** Pairs of member indexes that may talk. */

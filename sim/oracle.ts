@@ -10,6 +10,8 @@ export interface Violation {
   readonly node: string;
   readonly atNs: number;
   readonly height: bigint;
+  /** What an actor or an application threw. */
+  readonly thrown?: unknown;
 }
 
 /** How an oracle says that something is broken. */

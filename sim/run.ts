@@ -18,12 +18,14 @@ import type { OracleMaker } from './oracle.ts';
 import { allOracles, type OraclesOfRun } from './oracles/index.ts';
 import { addressFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
+import { scenarioRefusal } from './scenario/json.ts';
 import { Loader } from './scenario/load.ts';
 import { isDrawn, type NodeName, type Play, type Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';
 import { namesIn, Script } from './scenario/script.ts';
 import { Stage } from './scenario/stage.ts';
 import { Witness } from './scenario/witness.ts';
+import { ScenarioError } from './scenario/words.ts';
 import { Shape } from './shape.ts';
 import { actionText, eventText, lineOf } from './story.ts';
 import type { RunWatch, Verdict } from './verdict.ts';
@@ -64,7 +66,22 @@ export function scenarioOf(play: Play, choices: Choices): Scenario {
 export const scenarioUnder = (play: Play, seed: RunOptions['seed']): Scenario =>
   scenarioOf(play, new Choices({ seed }, 'forget'));
 
-export const runScenario = (play: Play, options: RunOptions): Verdict => new Run(play, options).run();
+/** @throws ScenarioError when the play or the seed is not one; it names the field. */
+export function runScenario(play: Play, options: RunOptions): Verdict {
+  if (typeof play !== 'object' || play === null)
+    throw new ScenarioError('runScenario takes a play: scenario(...)');
+  const seed = String((options as RunOptions | undefined)?.seed);
+  if (!SEED.test(seed)) throw new ScenarioError(`seed: expected a whole number from 0, not ${seed}`);
+  return new Run(play, options).run();
+}
+
+const SEED = /^[0-9]{1,20}$/;
+
+function checked(scenario: Scenario): Scenario {
+  const refusal = scenarioRefusal(scenario);
+  if (refusal) throw new ScenarioError(refusal.because);
+  return scenario;
+}
 
 class Run {
   private readonly options: RunOptions;
@@ -91,7 +108,7 @@ class Run {
     this.watch = options.watch ?? {};
     const { seed, recorded } = options;
     const choices = new Choices(recorded ? { recorded, beyond: { seed } } : { seed }, 'forget');
-    const scenario = longer(scenarioOf(play, choices), options.heights);
+    const scenario = longer(checked(scenarioOf(play, choices)), options.heights);
     this.play = scenario;
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
@@ -350,14 +367,15 @@ class Run {
       deliveries: world.deliveriesSoFar,
       transactions: { submitted: this.stage.transactions, committed: this.txsCommitted },
       faults: faultsOf(this.stage),
-      again: againLine(play.name, this.options, this.crypto),
+      again: againLine(this.options, this.crypto),
     };
   }
 }
 
-function againLine(name: string, { seed, crypto, heights }: RunOptions, used: string): string {
-  const more = `${crypto ? ` --crypto ${used}` : ''}${heights === undefined ? '' : ` --heights ${heights}`}`;
-  return `npx nodecli sim run ${name} --seed ${seed}${more}`;
+/** For a program; the command line knows what was typed, and says that. */
+function againLine({ seed, crypto, heights }: RunOptions, used: string): string {
+  const more = `${crypto ? `, crypto: '${used}'` : ''}${heights === undefined ? '' : `, heights: ${heights}`}`;
+  return `runScenario(play, { seed: '${seed}'${more} })`;
 }
 
 const castOf = ({ cast }: Scenario): Cast =>

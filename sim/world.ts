@@ -7,7 +7,7 @@ import { rememberingVerify, type Verify, verifySignature } from '../protocol/sig
 import { RunningDigest } from '../runtime/kernel/digest.ts';
 import { Node, type Watcher } from '../runtime/kernel/node.ts';
 import type { TurnRecord } from '../runtime/kernel/record.ts';
-import { addressOfMember, type Cast, configOf, type Edges, EPOCH_NS, fullMesh } from './cast.ts';
+import { addressOfMember, type Cast, configOf, type Edges, fullMesh } from './cast.ts';
 import type { Choices, Stream } from './choices.ts';
 import { type ClockSettings, MachineClock } from './clock.ts';
 import { Disk } from './disk.ts';
@@ -87,7 +87,7 @@ export class World {
       const config = configOf(cast, index, edges, { ...options.settings, crypto: options.crypto });
       const disk = new Disk(this.agenda, choices, member.name, options.disk);
       const clock = new MachineClock(this.agenda, {
-        epochNs: EPOCH_NS,
+        epochNs: cast.epochNs,
         skewNs: 0n,
         driftPpm: 0,
         ...options.clocks?.(index),
@@ -112,8 +112,9 @@ export class World {
     });
   }
 
-  private violate(oracle: string, what: string, at: Machine | null, height: bigint): void {
-    this.violations.push({ oracle, what, node: at?.name ?? '', atNs: this.agenda.now, height });
+  private violate(oracle: string, what: string, at: Machine | null, height: bigint, thrown?: unknown): void {
+    const where = { node: at?.name ?? '', atNs: this.agenda.now, height };
+    this.violations.push({ oracle, what, ...where, ...(thrown !== undefined && { thrown }) });
   }
 
   machine(name: string): Machine {
@@ -243,7 +244,7 @@ export class World {
       },
       bug: (_node, actor, error) => {
         const what = error instanceof Error ? error.message : String(error);
-        this.violate('hygiene', `${actor} threw: ${what}`, machine, machine.height);
+        this.violate('hygiene', `${actor} threw: ${what}`, machine, machine.height, error);
       },
       lost: () => {
         this.lostMail++;

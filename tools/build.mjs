@@ -26,7 +26,7 @@ function commit() {
       .toString()
       .trim();
   try {
-    return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '-dirty');
+    return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '-dirty');
   } catch {
     return 'unknown';
   }

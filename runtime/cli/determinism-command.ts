@@ -27,6 +27,8 @@ export async function determinismCommand(flags: DeterminismFlags): Promise<Exit>
   const pairs = countOf(flags.cryptoPairs, '--crypto-pairs', 0);
   const from = BigInt(seedOf(flags.from));
   const engines = flags.engines === undefined ? [] : enginesOf(flags.engines);
+  if (seeds === 0 && pairs === 0 && engines.length === 0)
+    throw new CliError('nothing to compare: give --seeds, --engines or --crypto-pairs');
   let holds = true;
   if (seeds > 0) holds = (await twice(seeds, from)) && holds;
   if (engines.length > 0) holds = (await onEngines(engines, from)) && holds;
@@ -84,8 +86,8 @@ async function onEngines(majors: readonly number[], from: bigint): Promise<boole
   }
   const [first, ...others] = found;
   if (!first || others.length === 0) {
-    print('engines: there are not two to compare');
-    return true;
+    print('engines: there are not two to compare, so nothing is shown');
+    return false;
   }
   const jobs = jobsFor(SEEDS_PER_ENGINE, from);
   const expected = await performAll(jobs, { node: first.path }, first.version);

@@ -1,6 +1,7 @@
 // The program `nodecli`: its commands, and how an error ends it.
 
 import { Command, CommanderError } from 'commander';
+import { ScenarioError } from '../../sim/scenario/words.ts';
 import { chaosCommand, clusterCommand } from './cluster-command.ts';
 import { simCommand } from './sim-command.ts';
 import { CliError, EXIT, packageVersion } from './usage.ts';
@@ -37,11 +38,16 @@ export async function main(argv: readonly string[]): Promise<number> {
 /** `nodecli ... | head` closes our output early: that is no error of ours. */
 function onBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(EXIT.holds);
-  throw error;
+  console.error(`nodecli: cannot write the output: ${error.message}`);
+  process.exit(EXIT.violated);
 }
 
 function told(error: unknown, wantsStack: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.usage;
+  if (error instanceof ScenarioError) {
+    console.error(`nodecli: this is not a scenario: ${error.message}`);
+    return EXIT.usage;
+  }
   if (error instanceof CliError) {
     console.error(`nodecli: ${error.message}`);
     return error.exit;

@@ -89,12 +89,17 @@ function watchOf(flags: RunFlags, bar: ProgressBar, trace: TraceWriter | null): 
 
 /** The line that reproduces a run names what was typed: a file, and the options that change the run. */
 function asTyped(verdict: Verdict, nameOrFile: string, flags: RunFlags): Verdict {
-  let again = `npx nodecli sim run ${nameOrFile} --seed ${verdict.seed}`;
+  let again = `npx nodecli sim run ${quoted(nameOrFile)} --seed ${verdict.seed}`;
   if (flags.crypto !== undefined) again += ` --crypto ${flags.crypto}`;
   if (flags.heights !== undefined) again += ` --heights ${flags.heights}`;
-  if (flags.genesis !== undefined) again += ` --genesis ${flags.genesis} --keys ${flags.keys}`;
+  if (flags.genesis !== undefined)
+    again += ` --genesis ${quoted(flags.genesis)} --keys ${quoted(flags.keys ?? '')}`;
   return { ...verdict, again };
 }
+
+/** As a shell takes it. */
+const quoted = (text: string): string =>
+  /^[\w./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 export function cryptoOf(text: string): 'sim' | 'ed25519' {
   if (text === 'sim' || text === 'ed25519') return text;

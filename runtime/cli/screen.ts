@@ -121,9 +121,10 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     '',
     `${verdict.holds ? 'HOLDS' : 'VIOLATED'}  ${verdict.scenario}, seed ${verdict.seed}, ${crypto}`,
   ];
-  for (const { oracle, what, node, atNs, height } of verdict.violations) {
+  for (const { oracle, what, node, atNs, height, thrown } of verdict.violations) {
     const where = [node, `height ${height}`, `${secondsOf(atNs)} s`].filter((part) => part !== '').join(', ');
     lines.push(row('violated', `${oracle}: ${what} (${where})`));
+    for (const frame of framesOf(thrown)) lines.push(row('', frame));
   }
   const heights = nodes.map(({ name, height, crashes }) => {
     const fell = crashes === 0 ? '' : ` (${crashes} ${crashes === 1 ? 'crash' : 'crashes'})`;
@@ -137,7 +138,7 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     row('heights', heights.join(', ')),
     row(
       'rounds',
-      `${rounds.laterThanFirst} heights took more than one, the longest went to round ${rounds.max}`,
+      `${rounds.laterThanFirst} of the heights decided took more than one; the furthest anybody went is round ${rounds.max}`,
     ),
     row('transactions', `${transactions.submitted} submitted, ${transactions.committed} committed`),
     row('faults', faultsLine(faults)),
@@ -146,6 +147,15 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     row('again', verdict.again),
   );
   return lines;
+}
+
+const FRAMES_SHOWN = 3;
+
+/** Where it was thrown: the first places of a stack. */
+function framesOf(thrown: unknown): string[] {
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+  const frames = stack.split('\n').filter((line) => /^ +at /.test(line));
+  return frames.slice(0, FRAMES_SHOWN).map((line) => line.trim());
 }
 
 function faultsLine(faults: Verdict['faults']): string {

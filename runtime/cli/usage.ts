@@ -46,7 +46,7 @@ export function nearest(wrong: string, names: readonly string[]): string | undef
   const scored = names.map((name) => ({ name, far: name.includes(wrong) ? 1 : distance(wrong, name) }));
   scored.sort((a, b) => a.far - b.far);
   const best = scored[0];
-  return best && best.far <= Math.max(3, wrong.length / 2) ? best.name : undefined;
+  return best && wrong !== '' && best.far <= Math.max(1, wrong.length / 3) ? best.name : undefined;
 }
 
 /** Levenshtein: letters to change, add or leave out. */

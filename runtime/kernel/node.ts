@@ -244,13 +244,26 @@ export class Node {
     this.endTurn(cell, 'turn', effects);
   }
 
+  /** False: what the actor wants to say has no bytes (an application of others may answer anything). */
+  private wrote(effects: readonly Effect[]): boolean {
+    const w = this.record.written();
+    const { length } = w;
+    try {
+      for (let i = 0; i < effects.length; i++) writeEffect(w, effects[i] as Effect, this.wordsOf);
+      return true;
+    } catch (error) {
+      w.length = length;
+      this.bug = error;
+      return false;
+    }
+  }
+
   private deliverLater(actor: ActorName, message: LocalMessage): void {
     this.backlog?.push(() => this.deliver(actor, message));
   }
 
   private endTurn(cell: Cell, kind: 'boot' | 'turn' | 'spawn', effects: readonly Effect[]): void {
-    const w = this.record.written();
-    for (let i = 0; i < effects.length; i++) writeEffect(w, effects[i] as Effect, this.wordsOf);
+    if (!this.wrote(effects)) return this.onBug(kind, cell.logic.name);
     this.seal(kind, cell.logic.name);
     this.release(cell, effects);
   }

@@ -74,7 +74,11 @@ export class Replay {
     life.digest.add(record.input);
     this.output.clear();
     const wordsOf = (actor: ActorName): Codec<LocalMessage> | undefined => life.cells.get(actor)?.logic.words;
-    for (const effect of done.effects) writeEffect(this.output, effect, wordsOf);
+    try {
+      for (const effect of done.effects) writeEffect(this.output, effect, wordsOf);
+    } catch (error) {
+      return this.threw(record, error);
+    }
     life.digest.add(this.output.peek());
     const digest = life.digest.read();
     for (let i = 0; i < DIGEST_BYTES; i++) {
@@ -114,12 +118,16 @@ export class Replay {
       life.cells.set(actor, { logic, state });
       return { kind, node, actor, message: null, effects };
     } catch (error) {
-      return this.diverges(
-        record,
-        '',
-        `the actor threw: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return this.threw(record, error);
     }
+  }
+
+  private threw(record: TraceRecord, error: unknown): Divergence {
+    return this.diverges(
+      record,
+      '',
+      `the actor threw: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 
   private playTurn(life: Life, record: Extract<TraceRecord, { kind: 'turn' }>): Replayed | Divergence {

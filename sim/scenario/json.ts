@@ -41,9 +41,8 @@ export function fromJson(text: string): Scenario | ScenarioRefusal {
   } catch {
     return refuse('malformed-scenario', 'the file is not JSON');
   }
-  const checker = new Checker();
-  checker.check(scenarioCheck, value, '');
-  if (checker.problem !== null) return refuse('malformed-scenario', checker.problem);
+  const malformed = formOf(value);
+  if (malformed) return malformed;
   const scenario = {
     act: [],
     holds: [],
@@ -54,6 +53,19 @@ export function fromJson(text: string): Scenario | ScenarioRefusal {
   } as unknown as Scenario;
   return refusalOf(scenario) ?? scenario;
 }
+
+function formOf(value: unknown): ScenarioRefusal | null {
+  const checker = new Checker();
+  checker.check(scenarioCheck, value, '');
+  return checker.problem === null ? null : refuse('malformed-scenario', checker.problem);
+}
+
+/**
+ * What is wrong with a scenario, and where; null: nothing. The words of plays are typed, but who runs a
+ * module runs it without its types.
+ */
+export const scenarioRefusal = (scenario: Scenario): ScenarioRefusal | null =>
+  formOf(scenario) ?? refusalOf(scenario);
 
 function revive(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -68,6 +80,7 @@ function revive(_: string, value: unknown): unknown {
 function refusalOf(scenario: Scenario): ScenarioRefusal | null {
   const no = (because: string): ScenarioRefusal => refuse('malformed-scenario', because);
   const { powers, candidates = 0, fullNodes = 0 } = scenario.cast;
+  if (!powers.some((power) => power > 0)) return no('cast.powers: somebody must be a validator');
   const sizes = { v: powers.length, c: candidates, f: fullNodes };
   for (const name of namesIn(scenario)) {
     const size = sizes[name[0] as 'v' | 'c' | 'f'];
@@ -77,7 +90,7 @@ function refusalOf(scenario: Scenario): ScenarioRefusal | null {
     if (!Object.hasOwn(LIARS, liar))
       return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
   }
-  const app = applicationNamed(scenario.app as string);
+  const app = typeof scenario.app === 'string' ? applicationNamed(scenario.app) : null;
   return isRefusal(app) ? no(`app: ${app.because}`) : null;
 }
 
@@ -283,7 +296,10 @@ const scenarioCheck = object({
       }),
     ),
   ),
-  app: maybe(isText),
+  app: maybe({
+    expects: 'the name of an application, or a function that makes one',
+    holds: (value) => typeof value === 'string' || typeof value === 'function',
+  }),
   settings: maybe(anything),
   crypto: maybe(oneOf(['sim', 'ed25519'])),
   liveness: maybe(oneOf(['checked', 'waived'])),

@@ -25,13 +25,19 @@ import type {
   Who,
 } from './play.ts';
 
+/** A play is not what a play must be: the message says where and why. */
+export class ScenarioError extends Error {
+  override name = 'ScenarioError';
+}
+
 /** `250ms`, `10s`, `1.5s`, `2m`. */
 export type Duration = `${number}ms` | `${number}s` | `${number}m`;
 
 export function msOf(duration: Duration): number {
-  const number = Number.parseFloat(duration);
-  if (duration.endsWith('ms')) return number;
-  return Math.round(number * (duration.endsWith('m') ? 60_000 : 1_000));
+  const [, number, unit] = /^([0-9]+(?:[.][0-9]+)?)(ms|s|m)$/.exec(duration) ?? [];
+  if (number === undefined)
+    throw new ScenarioError(`"${duration}" is no duration: write 250ms, 10s, 1.5s, 2m`);
+  return Math.round(Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000));
 }
 
 // --- who and what

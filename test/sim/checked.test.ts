@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { KvStore } from '../../machines/apps/kvstore.ts';
+import type { AbciResponse } from '../../protocol/abci.ts';
+import { keyPairOfSeed } from '../../protocol/keys.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { castFromFiles, makeCast } from '../../sim/cast.ts';
+import {
+  type Application,
+  at,
+  drop,
+  everyone,
+  height,
+  isolate,
+  runScenario,
+  type Scenario,
+  scenario,
+  validators,
+} from '../../sim/index.ts';
+import { msOf } from '../../sim/scenario/words.ts';
+
+const three = everyone.decides(height(3), { within: '60s' });
+const play = (more: object = {}): Scenario =>
+  scenario('as typed as it gets', { name: 'typed', cast: validators(4), ends: three, ...more });
+
+describe('who runs a module runs it without its types, so', () => {
+  it.each<[string, () => Scenario, string]>([
+    [
+      'an unknown kind of message',
+      () => play({ act: [at('2s', drop('prevote' as never))] }),
+      'act[0].actions[0].what: expected one of proposals',
+    ],
+    ['a node that is not there', () => play({ act: [at('2s', isolate('v9'))] }), 'v9 is not in the cast'],
+    ['no ending', () => play({ ends: undefined }), 'ends: expected an object, not nothing'],
+    ['an unknown field', () => play({ end: three }), 'end: no such field'],
+    ['nobody to vote', () => play({ cast: { powers: [] } }), 'cast.powers: somebody must be a validator'],
+  ])('%s is named', (_, made, because) => {
+    expect(() => runScenario(made(), { seed: 1 })).toThrow(because);
+  });
+
+  it('a seed is a whole number from 0', () => {
+    for (const seed of [-1, 1.5, 'x', undefined]) {
+      expect(() => runScenario(play(), { seed: seed as number })).toThrow(/^seed: expected/);
+    }
+  });
+
+  it('a duration has a number and a unit', () => {
+    expect([msOf('250ms'), msOf('1.5s'), msOf('2m')]).toEqual([250, 1_500, 120_000]);
+    for (const wrong of ['3 sec', '30', 's', '-1s']) expect(() => msOf(wrong as '1s')).toThrow('no duration');
+  });
+});
+
+it('an application that answers what has no bytes is named, and the run goes to its verdict', () => {
+  class Broken extends KvStore {
+    override answer(...asked: Parameters<Application['answer']>): AbciResponse {
+      const response = super.answer(...asked);
+      return response.type === 'init-chain' ? { ...response, value: null as never } : response;
+    }
+  }
+  const { holds, violations } = runScenario(play({ app: () => new Broken() }), { seed: 1 });
+  expect(holds).toBe(false);
+  expect(violations[0]).toMatchObject({ oracle: 'hygiene', node: expect.stringMatching(/^v/) });
+  expect(violations[0]?.what).toContain('app threw');
+  expect(violations[0]?.thrown).toBeInstanceOf(Error);
+});
+
+it('a cast of real files begins at the time of its genesis, whenever that is', () => {
+  const { genesis, members } = makeCast({ powers: [10n, 10n, 10n, 10n] });
+  const later = genesis.replace('2024-01-01T00:00:00Z', '2031-05-06T07:08:09Z');
+  expect(later).not.toBe(genesis);
+  const keys = members.map(({ seed }) => keyPairOfSeed(seed ?? unreachable('validators')));
+  const cast = castFromFiles(later, keys);
+  if (isRefusal(cast)) return unreachable(cast.because);
+  expect(runScenario(play(), { seed: 1, cast }).holds).toBe(true);
+});
