@@ -2,7 +2,8 @@
 
 import type { NodeEvent } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
-import type { Action, MessageKind, NodeName } from './scenario/play.ts';
+import type { Latency } from './latency.ts';
+import type { Action, LinkChange, MessageKind, NodeName } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
 
 const HASH_SHOWN = 8;
@@ -66,6 +67,32 @@ const KIND_TEXT: Readonly<Record<MessageKind, string>> = {
 };
 
 /** What the hand of the play does; `names` of all, so that those whom no group names can be told. */
+const msText = (ns: number): string => `${ns / 1_000_000} ms`;
+/** Parts in a million, as people say it. */
+const share = (ppm: number): string => `${Math.round(ppm / 100) / 100} %`;
+
+function latencyText(latency: Latency): string {
+  if (latency.kind === 'uniform') return `take ${msText(latency.minNs)} to ${msText(latency.maxNs)}`;
+  if (latency.kind === 'exponential')
+    return `take ${msText(latency.minNs)} and ${msText(latency.meanNs)} more on average`;
+  return 'take what the table says';
+}
+
+/** What links do from now on, in the order in which it happens to an envelope. */
+function changeText(change: LinkChange): string {
+  const { latency, lossPpm, duplicatePpm, reorderPpm, corruptPpm, bytesPerSecond, straggle } = change;
+  const said = [
+    latency && latencyText(latency),
+    lossPpm !== undefined && `lose ${share(lossPpm)}`,
+    duplicatePpm !== undefined && `double ${share(duplicatePpm)}`,
+    reorderPpm !== undefined && `reorder ${share(reorderPpm)}`,
+    corruptPpm !== undefined && `corrupt ${share(corruptPpm)}`,
+    straggle && `hold stragglers back ${msText(straggle.minNs)} to ${msText(straggle.maxNs)}`,
+    bytesPerSecond !== undefined && `carry ${bytesPerSecond} bytes a second`,
+  ];
+  return said.filter((each) => typeof each === 'string').join(', ');
+}
+
 export function actionText(action: Action, names: readonly string[]): string {
   switch (action.do) {
     case 'isolate':
@@ -87,7 +114,7 @@ export function actionText(action: Action, names: readonly string[]): string {
     case 'reset':
       return `the connection between ${action.nodes.join(' and ')} is reset`;
     case 'links':
-      return `links from ${list(action.from, 'all')} to ${list(action.to, 'all')} change: ${JSON.stringify(action.change)}`;
+      return `links from ${list(action.from, 'all')} to ${list(action.to, 'all')} now ${changeText(action.change)}`;
     case 'calm':
       return 'the links are calm again';
     case 'rule': {

@@ -26,7 +26,10 @@ function commit() {
       .toString()
       .trim();
   try {
-    return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '-dirty');
+    return (
+      git('rev-parse', '--short=12', 'HEAD') +
+      (git('status', '--porcelain', '--untracked-files=no') === '' ? '' : '-dirty')
+    );
   } catch {
     return 'unknown';
   }

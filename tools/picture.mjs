@@ -95,6 +95,6 @@ text(
 
 writeFileSync(
   out,
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 46}" font-family="ui-sans-serif, sans-serif">\n<rect width="100%" height="100%" fill="#fff"/>\n${parts.join('\n')}\n</svg>\n`,
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 46}" font-family="ui-sans-serif, sans-serif">\n<desc>digest ${verdict.digest}</desc>\n<rect width="100%" height="100%" fill="#fff"/>\n${parts.join('\n')}\n</svg>\n`,
 );
 console.log(`${out}: ${commits.length} commits, ${verdict.digest}`);

@@ -5,7 +5,7 @@ import type { NodeConfig } from '../../actors/node.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import type { Stream } from '../choices.ts';
 import type { CrashHow, MediumName } from '../disk-door.ts';
-import type { Latency } from '../latency.ts';
+import type { Latency, Span } from '../latency.ts';
 
 /**
  * Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not
@@ -103,6 +103,8 @@ export interface LinkChange {
   readonly reorderPpm?: number;
   readonly corruptPpm?: number;
   readonly bytesPerSecond?: number;
+  /** How late a second copy, or one that others pass, comes. */
+  readonly straggle?: Span;
 }
 
 export type Action =

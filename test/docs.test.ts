@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { playNamed } from '../runtime/cli/play-file.ts';
+import { Story, verdictLines } from '../runtime/cli/screen.ts';
+import { runScenario } from '../sim/run.ts';
+import type { World } from '../sim/world.ts';
+
+const root = join(import.meta.dirname, '..');
+/** How long it took here is nobody's promise. */
+const plain = (line: string): string => line.trim().replace(/seconds in [0-9.]+ s/, 'seconds');
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+it('README and its picture show the run that this version makes (npm run docs)', () => {
+  const lines: string[] = [];
+  const story = new Story((line) => lines.push(line), false);
+  let world: World | undefined;
+  const verdict = runScenario(playNamed('tour'), {
+    seed: '1',
+    onWorld: (made) => {
+      world = made;
+    },
+    watch: {
+      line: (line) => story.line(line),
+      event: (at, event) => story.event(at, event, world?.agenda.now ?? 0),
+    },
+  });
+  const again = 'npx nodecli sim run tour --seed 1';
+  const said = [...lines, ...verdictLines({ ...verdict, again }, 0)].map(plain);
+  const readme = text('README.md');
+  const from = readme.indexOf(`    $ ${again}\n`);
+  const shown = readme.slice(from, readme.indexOf('\n\n', from)).split('\n').slice(1);
+  expect(shown.length).toBeGreaterThan(10);
+  for (const line of shown.map(plain)) {
+    if (line !== '...') expect(said.filter((each) => each === line)).toEqual([line]);
+  }
+  expect(text('docs/tour.svg')).toContain(`<desc>digest ${verdict.digest}</desc>`);
+}, 60_000);
