@@ -98,6 +98,10 @@ export function roomFor(size: number): Uint8Array {
   return new Uint8Array(slab, slabUsed - size, size); // `subarray` looks for species first
 }
 
+/** What stays lies among its like: in slabs of which nothing goes. */
+const SETTLED_BYTES = 4 * SLAB_BYTES;
+let settledSlab = new ArrayBuffer(SETTLED_BYTES);
+let settledUsed = 0;
 /** What V8 keeps inside an array object. */
 const SMALL_BYTES_MAX = 64;
 
@@ -106,7 +110,16 @@ const SMALL_BYTES_MAX = 64;
  */
 export function settled(bytes: Uint8Array): Uint8Array {
   // To ask a small array for its buffer is what makes V8 give it one.
-  return bytes.length <= SMALL_BYTES_MAX || bytes.buffer.byteLength === SLAB_BYTES ? bytes.slice() : bytes;
+  if (bytes.length <= SMALL_BYTES_MAX) return bytes.slice();
+  if (bytes.buffer.byteLength !== SLAB_BYTES) return bytes;
+  if (settledUsed + bytes.length > SETTLED_BYTES) {
+    settledSlab = new ArrayBuffer(SETTLED_BYTES);
+    settledUsed = 0;
+  }
+  const copy = new Uint8Array(settledSlab, settledUsed, bytes.length);
+  settledUsed += bytes.length;
+  copy.set(bytes);
+  return copy;
 }
 
 /** A copy in a room of its own. */

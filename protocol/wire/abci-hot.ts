@@ -15,7 +15,9 @@ import type {
   ResponseCheckTx,
   ResponseFinalizeBlock,
 } from '../abci.ts';
-import type { ValidatorUpdate } from '../types.ts';
+import { EMPTY_BYTES, type ValidatorUpdate } from '../types.ts';
+import { decodeWith, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { readPublicKey } from './validator.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 function validator(w: ProtoWriter, { address, power }: AbciValidator): void {
@@ -185,3 +187,27 @@ export function hotResponse(response: AbciResponse): Uint8Array | null {
       return null;
   }
 }
+
+function readUpdate(reader: ProtoReader, was: ValidatorUpdate): ValidatorUpdate {
+  let { publicKey, power } = was;
+  while (reader.next()) {
+    if (reader.tag === 0x0a) publicKey = reader.message(readPublicKey, publicKey);
+    else if (reader.tag === 0x10) power = reader.int64();
+    else reader.skip(2);
+  }
+  return { publicKey, power };
+}
+
+const NO_UPDATE: ValidatorUpdate = { publicKey: { type: 'ed25519', bytes: EMPTY_BYTES }, power: 0n };
+
+function readUpdates(reader: ProtoReader, updates: ValidatorUpdate[]): readonly ValidatorUpdate[] {
+  while (reader.next()) {
+    if (reader.tag === 0x1a) updates.push(reader.message(readUpdate, NO_UPDATE));
+    else reader.skip(0);
+  }
+  return updates;
+}
+
+/** The validator updates alone of a ResponseFinalizeBlock: what decides who votes next. */
+export const decodeUpdatesOf = (response: Uint8Array): readonly ValidatorUpdate[] | MalformedBytes =>
+  decodeWith('ResponseFinalizeBlock', response, readUpdates, []);

@@ -8,12 +8,19 @@ import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
-import { type Block, type Commit, type CommitSig, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
+import {
+  type Block,
+  type Commit,
+  type CommitSig,
+  NIL_BLOCK_ID,
+  PRECOMMIT,
+  type ValidatorUpdate,
+} from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeCommit,
   decodeMempoolMessage,
-  decodeResponseFinalizeBlock,
+  decodeUpdatesOf,
   encodeCommit,
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
@@ -263,8 +270,8 @@ export const chainOracle =
           } else if (key[0] === FAMILY.response) {
             const height = heightOfKey(key);
             if (ghost.set(height + 2n)) continue;
-            const response = decodeResponseFinalizeBlock(value);
-            if (!isRefusal(response)) ghost.finalized(height, response.validatorUpdates);
+            const updates = decodeUpdatesOf(value);
+            if (!isRefusal(updates)) ghost.finalized(height, updates as readonly ValidatorUpdate[]);
           }
         }
       },

@@ -362,3 +362,12 @@ describe('block sync, mempool and evidence messages', () => {
     );
   });
 });
+
+it('validator updates alone are read as with all the rest', () => {
+  fc.assert(
+    fc.property(any.finalized, (response) => {
+      const bytes = wire.encodeResponseFinalizeBlock(response);
+      expect(plain(wire.decodeUpdatesOf(bytes))).toEqual(plain(response.validatorUpdates));
+    }),
+  );
+});
