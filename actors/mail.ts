@@ -13,8 +13,21 @@ import {
   encodeProposal,
   encodeVote,
 } from '../protocol/wire/index.ts';
-import { bool, bytes, i32, i64, list, type Of, opaque, text, u8, u32, union } from '../protocol/words.ts';
-import { portAnswers } from './turn.ts';
+import {
+  bool,
+  bytes,
+  i32,
+  i64,
+  list,
+  type Of,
+  opaque,
+  text,
+  u8,
+  u32,
+  union,
+  type Writer,
+} from '../protocol/words.ts';
+import { portAnswers, portAnswersByHand } from './turn.ts';
 
 const trusted =
   <T>(decode: (from: Uint8Array) => T | Refusal) =>
@@ -58,38 +71,56 @@ const peers = { 'peer-up': { peer: text }, 'peer-down': { peer: text } } as cons
 /** Answer of the app actor to a `request` with the same tag. */
 const answers = { answer: { tag: u32, response: abciResponse } } as const;
 
-export const validatorMail = union({
-  ...portAnswers,
-  ...peers,
-  ...answers,
-  /** The signer made its state durable first. The vote may carry an older time than asked (spec 5.9). */
-  'signed-vote': { vote },
-  'signed-proposal': { proposal },
-  /** Double-sign rules, or no key. Nothing was signed for this (height, round, step). */
-  'sign-refused': { height: i64, round: i32, step: u8, because: text },
-  reaped: { txs: list(bytes) },
-  /** Once per height, when the pool is not empty (only asked for with create_empty_blocks=false or an interval). */
-  'txs-available': {},
-  /** A block fetched by block sync and the next block's last commit, both as protobuf; not verified yet. */
-  'block-fetched': { height: i64, block: bytes, commit: bytes },
-  /** Block sync sees nobody ahead of us: join consensus. */
-  'caught-up': {},
-});
+function writeAnswer(
+  w: Writer,
+  { tag, response }: { readonly tag: number; readonly response: AbciResponse },
+): void {
+  w.u32(tag);
+  abciResponse.write(w, response);
+}
+
+export const validatorMail = union(
+  {
+    ...portAnswers,
+    ...peers,
+    ...answers,
+    /** The signer made its state durable first. The vote may carry an older time than asked (spec 5.9). */
+    'signed-vote': { vote },
+    'signed-proposal': { proposal },
+    /** Double-sign rules, or no key. Nothing was signed for this (height, round, step). */
+    'sign-refused': { height: i64, round: i32, step: u8, because: text },
+    reaped: { txs: list(bytes) },
+    /** Once per height, when the pool is not empty (only asked for with create_empty_blocks=false or an interval). */
+    'txs-available': {},
+    /** A block fetched by block sync and the next block's last commit, both as protobuf; not verified yet. */
+    'block-fetched': { height: i64, block: bytes, commit: bytes },
+    /** Block sync sees nobody ahead of us: join consensus. */
+    'caught-up': {},
+  },
+  {
+    ...portAnswersByHand,
+    answer: writeAnswer,
+    'signed-vote': (w, value) => vote.write(w, value.vote),
+  },
+);
 export type ValidatorMail = Of<typeof validatorMail>;
 
-export const mempoolMail = union({
-  ...portAnswers,
-  ...peers,
-  ...answers,
-  /** A transaction from outside (RPC, load, a play). The outcome is published as `checked`. */
-  submit: { tx: bytes },
-  /** Answered to `validator` with `reaped`. -1: no limit. */
-  reap: { bytesMax: i64, gasMax: i64 },
-  /** A block was committed: its transactions leave, the rest is rechecked. `txBytesMax` is the new pre-check limit, -1: none. */
-  committed: { height: i64, txs: list(bytes), codes: list(u32), txBytesMax: i64, gasMax: i64 },
-  /** What height a peer says it is at (gossip waits for peers that are behind). */
-  'peer-height': { peer: text, height: i64 },
-});
+export const mempoolMail = union(
+  {
+    ...portAnswers,
+    ...peers,
+    ...answers,
+    /** A transaction from outside (RPC, load, a play). The outcome is published as `checked`. */
+    submit: { tx: bytes },
+    /** Answered to `validator` with `reaped`. -1: no limit. */
+    reap: { bytesMax: i64, gasMax: i64 },
+    /** A block was committed: its transactions leave, the rest is rechecked. `txBytesMax` is the new pre-check limit, -1: none. */
+    committed: { height: i64, txs: list(bytes), codes: list(u32), txBytesMax: i64, gasMax: i64 },
+    /** What height a peer says it is at (gossip waits for peers that are behind). */
+    'peer-height': { peer: text, height: i64 },
+  },
+  { ...portAnswersByHand, answer: writeAnswer },
+);
 export type MempoolMail = Of<typeof mempoolMail>;
 
 export const blocksyncMail = union({
@@ -104,19 +135,31 @@ export const blocksyncMail = union({
 });
 export type BlocksyncMail = Of<typeof blocksyncMail>;
 
-export const signerMail = union({
-  ...portAnswers,
-  /** Unsigned; answered to `validator`. */
-  'sign-vote': { vote },
-  'sign-proposal': { proposal },
-});
+export const signerMail = union(
+  {
+    ...portAnswers,
+    /** Unsigned; answered to `validator`. */
+    'sign-vote': { vote },
+    'sign-proposal': { proposal },
+  },
+  { ...portAnswersByHand, 'sign-vote': (w, value) => vote.write(w, value.vote) },
+);
 export type SignerMail = Of<typeof signerMail>;
 
-export const appMail = union({
-  ...portAnswers,
-  /** Answered in order to `from`, with the same tag. */
-  request: { from: text, tag: u32, request: abciRequest },
-});
+export const appMail = union(
+  {
+    ...portAnswers,
+    /** Answered in order to `from`, with the same tag. */
+    request: { from: text, tag: u32, request: abciRequest },
+  },
+  {
+    request: (w, { from, tag, request }) => {
+      w.text(from);
+      w.u32(tag);
+      abciRequest.write(w, request);
+    },
+  },
+);
 export type AppMail = Of<typeof appMail>;
 
 export const dialerMail = union({

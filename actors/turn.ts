@@ -1,6 +1,7 @@
 // What a turn is: one message in, one ordered list of effects out, and nothing read but what `Turn` gives. Every actor of every node speaks in these words.
 
 import {
+  type ByHand,
   bool,
   bytes,
   type Codec,
@@ -13,6 +14,7 @@ import {
   u8,
   u32,
   union,
+  type Writer,
 } from '../protocol/words.ts';
 
 /** 40 lower-case hex digits: the first 20 bytes of SHA-256 of the node key. */
@@ -53,6 +55,24 @@ export const portAnswers = {
   heard: { peer: text, payloads: list(payload) },
 } as const;
 
+/** Those of `portAnswers` that come most, by hand. */
+export const portAnswersByHand: ByHand<typeof portAnswers> = {
+  heard: (w, { peer, payloads }) => {
+    w.text(peer);
+    w.u32(payloads.length);
+    for (let i = 0; i < payloads.length; i++) {
+      const { channel, bytes } = payloads[i] as Payload;
+      w.u8(channel);
+      w.bytes(bytes);
+    }
+  },
+  timer: (w, { timer }) => w.text(timer),
+  signature: (w, { tag, signature }) => {
+    w.u32(tag);
+    w.bytes(signature);
+  },
+};
+
 /** A write of a batch: an empty `value` with `remove` deletes. */
 export interface Write {
   readonly key: Uint8Array;
@@ -61,27 +81,49 @@ export interface Write {
 }
 
 /** What the node tells observers (status lines, oracles, pictures). Never read by an actor. */
-export const nodeEvent = union({
-  /** A step of the consensus round: `step` as spec 5.1 numbers them. */
-  step: { height: i64, round: i32, step: u8 },
-  /** This height is decided and its block executed; `stateDigest` covers what the validator decides from. */
-  committed: { height: i64, round: i32, hash: bytes, appHash: bytes, txs: u32, stateDigest: bytes },
-  /** The application applied this height; `stateDigest` covers its whole state, outside its own app hash. */
-  applied: { height: i64, stateDigest: bytes },
-  locked: { height: i64, round: i32, hash: bytes },
-  valid: { height: i64, round: i32, hash: bytes },
-  /** The node keeps going but a person should know. */
-  warning: { what: text },
-  /** The node stops taking part (CONSENSUS FAILURE, a refused handshake): `what` says why and what to do. */
-  halted: { what: text },
-  /** A peer is greeted / gone. */
-  peer: { peer: text, up: bool },
-  /** A transaction entered the pool, or was refused with this code. */
-  checked: { hash: bytes, code: u32, because: text },
-  evidence: { hash: bytes, validator: bytes, height: i64 },
-  /** The mode of the node: handshake, sync, consensus. */
-  mode: { mode: text },
-});
+export const nodeEvent = union(
+  {
+    /** A step of the consensus round: `step` as spec 5.1 numbers them. */
+    step: { height: i64, round: i32, step: u8 },
+    /** This height is decided and its block executed; `stateDigest` covers what the validator decides from. */
+    committed: { height: i64, round: i32, hash: bytes, appHash: bytes, txs: u32, stateDigest: bytes },
+    /** The application applied this height; `stateDigest` covers its whole state, outside its own app hash. */
+    applied: { height: i64, stateDigest: bytes },
+    locked: { height: i64, round: i32, hash: bytes },
+    valid: { height: i64, round: i32, hash: bytes },
+    /** The node keeps going but a person should know. */
+    warning: { what: text },
+    /** The node stops taking part (CONSENSUS FAILURE, a refused handshake): `what` says why and what to do. */
+    halted: { what: text },
+    /** A peer is greeted / gone. */
+    peer: { peer: text, up: bool },
+    /** A transaction entered the pool, or was refused with this code. */
+    checked: { hash: bytes, code: u32, because: text },
+    evidence: { hash: bytes, validator: bytes, height: i64 },
+    /** The mode of the node: handshake, sync, consensus. */
+    mode: { mode: text },
+  },
+  {
+    step: (w, { height, round, step }) => {
+      w.i64(height);
+      w.i32(round);
+      w.u8(step);
+    },
+    locked: (w, value) => writeChoice(w, value),
+    valid: (w, value) => writeChoice(w, value),
+  },
+);
+
+function writeChoice(w: Writer, { height, round, hash }: Choice): void {
+  w.i64(height);
+  w.i32(round);
+  w.bytes(hash);
+}
+interface Choice {
+  readonly height: bigint;
+  readonly round: number;
+  readonly hash: Uint8Array;
+}
 export type NodeEvent = Of<typeof nodeEvent>;
 
 /** Local mail is encoded by the receiver's codec; the kernel carries both the value and its bytes. */

@@ -2,16 +2,25 @@
 
 import { bytes, decodeWith, encodeWith, i32, i64, type Of, text, u8, union } from '../../protocol/words.ts';
 
-export const logRecord = union({
-  /** A message of a peer that changed something: its channel and protobuf bytes. Unsynced until a signature rests on it. */
-  heard: { peer: text, channel: u8, bytes },
-  /** A timer that fired: `step` as in the timer's id. */
-  timeout: { step: text, height: i64, round: i32 },
-  /** A signed message of our own; synced before it is sent. */
-  own: { channel: u8, bytes },
-  /** The block of this height is stored durably: what stands before is history. */
-  'end-height': { height: i64 },
-});
+export const logRecord = union(
+  {
+    /** A message of a peer that changed something: its channel and protobuf bytes. Unsynced until a signature rests on it. */
+    heard: { peer: text, channel: u8, bytes },
+    /** A timer that fired: `step` as in the timer's id. */
+    timeout: { step: text, height: i64, round: i32 },
+    /** A signed message of our own; synced before it is sent. */
+    own: { channel: u8, bytes },
+    /** The block of this height is stored durably: what stands before is history. */
+    'end-height': { height: i64 },
+  },
+  {
+    heard: (w, { peer, channel, bytes }) => {
+      w.text(peer);
+      w.u8(channel);
+      w.bytes(bytes);
+    },
+  },
+);
 export type LogRecord = Of<typeof logRecord>;
 
 export const encodeRecord = (record: LogRecord): Uint8Array => encodeWith(logRecord, record);

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { appMail, mempoolMail, signerMail, validatorMail } from '../../actors/mail.ts';
+import { nodeEvent } from '../../actors/turn.ts';
+import { logRecord } from '../../actors/validator/logbook.ts';
+import { type Codec, decodeWith, encodeWith } from '../../protocol/words.ts';
+import * as any from '../protocol/arbitrary.ts';
+
+const bytes = fc.uint8Array({ maxLength: 40 });
+const u32 = fc.nat(0xffff_ffff);
+const height = fc.bigInt(0n, 2n ** 62n);
+const of = (type: string, fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
+  fc.record({ type: fc.constant(type), ...fields });
+
+const heard = of('heard', {
+  peer: fc.string(),
+  payloads: fc.array(fc.record({ channel: fc.nat(255), bytes }), { maxLength: 3 }),
+});
+const timer = of('timer', { timer: fc.string() });
+const signature = of('signature', { tag: u32, signature: bytes });
+const answer = of('answer', {
+  tag: u32,
+  response: fc.record({
+    type: fc.constant('commit'),
+    value: fc.record({ retainHeight: height }),
+  }),
+});
+const choice = { height, round: fc.integer(), hash: bytes };
+const checkTx = fc.record({
+  type: fc.constant('check-tx'),
+  value: fc.record({ tx: bytes, type: fc.nat(1) }),
+});
+
+/** Arrays of bytes compare by content, whatever buffer they stand in. */
+const plain = (value: unknown): unknown =>
+  JSON.stringify(value, (_, one: unknown) =>
+    one instanceof Uint8Array ? `bytes ${one.join()}` : typeof one === 'bigint' ? `big ${one}` : one,
+  );
+
+/** Writers by hand write what the tables read. */
+describe.each<[string, Codec<never>, fc.Arbitrary<object>[]]>([
+  [
+    'validator',
+    validatorMail as never,
+    [heard, timer, signature, answer, of('signed-vote', { vote: any.vote })],
+  ],
+  ['mempool', mempoolMail as never, [heard, timer, answer]],
+  ['signer', signerMail as never, [signature, timer, of('sign-vote', { vote: any.vote })]],
+  ['app', appMail as never, [of('request', { from: fc.string(), tag: u32, request: checkTx })]],
+  [
+    'events',
+    nodeEvent as never,
+    [
+      of('step', { height, round: fc.integer(), step: fc.nat(255) }),
+      of('locked', choice),
+      of('valid', choice),
+    ],
+  ],
+  ['log', logRecord as never, [of('heard', { peer: fc.string(), channel: fc.nat(255), bytes })]],
+])('%s', (_, codec, variants) => {
+  it.each(variants.map((variant, i) => [i, variant] as const))('variant %i', (_i, variant) => {
+    fc.assert(
+      fc.property(variant, (value) => {
+        const written = encodeWith(codec, value as never);
+        expect(plain(sorted(decodeWith(codec, written)))).toBe(plain(sorted(value)));
+      }),
+    );
+  });
+});
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}
