@@ -119,7 +119,19 @@ export const mempoolMail = union(
     /** What height a peer says it is at (gossip waits for peers that are behind). */
     'peer-height': { peer: text, height: i64 },
   },
-  { ...portAnswersByHand, answer: writeAnswer },
+  {
+    ...portAnswersByHand,
+    answer: writeAnswer,
+    committed: (w, { height, txs, codes, txBytesMax, gasMax }) => {
+      w.i64(height);
+      w.u32(txs.length);
+      for (let i = 0; i < txs.length; i++) w.bytes(txs[i] as Uint8Array);
+      w.u32(codes.length);
+      for (let i = 0; i < codes.length; i++) w.u32(codes[i] as number);
+      w.i64(txBytesMax);
+      w.i64(gasMax);
+    },
+  },
 );
 export type MempoolMail = Of<typeof mempoolMail>;
 

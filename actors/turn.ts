@@ -109,6 +109,23 @@ export const nodeEvent = union(
       w.i32(round);
       w.u8(step);
     },
+    committed: (w, { height, round, hash, appHash, txs, stateDigest }) => {
+      w.i64(height);
+      w.i32(round);
+      w.bytes(hash);
+      w.bytes(appHash);
+      w.u32(txs);
+      w.bytes(stateDigest);
+    },
+    applied: (w, { height, stateDigest }) => {
+      w.i64(height);
+      w.bytes(stateDigest);
+    },
+    checked: (w, { hash, code, because }) => {
+      w.bytes(hash);
+      w.u32(code);
+      w.text(because);
+    },
     locked: (w, value) => writeChoice(w, value),
     valid: (w, value) => writeChoice(w, value),
   },

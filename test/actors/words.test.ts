@@ -25,6 +25,13 @@ const answer = of('answer', {
     value: fc.record({ retainHeight: height }),
   }),
 });
+const committed = of('committed', {
+  height,
+  txs: fc.array(bytes, { maxLength: 3 }),
+  codes: fc.array(u32, { maxLength: 3 }),
+  txBytesMax: height,
+  gasMax: height,
+});
 const choice = { height, round: fc.integer(), hash: bytes };
 const checkTx = fc.record({
   type: fc.constant('check-tx'),
@@ -44,7 +51,7 @@ describe.each<[string, Codec<never>, fc.Arbitrary<object>[]]>([
     validatorMail as never,
     [heard, timer, signature, answer, of('signed-vote', { vote: any.vote })],
   ],
-  ['mempool', mempoolMail as never, [heard, timer, answer]],
+  ['mempool', mempoolMail as never, [heard, timer, answer, committed]],
   ['signer', signerMail as never, [signature, timer, of('sign-vote', { vote: any.vote })]],
   ['app', appMail as never, [of('request', { from: fc.string(), tag: u32, request: checkTx })]],
   [
@@ -54,6 +61,9 @@ describe.each<[string, Codec<never>, fc.Arbitrary<object>[]]>([
       of('step', { height, round: fc.integer(), step: fc.nat(255) }),
       of('locked', choice),
       of('valid', choice),
+      of('applied', { height, stateDigest: bytes }),
+      of('checked', { hash: bytes, code: u32, because: fc.string() }),
+      of('committed', { ...choice, appHash: bytes, txs: u32, stateDigest: bytes }),
     ],
   ],
   ['log', logRecord as never, [of('heard', { peer: fc.string(), channel: fc.nat(255), bytes })]],
