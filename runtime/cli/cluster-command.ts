@@ -26,7 +26,7 @@ export function chaosCommand(): Command {
         'exits 1 when anything is lost',
     )
     .option('--validators <n>', 'how many', '4')
-    .option('--kills <n>', 'kill each node so often', '5')
+    .option('--kills <n>', 'kill each node at least so often', '5')
     .option('--blocks <n>', 'go on until every node has reached this height', '300')
     .option('--load <tx/s>', 'send so many transactions a second', '200')
     .option('--seed <seed>', 'who is killed when, and what is cut; default: drawn')

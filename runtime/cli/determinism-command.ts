@@ -6,6 +6,7 @@ import { type Engine, engineOf } from './engines.ts';
 import { fingerprint, type Job, type JobResult } from './job.ts';
 import { firstEvent, firstEventBetween, jobsFor, type Mismatch, sameTwice } from './same-twice.ts';
 import { ProgressBar } from './screen.ts';
+import { counted } from './telling.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
 import { type Worker, type WorkerOptions, withWorkers } from './workers.ts';
 
@@ -49,7 +50,7 @@ async function twice(seeds: number, from: bigint): Promise<boolean> {
   }
   const alone = Math.ceil(seeds / 50);
   print(
-    `${done.compared} seeds, each twice: equal digests (${done.runs} runs, and ${alone} alone in a fresh process)`,
+    `${counted(done.compared, 'seed')}, each twice: equal digests (${done.runs} runs, and ${alone} alone in a fresh process)`,
   );
   for (const { job, result } of done.broken.slice(0, 10)) tellBroken(job, result);
   if (done.broken.length > 0) print(`${done.broken.length} of them did not hold, twice in the same way`);
@@ -152,6 +153,6 @@ async function cryptoPairs(count: number, from: bigint): Promise<boolean> {
     print(`  ed25519  ${real.shape} holds ${real.holds} ${real.threw ?? ''}`);
     return false;
   }
-  print(`${count} seeds in sim-crypto and in ed25519: equal shapes and verdicts`);
+  print(`${counted(count, 'seed')} in sim-crypto and in ed25519: equal shapes and verdicts`);
   return true;
 }

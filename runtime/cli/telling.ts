@@ -162,3 +162,7 @@ export function bytesName(bytes: number): string {
 /** 1234567 as `1,234,567`. */
 export const grouped = (value: number | bigint): string =>
   String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+
+/** `1 seed`, `2 seeds`. */
+export const counted = (count: number, what: string): string =>
+  `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;
