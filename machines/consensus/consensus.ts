@@ -19,8 +19,9 @@ import {
 } from '../../protocol/types.ts';
 import { equalBlockId, isNilBlockId } from '../../protocol/validate.ts';
 import { type BlockEntry, Blocks, isValid } from './blocks.ts';
-import { ChartStepper, type Decision, STEPS_UNTIL_REST_MAX, type Step, type Survey } from './chart.ts';
+import { ChartStepper, type Decision, STEPS_UNTIL_REST_MAX, type Step } from './chart.ts';
 import type { ConsensusConfig, TimeoutStep } from './config.ts';
+import { FACT, LOOKED_AT, surveyOf } from './facts.ts';
 import { type Round, Rounds, type VoteOutcome } from './rounds.ts';
 import type { VoteTally } from './votes.ts';
 
@@ -432,56 +433,3 @@ const NO_PROPOSAL = { accepted: null, refused: false } as const;
 
 type Timers = Record<TimeoutStep, 'idle' | 'runs' | 'fired'>;
 const newTimers = (): Timers => ({ propose: 'idle', prevote: 'idle', precommit: 'idle' });
-
-const FACT_NAMES = [
-  'heightMayStart',
-  'mayPropose',
-  'proposalAcceptable',
-  'proposalRefused',
-  'proposeTimeout',
-  'polkaForBlock',
-  'polkaForNil',
-  'prevotesAny',
-  'prevoteTimeout',
-  'newValidValue',
-  'precommitsAny',
-  'precommitTimeout',
-  'decided',
-  'laterRound',
-  'decisionExecutable',
-  'heightDone',
-] as const satisfies readonly (keyof Survey)[];
-
-export const FACT = Object.fromEntries(FACT_NAMES.map((name, bit) => [name, 1 << bit])) as Record<
-  keyof Survey,
-  number
->;
-
-const bits = (...names: readonly (keyof Survey)[]): number =>
-  names.reduce((mask, name) => mask | FACT[name], 0);
-const ALWAYS = bits('decided', 'laterRound', 'precommitTimeout', 'precommitsAny');
-const PREVOTING = ALWAYS | bits('polkaForBlock', 'polkaForNil', 'prevoteTimeout');
-
-/** Which facts the rules of each step look at (`chart.ts`; a test walks the chart and compares). */
-export const LOOKED_AT: Readonly<Record<Step, number>> = {
-  newHeight: bits('decided', 'heightMayStart'),
-  newRound: ALWAYS | bits('mayPropose'),
-  propose: ALWAYS | bits('proposalAcceptable', 'proposalRefused', 'proposeTimeout'),
-  prevote: PREVOTING | bits('prevotesAny'),
-  prevoteWait: PREVOTING,
-  precommit: ALWAYS | bits('newValidValue'),
-  commit: bits('decisionExecutable', 'heightDone'),
-};
-
-/** Surveys by their bits, made once: two looks with the same bits are the same value. */
-const surveys = new Map<number, Survey>();
-function surveyOf(mask: number): Survey {
-  let survey = surveys.get(mask);
-  if (!survey) {
-    survey = Object.fromEntries(
-      FACT_NAMES.map((name) => [name, (mask & FACT[name]) !== 0]),
-    ) as unknown as Survey;
-    surveys.set(mask, survey);
-  }
-  return survey;
-}

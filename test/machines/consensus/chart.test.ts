@@ -6,7 +6,7 @@ import {
   type Step,
   type Survey,
 } from '../../../machines/consensus/chart.ts';
-import { FACT, LOOKED_AT } from '../../../machines/consensus/consensus.ts';
+import { FACT, LOOKED_AT } from '../../../machines/consensus/facts.ts';
 
 interface Look {
   readonly guard: string;
