@@ -3,6 +3,7 @@
 
 import { utf8Decode, utf8Encode } from '#platform';
 import type { ActorName, Boot } from '../../actors/turn.ts';
+import { concatBytes } from '../../protocol/bytes.ts';
 import { crc32c } from '../../protocol/crc32c.ts';
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { Reader, Writer } from '../../protocol/words.ts';
@@ -101,13 +102,22 @@ const refusal = (
 /** Takes a trace chunk by chunk; gives frames as they become whole. */
 export class TraceReader {
   header: TraceHeader | null = null;
-  private rest: Uint8Array = new Uint8Array(0);
+  /** What is not a whole frame yet, in pieces: joined once, however many chunks a frame takes. */
+  private rest: Uint8Array[] = [];
+  private held = 0;
+  /** So many bytes are needed before there is anything to read. */
+  private needed = FRAME_BYTES;
   private offset = 0;
   private frames = 0;
 
   /** Records in this chunk, or what is wrong; the caller feeds the next chunk after. */
   *push(chunk: Uint8Array): Generator<TraceRecord | TraceRefusal> {
-    const bytes = this.rest.length === 0 ? chunk : joined(this.rest, chunk);
+    if (this.held + chunk.length < this.needed) {
+      this.keep(chunk.slice());
+      return;
+    }
+    const bytes = this.held === 0 ? chunk : concatBytes(...this.rest, chunk);
+    this.needed = FRAME_BYTES;
     let at = 0;
     while (bytes.length - at >= FRAME_BYTES) {
       const view = new DataView(bytes.buffer, bytes.byteOffset + at, FRAME_BYTES);
@@ -116,7 +126,10 @@ export class TraceReader {
         yield refusal('corrupt-record', `a record claims ${size} bytes`, this.offset, this.frames);
         return;
       }
-      if (bytes.length - at - FRAME_BYTES < size) break;
+      if (bytes.length - at - FRAME_BYTES < size) {
+        this.needed = FRAME_BYTES + size;
+        break;
+      }
       const payload = bytes.subarray(at + FRAME_BYTES, at + FRAME_BYTES + size);
       if (crc32c(payload) !== view.getUint32(4, true)) {
         yield refusal('corrupt-record', 'the checksum does not match', this.offset, this.frames);
@@ -128,13 +141,20 @@ export class TraceReader {
       this.offset += FRAME_BYTES + size;
       this.frames++;
     }
-    this.rest = bytes.slice(at);
+    this.rest = [];
+    this.held = 0;
+    if (at < bytes.length) this.keep(bytes.slice(at));
+  }
+
+  private keep(bytes: Uint8Array): void {
+    this.rest.push(bytes);
+    this.held += bytes.length;
   }
 
   /** After the last chunk: a torn last record is named, not fatal. */
   end(): TraceRefusal | null {
     if (this.frames === 0) return refusal('not-a-trace', 'the file holds no trace header', 0, 0);
-    return this.rest.length === 0
+    return this.held === 0
       ? null
       : refusal('torn-trace', 'the last record is cut short', this.offset, this.frames);
   }
@@ -156,13 +176,6 @@ export class TraceReader {
     const record = decodeRecord(payload);
     return record ?? refusal('corrupt-record', 'the record does not decode', this.offset, this.frames);
   }
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
 
 function decodeRecord(payload: Uint8Array): TraceRecord | null {
