@@ -10,7 +10,8 @@ export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
 export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
 export { type RunOptions, runScenario, scenarioUnder } from './run.ts';
-export { fromJson, type ScenarioRefusal, toJson } from './scenario/json.ts';
+export type { ScenarioRefusal } from './scenario/form.ts';
+export { fromJson, toJson } from './scenario/json.ts';
 export type {
   Action,
   CastWords,

@@ -18,7 +18,7 @@ import type { OracleMaker } from './oracle.ts';
 import { allOracles, type OraclesOfRun } from './oracles/index.ts';
 import { addressFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
-import { scenarioRefusal } from './scenario/json.ts';
+import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
 import { isDrawn, type NodeName, type Play, type Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';

@@ -1,0 +1,264 @@
+// What a scenario must be, field by field, whoever wrote it: a JSON file, a module whose types nobody checked, a seed.
+
+import { applicationNamed } from '../../machines/apps/application.ts';
+import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
+import { LIARS } from '../liars/index.ts';
+import {
+  type Check,
+  Checker,
+  each,
+  isText,
+  listOf,
+  maybe,
+  number,
+  object,
+  oneOf,
+  tagged,
+  whole,
+} from './checks.ts';
+import { type Scenario, STEP_NAMES } from './play.ts';
+import { namesIn } from './script.ts';
+
+export type ScenarioRefusal = Refusal<'malformed-scenario'>;
+
+export function formRefusal(value: unknown): ScenarioRefusal | null {
+  const checker = new Checker();
+  checker.check(scenarioCheck, value, '');
+  return checker.problem === null ? null : refuse('malformed-scenario', checker.problem);
+}
+
+/**
+ * What is wrong with a scenario, and where; null: nothing. The words of plays are typed, but who runs a
+ * module runs it without its types.
+ */
+export const scenarioRefusal = (scenario: Scenario): ScenarioRefusal | null =>
+  formRefusal(scenario) ?? wholeRefusal(scenario);
+
+/** What only the whole shows: names that nobody bears, liars and applications that do not exist. */
+export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
+  const no = (because: string): ScenarioRefusal => refuse('malformed-scenario', because);
+  const { powers, candidates = 0, fullNodes = 0 } = scenario.cast;
+  if (!powers.some((power) => power > 0)) return no('cast.powers: somebody must be a validator');
+  const sizes = { v: powers.length, c: candidates, f: fullNodes };
+  for (const name of namesIn(scenario)) {
+    const size = sizes[name[0] as 'v' | 'c' | 'f'];
+    if (Number(name.slice(1)) >= size) return no(`${name} is not in the cast`);
+  }
+  for (const [i, { liar }] of scenario.liars.entries()) {
+    if (!Object.hasOwn(LIARS, liar))
+      return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
+  }
+  const app = typeof scenario.app === 'string' ? applicationNamed(scenario.app) : null;
+  return isRefusal(app) ? no(`app: ${app.because}`) : null;
+}
+
+// --- shapes ------------------------------------------------------------------------------------------------
+// --------------
+
+const nodeName: Check = {
+  expects: 'a node: v0, c0, f0, ...',
+  holds: (value) => typeof value === 'string' && /^[vcf](0|[1-9][0-9]*)$/.test(value),
+};
+const nodes = listOf(nodeName);
+const who: Check = {
+  expects: 'a node, "anyone" or "everyone"',
+  holds: (value) => value === 'anyone' || value === 'everyone' || nodeName.holds?.(value) === true,
+};
+const blockNumber: Check = {
+  expects: 'the number of a block from 1, or "nil"',
+  holds: (value) => value === 'nil' || (Number.isSafeInteger(value) && (value as number) > 0),
+};
+const yes: Check = { expects: 'true', holds: (value) => value === true };
+const span = object({ minNs: whole, maxNs: whole });
+const latency = tagged('kind', {
+  uniform: { minNs: whole, maxNs: whole },
+  exponential: { minNs: whole, meanNs: whole },
+  table: { quantilesNs: listOf(whole) },
+});
+
+const condition = object({
+  who,
+  does: oneOf([
+    'enters',
+    'proposes',
+    'prevotes',
+    'precommits',
+    'locks',
+    'values',
+    'decides',
+    'punishes',
+    'joins',
+    'crashes',
+    'starts',
+  ]),
+  height: maybe(whole),
+  round: maybe(whole),
+  block: maybe(blockNumber),
+  step: maybe(oneOf(Object.keys(STEP_NAMES))),
+  against: maybe(nodeName),
+});
+
+const state = tagged('is', {
+  'locked-on': { who: nodeName, block: blockNumber },
+  up: { who: nodeName },
+  down: { who: nodeName },
+  syncing: { who: nodeName },
+  'in-consensus': { who: nodeName },
+  'cut-off': { who: nodeName },
+  'of-power': { who: nodeName, power: whole },
+  'weaker-than': { who: nodeName, power: whole },
+});
+
+const how = oneOf(['clean', 'lose', 'drawn']);
+const kinds = [
+  'proposals',
+  'parts',
+  'prevotes',
+  'precommits',
+  'transactions',
+  'evidence',
+  'block-sync',
+  'everything',
+] as const;
+const effect: Check = {
+  expects: '"drop" or {"delayMs": ...}',
+  holds: (value) =>
+    value === 'drop' ||
+    (typeof value === 'object' &&
+      value !== null &&
+      whole.holds?.((value as { delayMs?: unknown }).delayMs) === true),
+};
+
+const action = tagged('do', {
+  isolate: { node: nodeName, forEver: maybe(yes) },
+  partition: { groups: listOf(nodes), forEver: maybe(yes) },
+  cut: { from: nodes, to: nodes, forEver: maybe(yes) },
+  heal: {},
+  clog: { from: nodes, to: nodes, forMs: whole },
+  reset: { nodes },
+  links: {
+    change: object({
+      latency: maybe(latency),
+      lossPpm: maybe(whole),
+      duplicatePpm: maybe(whole),
+      reorderPpm: maybe(whole),
+      corruptPpm: maybe(whole),
+      bytesPerSecond: maybe(whole),
+      straggle: maybe(span),
+    }),
+    from: maybe(nodes),
+    to: maybe(nodes),
+  },
+  calm: {},
+  rule: {
+    what: oneOf(kinds),
+    effect,
+    from: maybe(nodes),
+    to: maybe(nodes),
+    by: maybe(nodes),
+    height: maybe(whole),
+    round: maybe(whole),
+  },
+  crash: { node: nodeName, how, restartMs: maybe(whole) },
+  'crash-at': {
+    node: nodeName,
+    how,
+    restartMs: maybe(whole),
+    when: oneOf(['before', 'inside', 'after']),
+    op: oneOf(['append', 'sync', 'trim', 'write', 'flush', 'send', 'sign']),
+    on: maybe(oneOf(['consensus', 'privval', 'chain', 'app'])),
+    nth: whole,
+  },
+  restart: { node: nodeName },
+  pause: { node: nodeName, forMs: maybe(whole) },
+  unpause: { node: nodeName },
+  clock: {
+    node: nodeName,
+    stepMs: maybe(number),
+    driftPpm: maybe(number),
+    frozen: maybe({ expects: 'true or false', holds: (value) => typeof value === 'boolean' }),
+  },
+  disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
+  submit: { to: nodeName, tx: isText },
+  empower: { node: nodeName, power: whole, via: nodeName },
+});
+
+const actions = listOf(action);
+const directive = each('directive', [
+  { atMs: whole, actions },
+  { afterMs: whole, actions },
+  { when: condition, actions },
+]);
+const claim = each('claim', [
+  { never: condition, while: maybe(state) },
+  { sometime: condition },
+  { finally: state },
+]);
+const ending: Check = {
+  expects: 'an ending',
+  inside: (checker, value, path) => {
+    const isNobody = (value as { who?: unknown } | null)?.who === 'nobody';
+    const whoEnds: Check = {
+      expects: '"everyone", "nobody", or a list of nodes',
+      holds: (names) =>
+        names === 'everyone' ||
+        names === 'nobody' ||
+        (Array.isArray(names) && names.every((name) => nodeName.holds?.(name) === true)),
+    };
+    const shape = isNobody
+      ? { who: whoEnds, decides: whole, forMs: whole }
+      : { who: whoEnds, decides: whole, withinMs: whole, afterwards: maybe(whole) };
+    checker.check(object(shape), value, path);
+  },
+};
+
+const anything: Check = {
+  expects: 'an object',
+  holds: (value) => typeof value === 'object' && value !== null,
+};
+const positive: Check = {
+  expects: 'a number above 0',
+  holds: (value) => typeof value === 'number' && value > 0,
+};
+
+const scenarioCheck = object({
+  name: {
+    expects: 'a kebab-case name',
+    holds: (value) => typeof value === 'string' && /^[a-z0-9-]+$/.test(value),
+  },
+  title: isText,
+  cast: object({
+    powers: listOf(whole),
+    candidates: maybe(whole),
+    fullNodes: maybe(whole),
+    degree: maybe(whole),
+    clocks: maybe(anything),
+  }),
+  act: maybe(listOf(directive)),
+  load: maybe(
+    object({ perSecond: maybe(positive), perBlock: maybe(positive), count: maybe(whole), size: whole }),
+  ),
+  holds: maybe(listOf(claim)),
+  ends: ending,
+  liars: maybe(
+    listOf(
+      object({
+        node: nodeName,
+        liar: isText,
+        to: nodes,
+        ppm: maybe(whole),
+        times: maybe(whole),
+        votes: maybe(oneOf(['prevotes', 'precommits'])),
+        fromHeight: maybe(whole),
+        toHeight: maybe(whole),
+      }),
+    ),
+  ),
+  app: maybe({
+    expects: 'the name of an application, or a function that makes one',
+    holds: (value) => typeof value === 'string' || typeof value === 'function',
+  }),
+  settings: maybe(anything),
+  crypto: maybe(oneOf(['sim', 'ed25519'])),
+  liveness: maybe(oneOf(['checked', 'waived'])),
+});
