@@ -1,6 +1,6 @@
 // The evidence that a node holds against others: what it saw and cannot prove yet, what waits for a block, what is committed (spec 5.10).
 
-import { hexOf } from '../../protocol/bytes.ts';
+import { compareBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import {
@@ -31,6 +31,27 @@ export interface Pending {
   readonly evidence: Evidence;
   readonly identity: Uint8Array;
   readonly height: bigint;
+}
+
+/**
+ * Oldest first; then by what the votes are about and when they were cast. Not in the order in which they came, which a restart forgets, and
+ * by hashes last: they depend on signatures.
+ */
+function inOrder(a: Pending, b: Pending): number {
+  const [one, other] = [placeOf(a), placeOf(b)];
+  for (let i = 0; i < one.length && i < other.length; i++) {
+    const [x, y] = [one[i] as bigint, other[i] as bigint];
+    if (x !== y) return x < y ? -1 : 1;
+  }
+  return compareBytes(a.identity, b.identity);
+}
+
+function placeOf({ evidence, height }: Pending): bigint[] {
+  if (evidence.kind !== 'duplicate-vote') return [height, -1n];
+  const { voteA, voteB } = evidence;
+  const { round, type, validatorIndex } = voteA;
+  const [sooner, later] = voteA.timeNs < voteB.timeNs ? [voteA, voteB] : [voteB, voteA];
+  return [height, BigInt(round), BigInt(type), BigInt(validatorIndex), sooner.timeNs, later.timeNs];
 }
 
 export class EvidencePool {
@@ -117,9 +138,7 @@ export class EvidencePool {
 
   inOrder(): Pending[] {
     if (this.pending.size === 0) return [];
-    return [...this.pending.values()].sort((a, b) =>
-      a.height < b.height ? -1 : a.height > b.height ? 1 : 0,
-    );
+    return [...this.pending.values()].sort(inOrder);
   }
 
   get hasPending(): boolean {

@@ -179,3 +179,25 @@ it('verification reads the block of a double vote; for an attack on light client
   };
   expect(heightsNeeded(attack as never)).toEqual([4n, 5n, 9n, 10n]);
 });
+
+it('the order is that of heights, rounds and validators, whatever came first and whatever a restart read first', () => {
+  const all = [
+    evidenceOf(1, 3n),
+    evidenceOf(1, 3n, 1),
+    evidenceOf(2, 3n),
+    evidenceOf(2, 4n),
+    evidenceOf(3, 3n),
+  ];
+  const orderOf = (list: readonly DuplicateVoteEvidence[]): string[] => {
+    const pool = new EvidencePool();
+    pool.restore(list, []);
+    return pool.inOrder().map(({ evidence, height }) => {
+      const { round, validatorIndex } = (evidence as DuplicateVoteEvidence).voteA;
+      return `${height}/${round}/${validatorIndex}`;
+    });
+  };
+  const wanted = orderOf(all);
+  expect(wanted).toEqual([...wanted].sort());
+  expect(orderOf([...all].reverse())).toEqual(wanted);
+  expect(orderOf([2, 4, 0, 3, 1].map((i) => all[i]!))).toEqual(wanted);
+});
