@@ -220,7 +220,6 @@ class Run {
   }
 
   // --- watching --------------------------------------------------------------------------------------------
-  // --------------
 
   private onEvent(at: Machine, event: NodeEvent): void {
     if (event.type === 'committed') this.onCommitted(at, event);
@@ -269,7 +268,6 @@ class Run {
   }
 
   // --- the run ---------------------------------------------------------------------------------------------
-  // --------------
 
   run(): Verdict {
     const { world, play } = this;

@@ -111,7 +111,6 @@ function liarOf(stream: Stream, names: readonly NodeName[], powers: readonly num
 }
 
 // --- chaos -------------------------------------------------------------------------------------------------
-// --------------
 
 function chaos(stream: Stream, names: readonly NodeName[], exists: Exists): Directive[] {
   const act: Directive[] = [];

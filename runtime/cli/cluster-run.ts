@@ -51,8 +51,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   return exit;
 }
 
-// --- the folders
-// ---------------------------------------------------------------------------------------------------
+// --- the folders -------------------------------------------------------------------------------------------
 
 export interface Network {
   readonly folder: string;
@@ -95,8 +94,7 @@ export async function asCliErrors<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-// --- its end
-// -------------------------------------------------------------------------------------------------------
+// --- its end -----------------------------------------------------------------------------------------------
 
 /** The first SIGINT or SIGTERM asks for the end; the second kills what is left. */
 export class Interrupt {
@@ -188,8 +186,7 @@ async function untilEnd(
   return why;
 }
 
-// --- the summary
-// ---------------------------------------------------------------------------------------------------
+// --- the summary -------------------------------------------------------------------------------------------
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -65,8 +65,7 @@ const NEVER_SIGNED: SignState = {
 export const homesBelow = (folder: string, validators: number): string[] =>
   Array.from({ length: validators }, (_, i) => join(folder, `${PREFIX}${i}`));
 
-// --- making
-// --------------------------------------------------------------------------------------------------------
+// --- making ------------------------------------------------------------------------------------------------
 
 /**
  * Homes of a new network below `folder`: fresh keys, power 1 each, a shared genesis of now.
@@ -123,8 +122,7 @@ function genesisOf(validators: readonly KeyPair[]): Genesis {
   };
 }
 
-// --- reading
-// -------------------------------------------------------------------------------------------------------
+// --- reading -----------------------------------------------------------------------------------------------
 
 /** Refuses (SetupError) a home that is not whole, or does not fit together. */
 export function readHome(path: string): NodeHome {

@@ -138,8 +138,7 @@ export class NodeLife {
     this.recorder?.close();
   }
 
-  // --- watching
-  // ------------------------------------------------------------------------------------------------------
+  // --- watching --------------------------------------------------------------------------------------------
 
   private readonly watcher: Watcher = {
     turn: (node, { input }) => this.recorder?.write(input, node.digest.read()),

@@ -53,7 +53,6 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
 }
 
 // --- shapes ------------------------------------------------------------------------------------------------
-// --------------
 
 const nodeName: Check = {
   expects: 'a node: v0, c0, f0, ...',

@@ -134,7 +134,6 @@ export class Script {
 }
 
 // --- in words ----------------------------------------------------------------------------------------------
-// --------------
 
 export function conditionText({ who, does, height, round, block, step, against }: Condition): string {
   const what = block === undefined ? '' : block === 'nil' ? ' nil' : ` block ${block}`;

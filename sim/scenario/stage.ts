@@ -177,8 +177,7 @@ export class Stage {
     return false;
   }
 
-  // --- lives
-  // -------------------------------------------------------------------------------------------------------
+  // --- lives -----------------------------------------------------------------------------------------------
 
   private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): void {
     if (!machine.isUp) return;
@@ -209,8 +208,7 @@ export class Stage {
     machine.node?.unpause();
   }
 
-  // --- crash points
-  // ------------------------------------------------------------------------------------------------
+  // --- crash points ----------------------------------------------------------------------------------------
 
   private arm(action: Extract<Action, { do: 'crash-at' }>): void {
     const machine = this.machine(action.node);

@@ -40,8 +40,7 @@ export function msOf(duration: Duration): number {
   return Math.round(Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000));
 }
 
-// --- who and what
-// --------------------------------------------------------------------------------------------------------
+// --- who and what ------------------------------------------------------------------------------------------
 
 /** The k-th block proposed at a height, in the order of first proposals. */
 export const block = (k: number): { readonly block: BlockNumber } => ({ block: k });
@@ -160,7 +159,6 @@ export const nobody = {
 };
 
 // --- when --------------------------------------------------------------------------------------------------
-// --------------
 
 export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });
 export const after = (time: Duration, ...actions: Action[]): Directive => ({ afterMs: msOf(time), actions });
@@ -174,7 +172,6 @@ export const sometime = (condition: Condition): Claim => ({ sometime: condition 
 export const finally_ = (state: StateOf): Claim => ({ finally: state });
 
 // --- trouble -----------------------------------------------------------------------------------------------
-// --------------
 
 type ForEver = 'for-ever';
 const lasting = (how?: ForEver): { forEver?: true } => (how ? { forEver: true } : {});
@@ -260,8 +257,7 @@ export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Ac
   via,
 });
 
-// --- the whole
-// -----------------------------------------------------------------------------------------------------------
+// --- the whole ---------------------------------------------------------------------------------------------
 
 const POWER_USUAL = 10;
 export const validators = (count: number, more: Omit<CastWords, 'powers'> = {}): CastWords => ({
