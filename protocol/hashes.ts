@@ -42,7 +42,7 @@ function wrapped(bytes: Uint8Array): Hash {
     if (equalBytes(known.of, bytes)) return known.hash;
   }
   const hash = leafHashWith(writeWrapped, bytes);
-  leaves[oldestLeaf] = { of: bytes, hash };
+  leaves[oldestLeaf] = { of: bytes.slice(), hash }; // its owner may change it, and consensus hashes rest on it
   oldestLeaf = (oldestLeaf + 1) % LEAVES_REMEMBERED;
   return hash;
 }
