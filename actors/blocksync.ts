@@ -1,7 +1,7 @@
 // Block sync as an actor: fetches what the chain has beyond our store, block by block, and serves what our
 // store has (spec 5.12).
 
-import { blockKey, STORE_RANGE_KEY, storeRange } from '../machines/chain/keys.ts';
+import { blockKey, STORE_RANGE_KEY, type StoreRange, storeRange } from '../machines/chain/keys.ts';
 import { blockResponseOf } from '../machines/sync/block-response.ts';
 import type { SyncConfig } from '../machines/sync/config.ts';
 import { SyncPool } from '../machines/sync/pool.ts';
@@ -21,10 +21,10 @@ export interface BlocksyncState {
   /** Greeted peers, and how many loads are under way for each. */
   readonly peers: Map<PeerId, number>;
   /**
-   * Null until the handshake is done. Heights of blocks in the store when we last knew, 0: none; once we only
-   * serve, consensus goes on without telling us, and who asks is answered from the store itself.
+   * Null until the handshake is done. Heights of blocks in the store while we sync, 0: none. Afterwards
+   * consensus goes on without telling us, and who asks is answered from the store itself.
    */
-  stored: { base: bigint; height: bigint } | null;
+  stored: StoreRange | null;
   /** Null: we only serve. */
   pool: SyncPool | null;
   /** Answers to requests of then may still come. */
@@ -72,6 +72,12 @@ export function blocksyncLogic(config: BlocksyncConfig): Logic<BlocksyncState, B
     }),
   };
 }
+
+const statusOf = ({ base, height }: StoreRange): BlocksyncMessage => ({
+  type: 'status-response',
+  height,
+  base: height === 0n ? 0n : base,
+});
 
 /** One turn: what was heard, and the effects so far. */
 class BlocksyncTurn {
@@ -130,7 +136,7 @@ class BlocksyncTurn {
     state.stored = { base, height: height - 1n };
     state.pool = sync ? new SyncPool(config, height, nowNs) : null;
     const peers = [...state.peers.keys()];
-    this.send(peers, this.status());
+    this.send(peers, statusOf(state.stored));
     if (!sync) return;
     state.hasSynced = true;
     state.beginsAtNs = nowNs + config.waitNs;
@@ -258,7 +264,7 @@ class BlocksyncTurn {
   private tellStatus(peer: PeerId): void {
     const { stored, pool } = this.state;
     if (!stored) return;
-    if (pool) this.send([peer], this.status());
+    if (pool) this.send([peer], statusOf(stored));
     else this.load(peer, 'status', STORE_RANGE_KEY, Uint8Array.of(...STORE_RANGE_KEY, 0));
   }
 
@@ -280,21 +286,12 @@ class BlocksyncTurn {
     const loading = peers.get(peer);
     if (loading === undefined) return; // gone in the meantime
     peers.set(peer, Math.max(0, loading - 1));
+    const value = found[0]?.value;
     if (height === 'status') {
-      const value = found[0]?.value;
-      if (value)
-        this.state.stored = decodeWith(storeRange, value) ?? unreachable('our own store does not decode');
-      this.send([peer], this.status());
-      return;
-    }
-    const block = found[0]?.value;
-    if (!block) this.send([peer], { type: 'no-block-response', height });
-    else this.sendBytes([peer], blockResponseOf(block));
-  }
-
-  private status(): BlocksyncMessage {
-    const { base, height } = this.state.stored ?? unreachable('a status before the handshake');
-    return { type: 'status-response', height, base: height === 0n ? 0n : base };
+      const range = value ? decodeWith(storeRange, value) : { base: 0n, height: 0n };
+      this.send([peer], statusOf(range ?? unreachable('our own store does not decode')));
+    } else if (!value) this.send([peer], { type: 'no-block-response', height });
+    else this.sendBytes([peer], blockResponseOf(value));
   }
 
   private send(to: readonly PeerId[], message: BlocksyncMessage): void {

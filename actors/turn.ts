@@ -203,8 +203,6 @@ export interface Boot {
   readonly stores: readonly (readonly KeyValue[])[];
 }
 
-export const bootCodec: Codec<Boot> = record({ logs: list(list(bytes)), stores: list(list(keyValue)) });
-
 /**
  * An actor's logic. `State` is owned by the actor's turns and changed in place; nobody keeps an old one.
  * @typeParam Message the union that it hears, with the canonical `words` of it.

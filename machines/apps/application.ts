@@ -39,7 +39,6 @@ export const APPLICATION_NAMES = [
   'counter_serial',
   'noop',
 ] as const;
-export type ApplicationName = (typeof APPLICATION_NAMES)[number];
 
 /** A fresh application by the name that `--proxy_app` takes (spec 7). */
 export function applicationNamed(name: string): Application | Refusal<'unknown-application'> {

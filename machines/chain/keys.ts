@@ -1,7 +1,7 @@
 // Where things lie in the `chain` store: one-letter families, heights big-endian so that ranges are in height order.
 
 import { utf8Encode } from '#platform';
-import { i64, record } from '../../protocol/words.ts';
+import { i64, type Of, record } from '../../protocol/words.ts';
 
 function family(letter: string): (height: bigint) => Uint8Array {
   const code = letter.charCodeAt(0);
@@ -54,6 +54,8 @@ function withTail(letter: string, height: bigint, tail: Uint8Array): Uint8Array 
 export const STATE_KEY = utf8Encode('state');
 /** `storeRange` of the blocks stored. */
 export const STORE_RANGE_KEY = utf8Encode('range');
+/** Heights of the first and the last block stored; 0: none. */
 export const storeRange = record({ base: i64, height: i64 });
+export type StoreRange = Of<typeof storeRange>;
 /** The genesis document of the first start, as its JSON text. */
 export const GENESIS_KEY = utf8Encode('genesis');

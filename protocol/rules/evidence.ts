@@ -49,9 +49,6 @@ export type EvidenceRefusal = Refusal<
 export const evidenceHeight = (evidence: Evidence): bigint =>
   evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
 
-/** Time of the block at `evidenceHeight`, as the evidence claims it. */
-export const evidenceTimeNs = (evidence: Evidence): TimeNs => evidence.timeNs;
-
 /** Too old only when both ages exceed their limits, measured from the last committed block. */
 export const isExpired = (params: ConsensusParams, ageBlocks: bigint, ageNs: bigint): boolean =>
   ageBlocks > params.evidence.maxAgeBlocks && ageNs > params.evidence.maxAgeNs;

@@ -203,7 +203,7 @@ const NO_UPDATE: ValidatorUpdate = { publicKey: { type: 'ed25519', bytes: EMPTY_
 function readUpdates(reader: ProtoReader, updates: ValidatorUpdate[]): readonly ValidatorUpdate[] {
   while (reader.next()) {
     if (reader.tag === 0x1a) updates.push(reader.message(readUpdate, NO_UPDATE));
-    else reader.skip(0);
+    else reader.skip(0); // all the other fields are passed over, known or not
   }
   return updates;
 }

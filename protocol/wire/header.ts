@@ -78,8 +78,6 @@ export function readHeader(reader: ProtoReader, was: Header): Header {
   return header;
 }
 
-export const encodeVersion = (version: ConsensusVersion): Uint8Array => encodeWith(writeVersion, version);
-
 export const encodeHeader = (header: Header): Uint8Array => encodeWith(writeHeader, header);
 export const decodeHeader = (bytes: Uint8Array): Header | MalformedBytes =>
   decodeWith('Header', bytes, readHeader, NO_HEADER);

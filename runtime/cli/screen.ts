@@ -172,6 +172,8 @@ function appHashLine({ nodes }: Verdict): string {
   return `${[...hashes].join(' and ')} at height ${top}`;
 }
 
-/** Verdicts as JSON: bigints are strings. */
-export const toJson = (value: unknown): string =>
-  JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each), 2);
+/** Verdicts as JSON: bigints are strings, and what was thrown is its stack. */
+export const toJson = (value: unknown): string => JSON.stringify(value, plain, 2);
+
+const plain = (_: string, each: unknown): unknown =>
+  typeof each === 'bigint' ? String(each) : each instanceof Error ? each.stack : each;

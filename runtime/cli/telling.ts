@@ -9,7 +9,7 @@ import {
   signerMail,
   validatorMail,
 } from '../../actors/mail.ts';
-import type { ActorName, LocalMessage, NodeEvent, Payload } from '../../actors/turn.ts';
+import type { LocalMessage, NodeEvent, Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import {
   CHANNEL_BLOCKSYNC,
@@ -145,8 +145,6 @@ export function secondsOf(ns: bigint | number): string {
   const us = BigInt(Math.round(Number(ns) / 1000));
   return `${us / 1_000_000n}.${String(us % 1_000_000n).padStart(6, '0')}`;
 }
-
-export const isPeerActor = (actor: ActorName): boolean => actor.startsWith('peer:');
 
 const UNITS: readonly (readonly [number, string])[] = [
   [1e9, 'GB'],

@@ -29,7 +29,7 @@ import { type GhostChain, isQuorum } from './ghost.ts';
 
 const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
 /** Blocks kept whole; of older heights only hashes and digests stay, to compare late nodes with. */
-const BLOCKS_KEPT = 64n;
+const BLOCKS_KEPT = 64;
 /** Half a hash tells transactions apart, in the least memory: there is one per transaction of a run. */
 const txKey = (tx: Uint8Array): string => byteKey(txHash(tx).subarray(0, 16));
 const short = (bytes: Uint8Array): string => hexOf(bytes).slice(0, 12);
@@ -61,11 +61,12 @@ export const chainOracle =
     const lastApplied = new Map<Machine, bigint>();
     /** Commits that verified already, by height: nodes mostly hold the same. */
     const certified = new Map<number, Uint8Array[]>();
+    const heightAt = (height: bigint): Height | undefined => heights.get(Number(height));
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { height } = block.header;
       const hash = headerHash(block.header);
-      const known = heights.get(Number(height));
+      const known = heightAt(height);
       if (known) {
         if (!equalBytes(known.hash, hash)) {
           report(
@@ -88,11 +89,11 @@ export const chainOracle =
       });
       validity(at, block, bytes);
       times(at, block);
-      forgetBlock(height - BLOCKS_KEPT);
+      forgetBlock(Number(height) - BLOCKS_KEPT);
     };
 
-    const forgetBlock = (height: bigint): void => {
-      const old = heights.get(Number(height));
+    const forgetBlock = (height: number): void => {
+      const old = heights.get(height);
       if (!old) return;
       old.block = null;
       old.bytes = null;
@@ -102,7 +103,7 @@ export const chainOracle =
       const { header, lastCommit } = block;
       const { height } = header;
       const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
-      const before = heights.get(Number(height - 1n));
+      const before = heightAt(height - 1n);
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
       if (before && !equalBytes(header.lastBlockId.hash, before.hash))
         bad('does not follow the block before it');
@@ -141,7 +142,7 @@ export const chainOracle =
       if (!known) {
         known = [];
         certified.set(height, known);
-        certified.delete(height - Number(BLOCKS_KEPT));
+        certified.delete(height - BLOCKS_KEPT);
       }
       for (const each of known) if (equalBytes(each, bytes)) return true;
       known.push(bytes);
@@ -186,7 +187,7 @@ export const chainOracle =
     /** 18. Strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
     const times = (at: Machine, block: Block): void => {
       const { height, timeNs } = block.header;
-      const before = heights.get(Number(height - 1n))?.block?.header.timeNs;
+      const before = heightAt(height - 1n)?.block?.header.timeNs;
       if (before !== undefined && timeNs <= before)
         report(`time: block ${height} is not later than the block before it`, at, height);
       let latest = ghost.genesisTimeNs;
@@ -201,7 +202,7 @@ export const chainOracle =
 
     /** 17. The proposer is the one that the priorities name for a round up to the deciding one. */
     const proposers = (at: Machine, height: bigint, round: number): void => {
-      const known = heights.get(Number(height));
+      const known = heightAt(height);
       const set = ghost.set(height);
       if (!known?.block || !set || known.round >= 0) return;
       known.round = round;
@@ -221,7 +222,7 @@ export const chainOracle =
       value: Uint8Array,
       promise: string,
     ): void => {
-      const known = heights.get(Number(height));
+      const known = heightAt(height);
       if (!known) return;
       const before = known[field];
       if (before === null) known[field] = value;
@@ -259,7 +260,7 @@ export const chainOracle =
           if (key.length !== 9 || value.length === 0) continue;
           if (key[0] === FAMILY.block) {
             // Byte for byte what is known already is nothing new.
-            const known = heights.get(Number(heightOfKey(key)));
+            const known = heightAt(heightOfKey(key));
             if (known?.bytes && equalBytes(known.bytes, value)) continue;
             const block = decodeBlock(value);
             if (!isRefusal(block)) stored(at, block as Block, value);
@@ -283,7 +284,7 @@ export const chainOracle =
             report(`integrity: ${at.name} executed ${event.height} right after ${before}`, at, event.height);
           }
           lastCommitted.set(at, event.height);
-          const known = heights.get(Number(event.height));
+          const known = heightAt(event.height);
           if (!known)
             report(
               `integrity: ${at.name} executed height ${event.height} and never stored it`,

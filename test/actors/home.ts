@@ -7,6 +7,7 @@ import type { Effect, KeyValue, LocalMessage, NodeEvent, Payload } from '../../a
 import type { ValidatorState } from '../../actors/validator/state.ts';
 import { validatorLogic } from '../../actors/validator/validator.ts';
 import { payloadOf } from '../../actors/validator/words.ts';
+import { PLAIN_RESULT } from '../../machines/apps/base.ts';
 import type { ConsensusConfig } from '../../machines/consensus/config.ts';
 import { DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { AbciRequest, AbciResponse, ResponseFinalizeBlock } from '../../protocol/abci.ts';
@@ -90,16 +91,7 @@ export class FakeApp {
         both.set(hash, this.hash.length);
         const more = this.finalize(height);
         this.next = { height, hash: more.appHash ?? sha256(both) };
-        const txResults = request.value.txs.map(() => ({
-          code: 0,
-          data: EMPTY_BYTES,
-          log: '',
-          info: '',
-          gasWanted: 0n,
-          gasUsed: 0n,
-          events: [],
-          codespace: '',
-        }));
+        const txResults = request.value.txs.map(() => PLAIN_RESULT);
         const value = { events: [], txResults, validatorUpdates: [], appHash: this.next.hash };
         return { type: 'finalize-block', value: { ...value, ...more } };
       }
