@@ -216,7 +216,6 @@ export class World {
 
   // --- watching ----------------------------------------------------------------------------------------------------------
 
-  /** Of a node that has died, nothing is watched any more. */
   private watcherOf(machine: Machine): Watcher {
     const { onTurn, onEvent } = this.options;
     return {
@@ -224,15 +223,13 @@ export class World {
         this.order.addU32(machine.index);
         onTurn?.(machine, record, this);
       },
-      published: (node, actor, event) => {
-        if (machine.node !== node) return;
+      published: (_node, actor, event) => {
         note(machine, event);
         for (let i = 0; i < this.oracles.length; i++) this.oracles[i]?.published?.(machine, actor, event);
         onEvent?.(machine, actor, event, this);
         for (let i = 0; i < this.listeners.length; i++) this.listeners[i]?.(machine, event);
       },
-      leaving: (node, actor, effect) => {
-        if (machine.node !== node) return true;
+      leaving: (_node, actor, effect) => {
         machine.effectsLeft++;
         if (this.crashHere?.(machine, actor, effect)) {
           this.crash(machine, 'drawn');

@@ -292,8 +292,8 @@ export class Node {
     }
     for (let i = 0; i < effects.length; i++) {
       const effect = effects[i] as Effect;
+      if (!this.isAlive) return; // the node died inside the effect before this one: nothing more leaves it
       if (this.options.watcher.leaving?.(this, cell.logic.name, effect)) return;
-      if (!this.isAlive) return;
       if (!this.perform(cell, effect)) continue;
       cell.held = effects.slice(i + 1);
       return;

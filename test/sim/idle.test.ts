@@ -22,6 +22,10 @@ describe('without empty blocks', () => {
     world.startAll();
     expect(world.run(everybody(1n), later(60))).toBe(true);
     world.run(() => false, later(30));
+    const { sent } = world.network.counters;
+    world.run(() => false, later(30));
+    // A word a second to each of three peers, and nothing else.
+    expect(world.network.counters.sent - sent).toBeLessThanOrEqual(4 * 3 * 31);
     const idleAt = first!.height;
     expect(new Set(world.machines.map(({ height }) => height))).toEqual(new Set([idleAt]));
     world.network.partition([[last.member.id]]);

@@ -102,6 +102,19 @@ describe('effects', () => {
     );
   });
 
+  it('of a node that died inside one of them are not shown to anybody', () => {
+    const bench = new Bench([scripted('a', () => [append(1), append(2), send('b'), append(3)])]);
+    const shown: string[] = [];
+    bench.leaving = ({ type }) => {
+      shown.push(type);
+      return false;
+    };
+    bench.diesAtRecord = 2;
+    bench.go('a', 0);
+    expect(shown).toEqual(['append', 'append']);
+    expect(bench.done).toEqual(['append consensus 1', 'append consensus 2']);
+  });
+
   it('that wait are lost with the node', () => {
     const bench = new Bench([scripted('a', () => [sync, send('x')])]);
     bench.go('a', 1);

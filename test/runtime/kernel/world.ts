@@ -65,6 +65,8 @@ export class Bench {
   readonly lost: string[] = [];
   net: NetListener | null = null;
   leaving: ((effect: Effect) => boolean) | null = null;
+  /** The node dies inside the append of this record. */
+  diesAtRecord = -1;
 
   constructor(logics: readonly Logic<Scripted, Word>[], spawn?: (name: string) => Logic<Scripted, Word>) {
     const watcher: Watcher = {
@@ -114,7 +116,10 @@ export class Bench {
       },
       sign: { publicKey: new Uint8Array(32), sign: (bytes) => this.done.push(`sign ${bytes[0]}`) },
       log: (name) => ({
-        append: (record) => this.done.push(`append ${name} ${record[0]}`),
+        append: (record) => {
+          this.done.push(`append ${name} ${record[0]}`);
+          if (record[0] === this.diesAtRecord) this.node.halt();
+        },
         sync: (done) => {
           this.done.push(`sync ${name}`);
           this.waiting.push({ what: name, done });
