@@ -32,7 +32,7 @@ interface Outcome {
   readonly crashes: number;
   /** Runs before that in which only a promise of the play broke. */
   readonly playsBroken: number;
-  /** As it should be: killed by an oracle, or silent for the healthy build. */
+  /** As it should be: killed by an oracle, or silent for the healthy build and for a harmless change. */
   readonly isGood: boolean;
 }
 
@@ -115,7 +115,7 @@ function outcomeOf(
     what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
     crashes: failed.filter(isCrash).length,
     playsBroken: failed.filter((result) => !isCrash(result)).length,
-    isGood: patch === null ? !isKilled && failed.length === 0 : isKilled,
+    isGood: patch === null || patch.isHarmless ? !isKilled && failed.length === 0 : isKilled,
   };
 }
 

@@ -13,14 +13,15 @@ describe('patches', () => {
   afterAll(folder.remove);
 
   const all: Patch[] = [...patchesOf('scenarios/leaks'), ...patchesOf('scenarios/zoo')];
-  test.skipIf(!isBuilt).each(all.map((patch) => [patch.id, patch] as const))(
-    '%s applies',
-    (_, { file, find, replace }) => {
-      const text = readFileSync(join(root, 'dist', file), 'utf8');
+  test.skipIf(!isBuilt).each(all.map((patch) => [patch.id, patch] as const))('%s applies', (_, { edits }) => {
+    const texts = new Map<string, string>();
+    for (const { file, find, replace } of edits) {
+      const text = texts.get(file) ?? readFileSync(join(root, 'dist', file), 'utf8');
       expect(text.split(find).length - 1).toBe(1);
       expect(replace).not.toBe(find);
-    },
-  );
+      texts.set(file, text.split(find).join(replace));
+    }
+  });
 
   test('the leaks and mutants that the bars name are there', () => {
     const ids = all.map(({ id }) => id);
@@ -44,6 +45,23 @@ describe('patches', () => {
     mkdirSync(folder.at('.'), { recursive: true });
     writeFileSync(folder.at('half.json'), JSON.stringify({ name: 'half', file: 'x.js', find: 'a' }));
     expect(() => patchOf(folder.at('half.json'))).toThrow(/half\.json: replace must be text/);
+  });
+
+  test('a patch with several edits names the one that is wrong, and is not of both forms', () => {
+    mkdirSync(folder.at('.'), { recursive: true });
+    const patch = (fields: object): string => {
+      writeFileSync(folder.at('many.json'), JSON.stringify({ name: 'many', why: 'a test', ...fields }));
+      return folder.at('many.json');
+    };
+    const edit = { file: 'x.js', find: 'a', replace: 'b' };
+    expect(patchOf(patch({ edits: [edit, edit] })).edits).toEqual([edit, edit]);
+    expect(patchOf(patch(edit)).edits).toEqual([edit]);
+    expect(() => patchOf(patch({ edits: [edit, { ...edit, find: 1 }] }))).toThrow(
+      /edits\[1\]\.find must be text/,
+    );
+    expect(() => patchOf(patch({ edits: [edit, 'x'] }))).toThrow(/edits\[1\] must be an object/);
+    expect(() => patchOf(patch({ edits: [] }))).toThrow(/edits must not be empty/);
+    expect(() => patchOf(patch({ edits: [edit], file: 'x.js' }))).toThrow(/it has edits/);
   });
 
   test('a difference reads as where, who and what', () => {
