@@ -5,12 +5,14 @@ import type { Job, JobResult } from './job.ts';
 import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
 import { jobsFor } from './same-twice.ts';
 import { ProgressBar } from './screen.ts';
+import { promiseOf, proveTriggers } from './triggers.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface MutantsFlags {
   readonly seeds: string;
   readonly only?: string;
+  readonly triggers?: boolean;
   readonly json?: boolean;
 }
 
@@ -48,6 +50,7 @@ export async function mutantsCommand(flags: MutantsFlags): Promise<Exit> {
   const zoo: (Patch | null)[] = [null, ...patchesOf('scenarios/zoo')];
   const chosen = zoo.filter((patch) => flags.only === undefined || (patch?.id ?? HEALTHY) === flags.only);
   if (chosen.length === 0) throw new CliError(`there is no mutant "${flags.only}" in scenarios/zoo`);
+  if (flags.triggers) return proveTriggers(chosen, flags.json === true);
   const outcomes: Outcome[] = [];
   for (const patch of chosen) {
     const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs));
@@ -81,10 +84,6 @@ async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Pr
   bar.clear();
   return outcomeOf(patch, jobs, results, killedAt);
 }
-
-/** One oracle keeps all promises about the chain, and begins what it says with the name of the broken one. */
-const promiseOf = ({ oracle, what }: NonNullable<JobResult['violation']>): string =>
-  oracle === 'chain' ? `chain/${what.split(':')[0]}` : oracle;
 
 const isCrash = ({ violation, threw }: JobResult): boolean =>
   threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));

@@ -1,11 +1,14 @@
 // Patches on a copy of the build: each still applies, one that does not is named, and what they plant is
 // found.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isRefusal } from '../../../protocol/refusal.ts';
 import { differenceLines } from '../../../runtime/cli/diverge.ts';
 import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patched-build.ts';
+import { TRIGGERS } from '../../../runtime/cli/triggers.ts';
+import { fromJson } from '../../../sim/scenario/json.ts';
 import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 describe('patches', () => {
@@ -39,6 +42,18 @@ describe('patches', () => {
       'C3',
     ];
     for (const id of named) expect(ids).toContain(id);
+  });
+
+  test('each trigger is a play, and of a mutant that there is', () => {
+    const ids = new Set(all.map(({ id }) => id));
+    for (const folder of [TRIGGERS, `${TRIGGERS}/unseen`]) {
+      const files = readdirSync(join(root, folder)).filter((name) => name.endsWith('.json'));
+      expect(files.length).toBeGreaterThan(0);
+      for (const name of files) {
+        expect(ids).toContain(basename(name, '.json'));
+        expect(isRefusal(fromJson(readFileSync(join(root, folder, name), 'utf8')))).toBe(false);
+      }
+    }
   });
 
   test('a patch without a field is refused by that name', () => {
@@ -87,6 +102,18 @@ describe.skipIf(!isBuilt)('what is planted is found', () => {
     const { code, out } = nodecli('sim', 'mutants', '--seeds', '4', '--only', 'C3', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject([{ mutant: 'C3', oracle: 'hygiene', seeds: 1 }]);
+  });
+
+  test('a trigger holds on the healthy build and fails on its mutant', () => {
+    const { code, out } = nodecli('sim', 'mutants', '--triggers', '--only', 'M06', '--json');
+    expect(JSON.parse(out)).toMatchObject([{ mutant: 'M06', brokenBy: ['lock'], holdsOnHealthy: true }]);
+    expect(code).toBe(0);
+  });
+
+  test('a mutant without a trigger is told', () => {
+    const { code, err } = nodecli('sim', 'mutants', '--triggers', '--only', 'C2');
+    expect(err).toContain('there is no trigger');
+    expect(code).toBe(2);
   });
 
   test('a healthy build is the same twice', () => {
