@@ -94,6 +94,7 @@ function addProofs(sim: Command): void {
     .description('plants bugs in copies of the build and tells which oracle found each, at which seed')
     .option('--seeds <n>', 'at most so many seeds per bug', '500')
     .option('--only <id>', 'one of them')
+    .option('--triggers', 'the smallest play that shows each: it must hold on the healthy build only')
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./mutants-command.ts')).mutantsCommand));
 }
