@@ -367,6 +367,7 @@ class Run {
       deliveries: world.deliveriesSoFar,
       transactions: { submitted: this.stage.transactions, committed: this.txsCommitted },
       faults: faultsOf(this.stage),
+      labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),
       liveness: this.liveness.closest,
       again: againLine(this.options, this.crypto),
     };

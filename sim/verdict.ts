@@ -33,6 +33,8 @@ export interface Verdict {
   readonly transactions: { readonly submitted: number; readonly committed: number };
   /** How often each fault happened, by name. */
   readonly faults: Readonly<Record<string, number>>;
+  /** How often each rule of the algorithm was seen at work, by its line in the paper and what it did. */
+  readonly labels: Readonly<Record<string, number>>;
   /** The height that took most of its bound after trouble was over; null: none was promised and kept. */
   readonly liveness: Closest | null;
   /** The line that reproduces it. */
