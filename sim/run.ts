@@ -1,5 +1,4 @@
-// Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the
-// verdict.
+// Performs a play under a seed and says how it went: the world, oracles, script, promises, verdict.
 
 import { configValue } from '../actors/node.ts';
 import type { NodeEvent } from '../actors/turn.ts';
@@ -113,7 +112,8 @@ class Run {
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
     this.oracles = allOracles(cast.genesis);
-    this.witness = new Witness(this.oracles.ghost, this.watch.line !== undefined || needsWords(scenario));
+    const isRead = (this.watch.line ?? this.watch.backstage) !== undefined;
+    this.witness = new Witness(this.oracles.ghost, isRead || needsWords(scenario));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
     this.world = this.makeWorld(cast, choices, liars);
     const { world } = this;
@@ -145,6 +145,8 @@ class Run {
     });
     if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
     options.onWorld?.(world);
+    const { stage, witness } = this;
+    this.watch.backstage?.({ play: scenario, world, stage, witness, ghost: this.oracles.ghost });
   }
 
   private makeWorld(cast: Cast, choices: Choices, liars: ReadonlySet<string>): World {
@@ -244,10 +246,11 @@ class Run {
     const { line } = this.watch;
     if (!line) return;
     const names = this.world.machines.map(({ name }) => name);
-    this.stage.onAction = (action) => line({ atNs: this.now, node: '', what: actionText(action, names) });
+    const tell = (node: string, what: string): void => line({ atNs: this.now, node, what });
+    this.stage.watchers.push({ acts: (action) => tell('', actionText(action, names)) });
     this.witness.listeners.push((happening) => {
       const what = lineOf(happening);
-      if (what) line({ atNs: this.now, node: happening.node.name, what });
+      if (what) tell(happening.node.name, what);
     });
   }
 
