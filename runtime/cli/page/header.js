@@ -1,0 +1,75 @@
+// Who ran, how it went, and the line that reproduces it; and the switches for kinds of messages.
+
+/** @import { Page } from './main.js' */
+/** @import { WIDTH } from './look.js' */
+
+import { byId, element } from './dom.js';
+import { strokeSign } from './legend.js';
+import { secondsText } from './words.js';
+
+/** @param {Page} page */
+export function fillHeader(page) {
+  const { about, violations, arrows, nodes } = page.picture;
+  const verdict = byId('verdict');
+  verdict.textContent = about.holds ? '✓ HOLDS' : '✗ VIOLATED';
+  if (!about.holds) verdict.classList.add('violated');
+  const into = byId('about');
+  into.append(element('h1', about.scenario), element('span', about.title));
+  const facts = element('div', '', 'facts');
+  const fact = (/** @type {string} */ words) => facts.append(element('span', words));
+  fact(`seed ${about.seed}`);
+  fact(about.crypto === 'sim' ? 'sim-crypto' : 'ed25519');
+  fact(`${nodes.length} nodes, ${about.heights} heights in ${secondsText(about.endNs, 3)}`);
+  fact(`${arrows.from.length} messages`);
+  const faults = Object.entries(about.faults).map(([name, times]) => `${name} ${times}`);
+  if (faults.length > 0) fact(faults.join(', '));
+  const again = element('button', about.again);
+  again.title = 'copy the line that reproduces this run';
+  again.addEventListener('click', () => {
+    navigator.clipboard?.writeText(about.again).then(
+      () => {
+        again.textContent = 'copied';
+        setTimeout(() => {
+          again.textContent = about.again;
+        }, 900);
+      },
+      () => undefined,
+    );
+  });
+  const last = element('div', '', 'facts');
+  const digest = element('span', 'digest ');
+  digest.append(element('code', about.digest));
+  again.style.fontFamily = 'ui-monospace, monospace';
+  last.append(again, digest);
+  into.append(facts, last);
+  violations.forEach(({ oracle, what, node, atNs, height }, i) => {
+    const who = node < 0 ? '' : ` at ${nodes[node]?.name}`;
+    const button = element('button', `${oracle}: ${what} (height ${height}${who}, ${secondsText(atNs)})`);
+    button.addEventListener('click', () => page.goToViolation(i));
+    const item = element('li');
+    item.append(button);
+    byId('violations').append(item);
+  });
+  byId('wrong').hidden = violations.length === 0;
+}
+
+/** @param {Page} page */
+export function fillKinds(page) {
+  const { picture, model, view, theme } = page;
+  const counts = new Array(picture.names.kinds.length).fill(0);
+  for (const kind of model.kind) counts[kind]++;
+  const buttons = picture.names.kinds.map((kind, i) => {
+    const button = element('button');
+    const name = /** @type {keyof typeof WIDTH} */ (kind);
+    button.append(strokeSign(theme, name, false, 26, 12), kind, element('small', String(counts[i])));
+    button.setAttribute('aria-pressed', String(view.kinds.has(kind)));
+    button.hidden = counts[i] === 0;
+    button.addEventListener('click', () => {
+      if (!view.kinds.delete(kind)) view.kinds.add(kind);
+      button.setAttribute('aria-pressed', String(view.kinds.has(kind)));
+      page.due();
+    });
+    return button;
+  });
+  byId('kinds').replaceChildren(...buttons);
+}
