@@ -9,7 +9,7 @@ import type { Machine } from '../machine.ts';
 import { addressFor } from '../oracles/votes.ts';
 import type { Happening } from '../scenario/witness.ts';
 import type { Backstage, Verdict } from '../verdict.ts';
-import { type Columns, columns, steps } from './columns.ts';
+import { type Columns, columns, merged, steps } from './columns.ts';
 import { Lanes } from './lanes.ts';
 import {
   ENDS,
@@ -17,6 +17,7 @@ import {
   MARKS,
   type MarkName,
   MESSAGE_KINDS,
+  type Omitted,
   PICTURE_FORMAT,
   type Picture,
 } from './picture.ts';
@@ -24,15 +25,15 @@ import { Blocks, SaidTable, Texts } from './said.ts';
 import { Troubles } from './troubles.ts';
 
 export interface PictureLimits {
-  /** Envelopes kept, the newest; and as many marks on lanes. */
+  /** Envelopes kept, the newest; as many of chatter, and as many marks on lanes. */
   readonly most?: number;
 }
 
-/** Some minutes of a small network under load. A page of so many is 4 MB and opens in a second. */
-const MOST = 100_000;
+/** Some minutes of a small network under load: a page of some megabytes, which opens within a second. */
+const MOST = 50_000;
 const NOTHING = -1;
 
-const ENVELOPE_COLUMNS = ['from', 'to', 'atNs', 'tookNs', 'end', 'done', 'said', 'became'] as const;
+const ENVELOPE_COLUMNS = ['nth', 'from', 'to', 'atNs', 'tookNs', 'end', 'done', 'said', 'became'] as const;
 const MARK_COLUMNS = ['node', 'atNs', 'what', 'height', 'round', 'block', 'more'] as const;
 
 const endOf = (name: EndName): number => ENDS.indexOf(name);
@@ -48,6 +49,12 @@ const END_OF_ARRIVAL = {
 } as const;
 const ON_THE_WAY = endOf('on the way');
 
+type Envelopes = Columns<(typeof ENVELOPE_COLUMNS)[number]>;
+interface Arrow {
+  readonly list: Envelopes;
+  readonly number: number;
+}
+
 interface Place {
   readonly height: bigint;
   readonly round: number;
@@ -57,10 +64,12 @@ interface Place {
 export class PictureCollector implements EnvelopeWatch {
   private readonly texts = new Texts();
   private readonly blocks = new Blocks();
-  private readonly arrows: Columns<(typeof ENVELOPE_COLUMNS)[number]>;
+  private readonly talk: Envelopes;
+  private readonly chatter: Envelopes;
+  private envelopes = 0;
   private readonly marks: Columns<(typeof MARK_COLUMNS)[number]>;
   private readonly lanes = new Lanes();
-  private readonly arrowIn: number[] = [];
+  private readonly inSlot: Arrow[] = [];
   private readonly cuts: { atNs: number; lines: (readonly [number, number])[] }[] = [];
   private readonly indexOf = new Map<string, number>();
   private backstage: Backstage | null = null;
@@ -72,7 +81,8 @@ export class PictureCollector implements EnvelopeWatch {
   private given: { link: Link; parcel: number; payloads: readonly Payload[] } | null = null;
 
   constructor({ most = MOST }: PictureLimits = {}) {
-    this.arrows = columns(ENVELOPE_COLUMNS, most);
+    this.talk = columns(ENVELOPE_COLUMNS, most);
+    this.chatter = columns(ENVELOPE_COLUMNS, most);
     this.marks = columns(MARK_COLUMNS, most, (row) => this.lanes.pass(row));
   }
 
@@ -123,20 +133,24 @@ export class PictureCollector implements EnvelopeWatch {
 
   leaves(slot: number, atNs: number, payloads: readonly Payload[], done: number): void {
     const became = payloads === this.given?.payloads ? NOTHING : this.parcelOf(payloads);
-    this.arrowIn[slot] = this.arrow(atNs - this.now, ON_THE_WAY, done, became);
+    const arrow = this.arrow(atNs - this.now, ON_THE_WAY, done, became);
+    if (arrow) this.inSlot[slot] = arrow;
   }
 
   arrives(slot: number, how: 'heard' | 'cut' | 'stray'): void {
     this.lookAtCuts();
-    this.arrows.set(this.arrowIn[slot] ?? NOTHING, 'end', END_OF_ARRIVAL[how]);
+    const arrow = this.inSlot[slot];
+    arrow?.list.set(arrow.number, 'end', END_OF_ARRIVAL[how]);
   }
 
-  private arrow(tookNs: number, end: number, done: number, became: number): number {
+  private arrow(tookNs: number, end: number, done: number, became: number): Arrow | null {
     const { given } = this;
-    if (!given) return NOTHING;
+    if (!given) return null;
     const from = this.indexOf.get(given.link.from.peer) ?? NOTHING;
     const to = this.indexOf.get(given.link.to.peer) ?? NOTHING;
-    return this.arrows.add({ from, to, atNs: this.now, tookNs, end, done, said: given.parcel, became });
+    const list = this.said?.isChatter(given.parcel) ? this.chatter : this.talk;
+    const row = { nth: this.envelopes++, from, to, atNs: this.now, tookNs, end, done };
+    return { list, number: list.add({ ...row, said: given.parcel, became }) };
   }
 
   /** Lines are cut as an action is carried out, which is after we were told of it. */
@@ -210,15 +224,12 @@ export class PictureCollector implements EnvelopeWatch {
     if (!backstage || !said)
       throw new Error('this collector watched no run: give its `open` as watch.backstage');
     this.lookAtCuts();
-    const { atNs: sentAt, ...arrows } = this.arrows.read();
+    const omitted = [omittedOf('messages', this.talk), omittedOf('chatter', this.chatter)];
+    omitted.push(omittedOf('events', this.marks));
+    const { atNs: sentAt, nth: _, ...arrows } = merged(this.talk.read(), this.chatter.read(), 'nth');
     const { atNs: markedAt, ...marks } = this.marks.read();
     const { world, play } = backstage;
     const endNs = verdict.virtualNs;
-    const omitted = { arrows: this.arrows.dropped, marks: this.marks.dropped };
-    const untilNs = Math.max(
-      omitted.arrows > 0 ? (sentAt[0] ?? 0) : 0,
-      omitted.marks > 0 ? (markedAt[0] ?? 0) : 0,
-    );
     return {
       format: PICTURE_FORMAT,
       names: { kinds: MESSAGE_KINDS, ends: ENDS, marks: MARKS, done: DONE },
@@ -242,9 +253,14 @@ export class PictureCollector implements EnvelopeWatch {
         return { oracle, what, node: at, atNs, height: Number(height) };
       }),
       before: this.lanes.before,
-      omitted: omitted.arrows + omitted.marks > 0 ? { ...omitted, untilNs } : null,
+      omitted: omitted.filter(({ count }) => count > 0),
     };
   }
+}
+
+function omittedOf(what: Omitted['what'], rows: Columns<'atNs'>): Omitted {
+  const first = rows.read().atNs[0] ?? 0; // reading lets go of what is too much: count after it
+  return { what, count: rows.dropped, untilNs: first };
 }
 
 const aboutOf = (verdict: Verdict, title: string): Picture['about'] => ({

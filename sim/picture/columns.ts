@@ -51,6 +51,25 @@ export function columns<Name extends string>(
   };
 }
 
+/** Rows of two that are each in the order of `by`, in that order. */
+export function merged<Name extends string>(
+  a: Record<Name, number[]>,
+  b: Record<Name, number[]>,
+  by: NoInfer<Name>,
+): Record<Name, number[]> {
+  const names = Object.keys(a) as Name[];
+  const both = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  let i = 0;
+  let j = 0;
+  while (i < a[by].length || j < b[by].length) {
+    const isA = j >= b[by].length || (i < a[by].length && (a[by][i] as number) < (b[by][j] as number));
+    const from = isA ? a : b;
+    const at = isA ? i++ : j++;
+    for (const name of names) both[name].push(from[name][at] as number);
+  }
+  return both;
+}
+
 /** Each number as the difference to the one before it; the first to 0. */
 export const steps = (numbers: readonly number[]): number[] =>
   numbers.map((number, i) => number - (i === 0 ? 0 : (numbers[i - 1] as number)));

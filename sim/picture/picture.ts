@@ -21,6 +21,9 @@ export const MESSAGE_KINDS = [
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
+/** They go first where there is no room for all. */
+export const CHATTER: ReadonlySet<MessageKind> = new Set(['transactions', 'gossip', 'greeting']);
+
 /** What became of an envelope. Places in this list are what `arrows.end` holds. */
 export const ENDS = [
   'heard',
@@ -100,6 +103,13 @@ export interface PictureViolation {
   readonly height: number;
 }
 
+/** `chatter`: envelopes with nothing in them but transactions, gossip and greetings, of which there are most. */
+export interface Omitted {
+  readonly what: 'messages' | 'chatter' | 'events';
+  readonly count: number;
+  readonly untilNs: number;
+}
+
 export interface Picture {
   readonly format: typeof PICTURE_FORMAT;
   /** What the numbers of its columns mean, so that a reader needs nothing else. */
@@ -175,6 +185,6 @@ export interface Picture {
   readonly cuts: readonly { readonly atNs: number; readonly lines: readonly (readonly [number, number])[] }[];
   readonly violations: readonly PictureViolation[];
   readonly before: readonly NodeBefore[];
-  /** What there was no room for: the oldest. Null: nothing. */
-  readonly omitted: { readonly arrows: number; readonly marks: number; readonly untilNs: number } | null;
+  /** What there was no room for: always the oldest, so that from `untilNs` on nothing of it is missing. */
+  readonly omitted: readonly Omitted[];
 }

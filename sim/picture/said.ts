@@ -21,7 +21,7 @@ import {
   decodeMempoolMessage,
 } from '../../protocol/wire/index.ts';
 import { consensusMessage } from '../oracles/ghost.ts';
-import { MESSAGE_KINDS, type MessageKind, type Picture } from './picture.ts';
+import { CHATTER, MESSAGE_KINDS, type MessageKind, type Picture } from './picture.ts';
 
 const TX_SHOWN = 80;
 const TXS_SHOWN = 5;
@@ -80,6 +80,7 @@ export class SaidTable {
     text: [],
   };
   readonly parcels: number[][] = [];
+  private readonly chatter: boolean[] = [];
   private readonly texts: Texts;
   private readonly blocks: Blocks;
   private readonly signerOf: (address: string) => number;
@@ -110,8 +111,17 @@ export class SaidTable {
     if (number === undefined) {
       number = this.parcels.push(numbers) - 1;
       this.byContent.set(key, number);
+      this.chatter.push(numbers.every((each) => CHATTER.has(this.kindOf(each))));
     }
     return number;
+  }
+
+  private kindOf(message: number): MessageKind {
+    return MESSAGE_KINDS[this.messages.kind[message] as number] as MessageKind;
+  }
+
+  isChatter(parcel: number): boolean {
+    return this.chatter[parcel] === true;
   }
 
   private message(payload: Payload): number {

@@ -9,7 +9,7 @@ import { secondsText } from './words.js';
 
 /** @param {Page} page */
 export function fillHeader(page) {
-  const { about, violations, arrows, nodes } = page.picture;
+  const { about, violations, arrows, nodes, omitted } = page.picture;
   const verdict = byId('verdict');
   verdict.textContent = about.holds ? '✓ HOLDS' : '✗ VIOLATED';
   if (!about.holds) verdict.classList.add('violated');
@@ -20,10 +20,12 @@ export function fillHeader(page) {
   fact(`seed ${about.seed}`);
   fact(about.crypto === 'sim' ? 'sim-crypto' : 'ed25519');
   fact(`${nodes.length} nodes, ${about.heights} heights in ${secondsText(about.endNs, 3)}`);
-  fact(`${arrows.from.length} messages`);
+  const gone = omitted.reduce((sum, { what, count }) => sum + (what === 'events' ? 0 : count), 0);
+  const { length } = arrows.from;
+  fact(gone === 0 ? `${length} messages` : `the last ${length} of ${length + gone} messages`);
   const faults = Object.entries(about.faults).map(([name, times]) => `${name} ${times}`);
   if (faults.length > 0) fact(faults.join(', '));
-  const again = element('button', about.again);
+  const again = element('button', about.again, 'again');
   again.title = 'copy the line that reproduces this run';
   again.addEventListener('click', () => {
     navigator.clipboard?.writeText(about.again).then(
@@ -39,12 +41,12 @@ export function fillHeader(page) {
   const last = element('div', '', 'facts');
   const digest = element('span', 'digest ');
   digest.append(element('code', about.digest));
-  again.style.fontFamily = 'ui-monospace, monospace';
   last.append(again, digest);
   into.append(facts, last);
   violations.forEach(({ oracle, what, node, atNs, height }, i) => {
     const who = node < 0 ? '' : ` at ${nodes[node]?.name}`;
-    const button = element('button', `${oracle}: ${what} (height ${height}${who}, ${secondsText(atNs)})`);
+    const words = `${oracle}: ${what} (height ${height}${who}, ${secondsText(atNs)})`;
+    const button = element('button', words, 'broken');
     button.addEventListener('click', () => page.goToViolation(i));
     const item = element('li');
     item.append(button);
@@ -59,9 +61,9 @@ export function fillKinds(page) {
   const counts = new Array(picture.names.kinds.length).fill(0);
   for (const kind of model.kind) counts[kind]++;
   const buttons = picture.names.kinds.map((kind, i) => {
-    const button = element('button');
+    const button = element('button', '', 'kind');
     const name = /** @type {keyof typeof WIDTH} */ (kind);
-    button.append(strokeSign(theme, name, false, 26, 12), kind, element('small', String(counts[i])));
+    button.append(strokeSign(theme, name, false, 26, 12), kind, element('span', String(counts[i]), 'count'));
     button.setAttribute('aria-pressed', String(view.kinds.has(kind)));
     button.hidden = counts[i] === 0;
     button.addEventListener('click', () => {

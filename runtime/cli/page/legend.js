@@ -5,14 +5,22 @@
 
 import { element } from './dom.js';
 import { hatch, padlock, shape, WIDTH } from './look.js';
+import { secondsText } from './words.js';
 
 const RATIO = 2;
+const OMITTED = {
+  messages: 'messages',
+  chatter: 'transactions and other chatter',
+  events: 'events on lanes',
+};
 
 /** @param {number} width @param {number} height @param {(c: CanvasRenderingContext2D) => void} paint */
 function sign(width, height, paint) {
-  const canvas = /** @type {HTMLCanvasElement} */ (element('canvas'));
+  const canvas = /** @type {HTMLCanvasElement} */ (element('canvas', '', 'sign'));
   canvas.width = width * RATIO;
   canvas.height = height * RATIO;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
   const c = canvas.getContext('2d');
   if (c) {
     c.scale(RATIO, RATIO);
@@ -67,15 +75,9 @@ export function showLegend(into, picture, theme) {
       'A lane per node, virtual time from left to right. An arrow leaves when a message was sent and ends when it arrived. Click an arrow for the message, a lane for what the node was at that instant, a name for its messages only.',
     ),
   );
-  const { omitted } = picture;
-  if (omitted) {
-    into.append(
-      element(
-        'p',
-        `The run was longer than a picture holds: the first ${omitted.arrows} messages and ${omitted.marks} events are left out. Before ${(omitted.untilNs / 1e9).toFixed(3)} s something is missing.`,
-        'odd',
-      ),
-    );
+  for (const { what, count, untilNs } of picture.omitted) {
+    const words = `Longer than a picture holds: the first ${count} ${OMITTED[what]} are left out, up to ${secondsText(untilNs, 3)}.`;
+    into.append(element('p', words, 'odd'));
   }
   const list = element('div', '', 'legend');
   const row = (/** @type {HTMLElement} */ drawn, /** @type {string} */ words) =>
@@ -122,9 +124,9 @@ export function showLegend(into, picture, theme) {
     }),
     'cut off: from whom stands below',
   );
-  row(word(theme, '✕  ‖  ⊘', theme.bad), 'arrow ends there: lost by chance, line cut, dropped by a rule');
+  row(word(theme, '×  =  ø', theme.bad), 'arrow ends there: lost by chance, line cut, dropped by a rule');
   row(word(theme, '!  ≠', theme.bad), 'changed on the line; a lie');
-  row(word(theme, '◷ ⧗ ↷ 2', theme.cut), 'late by a rule; clogged; reordered; a second copy');
+  row(word(theme, '» ≡ ↔ 2', theme.cut), 'late by a rule; clogged; reordered; a second copy');
   into.append(list, element('h3', 'Keys'));
   for (const [keys, what] of KEYS) {
     const line = element('p');

@@ -36,6 +36,7 @@
  * @property {Float64Array} markAt
  * @property {Lane[]} lanes
  * @property {number} endNs
+ * @property {number} wholeFromNs before it some are missing, chatter apart
  * @property {number} longestNs the longest way of an arrow that is not slow
  * @property {number[]} slow arrows that took longer
  * @property {number} typicalNs
@@ -88,11 +89,15 @@ export function modelOf(picture) {
     markAt,
     lanes: lanesOf(picture, markAt),
     endNs: picture.about.endNs,
+    wholeFromNs: Math.max(missing(picture, 'messages'), missing(picture, 'events')),
     longestNs: fast.at(-1) ?? 0,
     slow,
     typicalNs: took[took.length >> 1] ?? 1_000_000,
   };
 }
+
+/** Until when some of it is missing. @param {Picture} picture @param {string} what */
+const missing = ({ omitted }, what) => omitted.find((each) => each.what === what)?.untilNs ?? 0;
 
 /** @param {readonly number[]} list @param {number} i */
 export const at_ = (list, i) => /** @type {number} */ (list[i]);
@@ -242,7 +247,7 @@ function laneOf(picture, markAt, node, marks) {
     if (lock < 0) locks.end(at);
     else if (locks.open?.block !== lock) locks.begin({ from: at, to: at, block: lock, height });
   };
-  look(picture.omitted?.untilNs ?? 0);
+  look(missing(picture, 'events'));
   for (const mark of marks) {
     pass(picture, state, mark);
     look(markAt[mark] ?? 0);

@@ -177,10 +177,10 @@ function badgeOf({ picture }, arrow, done) {
   const bits = picture.names.done;
   if (done & bits.corrupted) return '!';
   if (done & bits.rewritten) return isPartOf(picture, arrow) ? '−' : '≠';
-  if (done & bits.late) return '◷';
-  if (done & bits.clogged) return '⧗';
+  if (done & bits.late) return '»';
+  if (done & bits.clogged) return '≡';
   if (done & bits.copied) return '2';
-  return done & bits.reordered ? '↷' : '';
+  return done & bits.reordered ? '↔' : '';
 }
 
 /** @param {CanvasRenderingContext2D} c @param {Theme} theme @param {string} sign @param {number} x @param {number} y */
@@ -257,11 +257,14 @@ function paintMark({ c, model, view, theme }, mark) {
     c.fillText('V', x - 3, box + view.boxHeight - 12);
   } else if (what === 'halts' || what === 'accuses' || what === 'punishes' || what === 'warns') {
     c.fillStyle = what === 'warns' ? theme.cut : theme.bad;
-    c.fillText(what === 'halts' ? '✖' : what === 'warns' ? '!' : '⚖', x - 4, box - 2);
-  } else if (what === 'crashes') {
-    c.fillStyle = theme.bad;
     c.font = '700 13px ui-sans-serif, system-ui, sans-serif';
-    c.fillText('✖', x - 5, y + 5);
+    c.fillText(what === 'halts' ? '×' : what === 'warns' ? '!' : '§', x - 4, box - 2);
+  } else if (what === 'crashes') {
+    c.strokeStyle = theme.bad;
+    c.lineWidth = 3;
+    c.beginPath();
+    cross(c, x, y, 5);
+    c.stroke();
   }
   if (isWide && block > 0 && (what === 'proposes' || what === 'prevotes' || what === 'precommits')) {
     c.fillStyle = theme.ink;
@@ -283,7 +286,7 @@ export function paintViolations({ c, model, view, theme }) {
     c.lineTo(x, view.height);
     c.stroke();
     c.setLineDash([]);
-    const label = `✗ ${oracle}`;
+    const label = `× ${oracle}`;
     c.font = '700 12px ui-sans-serif, system-ui, sans-serif';
     const w = c.measureText(label).width + 10;
     const left = Math.min(x, view.width - w);

@@ -47,10 +47,10 @@ export function showArrow(into, model, arrow, same, go) {
   }
   if (same.length < 2) return;
   into.append(element('h3', `The same message, ${same.length} times`));
-  const list = element('ul', '', 'same');
+  const list = element('ul');
   for (const other of same.slice(0, SAME_SHOWN)) {
     const words = `${secondsText(/** @type {number} */ (sentAt[other]))}  ${name(at_(arrows.from, other))} → ${name(at_(arrows.to, other))}  ${names.ends[at_(arrows.end, other)]}`;
-    const button = element('button', words, other === arrow ? 'here' : '');
+    const button = element('button', words, other === arrow ? 'same here' : 'same');
     button.addEventListener('click', () => go(other));
     const item = element('li');
     item.append(button);
@@ -113,11 +113,11 @@ export function showLane(into, model, node, atNs) {
     marks.map((mark) => /** @type {number} */ (markAt[mark])),
     atNs + 1,
   );
-  const list = element('ol', '', 'events');
+  const list = element('ol');
   for (const mark of marks.slice(Math.max(0, last - EVENTS_SHOWN), last).reverse()) {
-    const item = element('li');
+    const item = element('li', '', 'event');
     item.append(
-      element('time', secondsText(/** @type {number} */ (markAt[mark]))),
+      element('time', secondsText(/** @type {number} */ (markAt[mark])), 'when'),
       element('span', markText(picture, mark)),
     );
     list.append(item);

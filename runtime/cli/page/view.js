@@ -12,7 +12,7 @@ const RIBBONS_MAX = 5;
 const BOX = 36;
 const PITCH_MIN = 62;
 const PITCH_MAX = 210;
-const BELOW = 18;
+const BELOW = 24;
 /** No closer than this across the whole canvas: a microsecond is the least that matters. */
 const NARROWEST_NS = 20_000;
 
@@ -106,7 +106,7 @@ export class View {
 
   /** The whole run. */
   fit() {
-    this.show(this.model.picture.omitted?.untilNs ?? 0, this.model.endNs);
+    this.show(this.model.wholeFromNs, this.model.endNs);
   }
 
   /** This time, and a margin on both sides. @param {number} from @param {number} to */
