@@ -185,6 +185,6 @@ export interface Picture {
   readonly cuts: readonly { readonly atNs: number; readonly lines: readonly (readonly [number, number])[] }[];
   readonly violations: readonly PictureViolation[];
   readonly before: readonly NodeBefore[];
-  /** What there was no room for: always the oldest, so that from `untilNs` on nothing of it is missing. */
+  /** What there was no room for: always the oldest, so that after `untilNs` nothing of it is missing. */
   readonly omitted: readonly Omitted[];
 }
