@@ -23,8 +23,6 @@ export function fillHeader(page) {
   const gone = omitted.reduce((sum, { what, count }) => sum + (what === 'events' ? 0 : count), 0);
   const { length } = arrows.from;
   fact(gone === 0 ? `${length} messages` : `the last ${length} of ${length + gone} messages`);
-  const faults = Object.entries(about.faults).map(([name, times]) => `${name} ${times}`);
-  if (faults.length > 0) fact(faults.join(', '));
   const again = element('button', about.again, 'again');
   again.title = 'copy the line that reproduces this run';
   again.addEventListener('click', () => {

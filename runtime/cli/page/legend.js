@@ -127,7 +127,9 @@ export function showLegend(into, picture, theme) {
   row(word(theme, '×  =  ø', theme.bad), 'arrow ends there: lost by chance, line cut, dropped by a rule');
   row(word(theme, '!  ≠', theme.bad), 'changed on the line; a lie');
   row(word(theme, '» ≡ ↔ 2', theme.cut), 'late by a rule; clogged; reordered; a second copy');
-  into.append(list, element('h3', 'Keys'));
+  into.append(list, element('h3', 'What went wrong in this run'));
+  const faults = Object.entries(picture.about.faults).map(([name, times]) => `${name} ${times}`);
+  into.append(element('p', faults.join(', ') || 'nothing'), element('h3', 'Keys'));
   for (const [keys, what] of KEYS) {
     const line = element('p');
     for (const key of keys.split(' ')) line.append(element('kbd', key), ' ');

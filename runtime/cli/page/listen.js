@@ -6,7 +6,7 @@ import { byId } from './dom.js';
 import { at_ } from './model.js';
 import { arrowAt } from './paint-arrows.js';
 import { tipOf } from './panel.js';
-import { messageText } from './words.js';
+import { fateOf, messageText, secondsText } from './words.js';
 
 const CLICK_PIXELS = 4;
 const ZOOM_STEP = 1.6;
@@ -45,6 +45,7 @@ export function listenToPointer(page) {
   });
   drawing.addEventListener('pointerleave', () => {
     byId('tip').hidden = true;
+    byId('hair').hidden = true;
   });
   listenToOverview(page);
 }
@@ -72,10 +73,14 @@ function hover(page, event) {
   const { offsetX, offsetY } = event;
   const arrow = offsetX < view.gutter || view.isInBox(offsetY) ? -1 : arrowAt(model, view, offsetX, offsetY);
   const tip = byId('tip');
+  const hair = byId('hair');
+  hair.hidden = offsetX < view.gutter;
+  hair.style.left = `${offsetX}px`;
+  hair.textContent = secondsText(Math.max(0, view.timeAt(offsetX)));
   drawing.classList.toggle('over', arrow >= 0 || view.isInBox(offsetY));
   tip.hidden = arrow < 0;
   if (arrow < 0) return;
-  tip.textContent = tipOf(model, arrow);
+  tip.textContent = `${tipOf(model, arrow)} (${fateOf(model, arrow).join('; ')})`;
   tip.style.left = `${Math.min(offsetX + 14, view.width - 300)}px`;
   tip.style.top = `${Math.min(offsetY + 14, view.height - 40)}px`;
 }

@@ -8,7 +8,7 @@ import { fillHeader, fillKinds } from './header.js';
 import { showLegend } from './legend.js';
 import { listenToKeys, listenToPointer, listenToTools } from './listen.js';
 import { themeNow } from './look.js';
-import { at_, modelOf } from './model.js';
+import { modelOf } from './model.js';
 import { paintOverview, trafficOf } from './overview.js';
 import { inSight, paintArrows, paintMarks, paintViolations } from './paint-arrows.js';
 import { paintAxis, paintLanes, paintNames, paintTroubles } from './paint-lanes.js';
@@ -100,11 +100,16 @@ export class Page {
     c.restore();
     paintNames(canvas);
     paintOverview(o, model, view, theme, this.traffic, this.overview.clientWidth, this.overview.clientHeight);
+    this.tellStatus();
+  }
+
+  tellStatus() {
+    const { view } = this;
     const { drawn, seen } = this.count;
-    byId('status').textContent =
-      drawn < seen
-        ? `${drawn} of ${seen} messages in sight are drawn: come closer for all`
-        : `${seen} messages in sight`;
+    const below = this.picture.nodes.filter((_, i) => view.boxTop(i) > view.height).length;
+    const more = below > 0 ? `; ${below} more nodes below (drag, or the arrow down)` : '';
+    const thin = `${drawn} of ${seen} messages in sight are drawn: come closer for all`;
+    byId('status').textContent = `${drawn < seen ? thin : `${seen} messages in sight`}${more}`;
   }
 
   /** @param {CanvasRenderingContext2D} c */
@@ -123,12 +128,11 @@ export class Page {
 
   // --- selecting -------------------------------------------------------------------------------------------
 
-  /** All arrows that carry the same contents. @param {number} arrow */
+  /** All arrows that carry what is weightiest in this one: a vote on all its ways. @param {number} arrow */
   sameAs(arrow) {
-    const { said } = this.picture.arrows;
-    const parcel = at_(said, arrow);
+    const { main } = this.model;
     const list = [];
-    for (let i = 0; i < said.length; i++) if (said[i] === parcel) list.push(i);
+    for (let i = 0; i < main.length; i++) if (main[i] === main[arrow]) list.push(i);
     return list;
   }
 

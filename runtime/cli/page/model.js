@@ -30,7 +30,8 @@
  * @property {Picture} picture
  * @property {Float64Array} sentAt
  * @property {Float64Array} endAt
- * @property {Uint8Array} kind of an arrow: that of its weightiest message
+ * @property {Int32Array} main the weightiest message of an arrow; -1: it has none
+ * @property {Uint8Array} kind of that message
  * @property {Int32Array} height of that message; -1: none
  * @property {Uint8Array} nil 1: a vote for nil
  * @property {Float64Array} markAt
@@ -105,6 +106,7 @@ export const at_ = (list, i) => /** @type {number} */ (list[i]);
 /** @param {Picture} picture */
 function looksOf({ arrows, messages, parcels, names }) {
   const { length } = arrows.from;
+  const main = new Int32Array(length).fill(-1);
   const kind = new Uint8Array(length);
   const height = new Int32Array(length).fill(-1);
   const nil = new Uint8Array(length);
@@ -120,11 +122,12 @@ function looksOf({ arrows, messages, parcels, names }) {
   for (let i = 0; i < length; i++) {
     const best = at_(weightiest, at_(arrows.said, i));
     if (best === undefined || best < 0) continue;
+    main[i] = best;
     kind[i] = at_(messages.kind, best);
     height[i] = at_(messages.height, best);
     nil[i] = at_(messages.block, best) === 0 ? 1 : 0;
   }
-  return { kind, height, nil };
+  return { main, kind, height, nil };
 }
 
 /** @param {Picture} picture @param {number} node @returns {State} */

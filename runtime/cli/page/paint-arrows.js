@@ -16,6 +16,7 @@ const ARROWS_DRAWN_MAX = 6000;
 const SEGMENTS = 200;
 /** Glyphs on arrows where there are at most so many in sight. */
 const GLYPHS_MAX = 500;
+const CROWD = 1200;
 const HEAD = 6;
 
 /**
@@ -59,7 +60,8 @@ export function paintArrows(canvas, related, selected) {
   if (list.length < ARROWS_DRAWN_MAX / 2) paintHeads(c, theme, list);
   if (list.length <= GLYPHS_MAX) for (const each of list) paintGlyph(canvas, each);
   c.globalAlpha = selected < 0 ? 1 : 0.4;
-  for (const each of list) if (each.isOdd) paintOddity(canvas, each);
+  const isCrowded = list.length > CROWD;
+  for (const each of list) if (each.isOdd) paintOddity(canvas, each, isCrowded);
   c.globalAlpha = 1;
   for (const arrow of related) if (arrow !== selected) paintOne(canvas, arrow, 0.8);
   if (selected >= 0) paintOne(canvas, selected, 1);
@@ -133,8 +135,11 @@ function glyph(c, theme, kind, nil, x, y, r) {
   c.stroke();
 }
 
-/** How an arrow ended that was not simply heard, at the end of its line. @param {Canvas} canvas @param {Drawn} drawn */
-function paintOddity({ c, model, theme }, { arrow, line }) {
+/**
+ * How an arrow ended that was not simply heard, at the end of its line. In a crowd only what is grave has a sign.
+ * @param {Canvas} canvas @param {Drawn} drawn @param {boolean} [isCrowded]
+ */
+function paintOddity({ c, model, theme }, { arrow, line }, isCrowded = false) {
   const { arrows, names } = model.picture;
   const { x1, y1, x2, y2 } = line;
   const end = names.ends[at_(arrows.end, arrow)];
@@ -161,7 +166,8 @@ function paintOddity({ c, model, theme }, { arrow, line }) {
   }
   c.stroke();
   const badge = badgeOf(model, arrow, done);
-  if (badge) paintBadge(c, theme, badge, x1 + (x2 - x1) * 0.62, y1 + (y2 - y1) * 0.62);
+  if (badge && !(isCrowded && !isGrave(badge)))
+    paintBadge(c, theme, badge, x1 + (x2 - x1) * 0.62, y1 + (y2 - y1) * 0.62);
 }
 
 /** @param {CanvasRenderingContext2D} c @param {number} x @param {number} y @param {number} r */
@@ -171,6 +177,9 @@ function cross(c, x, y, r) {
   c.moveTo(x - r, y + r);
   c.lineTo(x + r, y - r);
 }
+
+/** @param {string} sign */
+const isGrave = (sign) => sign === '!' || sign === '≠';
 
 /** A sign for what was done to an envelope on its way. @param {Model} model @param {number} arrow @param {number} done */
 function badgeOf({ picture }, arrow, done) {
@@ -185,8 +194,7 @@ function badgeOf({ picture }, arrow, done) {
 
 /** @param {CanvasRenderingContext2D} c @param {Theme} theme @param {string} sign @param {number} x @param {number} y */
 function paintBadge(c, theme, sign, x, y) {
-  const isGrave = sign === '!' || sign === '≠';
-  c.fillStyle = isGrave ? theme.bad : theme.cut;
+  c.fillStyle = isGrave(sign) ? theme.bad : theme.cut;
   c.beginPath();
   c.arc(x, y, 6.5, 0, 7);
   c.fill();
@@ -238,9 +246,9 @@ function paintMark({ c, model, view, theme }, mark) {
   const x = view.x(/** @type {number} */ (model.markAt[mark]));
   const box = view.boxTop(at_(marks.node, mark));
   if (x < view.gutter || box > view.height) return;
-  const y = box + view.boxHeight / 2 - 1;
+  const y = box + 21;
   const block = at_(marks.block, mark);
-  const isWide = view.scale * 1e6 > 0.35; // a millisecond is a third of a pixel: votes stand apart
+  const msPixels = view.scale * 1e6;
   c.font = '600 9px ui-sans-serif, system-ui, sans-serif';
   if (what === 'proposes') glyph(c, theme, 'proposal', block === 0, x, y, 5);
   else if (what === 'prevotes') glyph(c, theme, 'prevote', block === 0, x, y, 4.2);
@@ -253,8 +261,9 @@ function paintMark({ c, model, view, theme }, mark) {
     c.fill();
     c.stroke();
   } else if (what === 'values') {
+    if (msPixels < 0.1) return;
     c.fillStyle = theme.ink;
-    c.fillText('V', x - 3, box + view.boxHeight - 12);
+    c.fillText('V', x - 9, box + 34);
   } else if (what === 'halts' || what === 'accuses' || what === 'punishes' || what === 'warns') {
     c.fillStyle = what === 'warns' ? theme.cut : theme.bad;
     c.font = '700 13px ui-sans-serif, system-ui, sans-serif';
@@ -266,7 +275,8 @@ function paintMark({ c, model, view, theme }, mark) {
     cross(c, x, y, 5);
     c.stroke();
   }
-  if (isWide && block > 0 && (what === 'proposes' || what === 'prevotes' || what === 'precommits')) {
+  // Votes stand apart from here on.
+  if (msPixels > 0.35 && block > 0 && (what === 'proposes' || what === 'prevotes' || what === 'precommits')) {
     c.fillStyle = theme.ink;
     c.fillText(letterOf(model.picture, block), x + 6, y + 3);
   }

@@ -33,6 +33,12 @@ function fitted(c, words, x, y, room) {
   c.fillText(words.length <= most ? words : most > 6 ? `${words.slice(0, most - 1)}…` : '', x, y);
 }
 
+/** The first of these words that has room, or none. @param {CanvasRenderingContext2D} c @param {readonly string[]} choice @param {number} x @param {number} y @param {number} room */
+function firstFitting(c, choice, x, y, room) {
+  const words = choice.find((each) => each.length * TEXT_PIXELS <= room);
+  if (words) c.fillText(words, x, y);
+}
+
 /** @param {Canvas} canvas */
 export function paintAxis({ c, view, theme }) {
   const about = (view.to - view.from) / Math.max(2, (view.width - view.gutter) / 110);
@@ -182,14 +188,15 @@ function deadPart({ c, view, theme }, span, y, word, lean) {
   c.lineWidth = 1.2;
   hatch(c, part.x, y, part.w, box, lean > 0 ? 7 : 12, lean);
   c.globalAlpha = 1;
-  if (part.w < 34 || word === '') return;
+  if (word === '') return;
   c.font = `600 11px ${FONT}`;
-  const words = `${word} ${secondsText(span.to - span.from, 3)}`;
-  const w = Math.min(part.w - 4, words.length * 6.4 + 8);
+  const choice = [`${word} ${secondsText(span.to - span.from, 3)}`, word];
+  const words = choice.find((each) => each.length * TEXT_PIXELS <= part.w - 14);
+  if (!words) return;
   c.fillStyle = theme.ground;
-  c.fillRect(part.x + 2, y + 10, w, 16);
+  c.fillRect(part.x + 9, y + 13, c.measureText(words).width + 6, 16);
   c.fillStyle = theme.dead;
-  fitted(c, words, part.x + 6, y + 22, w);
+  c.fillText(words, part.x + 12, y + 25);
 }
 
 /** @param {Canvas} canvas @param {Lane} lane @param {number} y */
@@ -202,8 +209,8 @@ function paintHeights({ c, view, theme }, lane, y) {
     c.fillStyle = span.height % 2 === 0 ? theme.band : theme.bandOther;
     c.fillRect(part.x, y, Math.max(part.w, 0.5), view.boxHeight);
     c.fillStyle = theme.ink;
-    if (part.w > 14)
-      fitted(c, part.w > 60 ? `height ${span.height}` : String(span.height), part.x + 4, y + 11, part.w + 6);
+    const { height } = span;
+    firstFitting(c, [`height ${height}`, String(height)], part.x + 4, y + 11, part.w - 8);
   }
   for (const span of spansWithin(lane.syncs, view)) {
     const part = visible(view, span);
@@ -212,7 +219,7 @@ function paintHeights({ c, view, theme }, lane, y) {
     c.globalAlpha = 0.25;
     c.fillRect(part.x, y, part.w, view.boxHeight);
     c.globalAlpha = 1;
-    fitted(c, 'block sync', part.x + 4, y + 11, part.w);
+    firstFitting(c, ['block sync', 'sync'], part.x + 4, y + 11, part.w - 4);
   }
 }
 
@@ -240,14 +247,14 @@ function paintLocks({ c, model, view, theme }, lane, y) {
   for (const span of spansWithin(lane.locks, view)) {
     const part = visible(view, span);
     if (!part) continue;
-    const bar = y + view.boxHeight - 10;
+    const bar = y + 33;
     c.fillStyle = theme.ink;
     c.strokeStyle = theme.ink;
     c.fillRect(part.x, bar, Math.max(part.w, 1), 2.5);
     if (part.w < 16) continue;
-    padlock(c, part.x + 5, bar - 5, 3.6);
+    padlock(c, part.x + 5, bar - 4, 3.2);
     c.font = `600 10px ${FONT}`;
-    c.fillText(letterOf(model.picture, span.block), part.x + 12, bar - 2);
+    c.fillText(letterOf(model.picture, span.block), part.x + 11, bar - 1);
   }
 }
 

@@ -46,7 +46,8 @@ export function showArrow(into, model, arrow, same, go) {
     for (const message of said) showMessage(into, model, message);
   }
   if (same.length < 2) return;
-  into.append(element('h3', `The same message, ${same.length} times`));
+  const main = /** @type {number} */ (model.main[arrow]);
+  into.append(element('h3', `${messageText(picture, main)}: on its way ${same.length} times`));
   const list = element('ul');
   for (const other of same.slice(0, SAME_SHOWN)) {
     const words = `${secondsText(/** @type {number} */ (sentAt[other]))}  ${name(at_(arrows.from, other))} → ${name(at_(arrows.to, other))}  ${names.ends[at_(arrows.end, other)]}`;

@@ -8,9 +8,10 @@ import { at_ } from './model.js';
 const GUTTER = 64;
 const AXIS = 26;
 const RIBBON = 19;
-const RIBBONS_MAX = 5;
-const BOX = 36;
-const PITCH_MIN = 62;
+const RIBBONS_MAX = 6;
+const LETTERS_ACROSS = 170;
+const BOX = 44;
+const PITCH_MIN = 72;
 const PITCH_MAX = 210;
 const BELOW = 24;
 /** No closer than this across the whole canvas: a microsecond is the least that matters. */
@@ -180,16 +181,20 @@ export class View {
   }
 }
 
-/** Troubles that last, packed into rows; then those of an instant, where there is room. @param {Model} model @returns {Ribbon[]} */
+/**
+ * Troubles in rows, so that each has room for its words where the whole run is in sight.
+ * @param {Model} model @returns {Ribbon[]}
+ */
 function ribbonsOf({ picture }) {
   const { troubles, about } = picture;
   /** @type {number[]} */
   const rowEnds = [];
-  const least = about.endNs / 400;
-  return troubles.map(({ fromNs, toNs }, trouble) => {
+  const letterNs = about.endNs / LETTERS_ACROSS;
+  return troubles.map(({ fromNs, toNs, text }, trouble) => {
     let row = rowEnds.findIndex((end) => end <= fromNs);
-    if (row < 0) row = rowEnds.length < RIBBONS_MAX ? rowEnds.length : RIBBONS_MAX - 1;
-    rowEnds[row] = Math.max(toNs, fromNs + least);
+    // All full: where the words of another are cut shortest.
+    if (row < 0) row = rowEnds.length < RIBBONS_MAX ? rowEnds.length : rowEnds.indexOf(Math.min(...rowEnds));
+    rowEnds[row] = Math.max(toNs, fromNs + (text.length + 4) * letterNs);
     return { row, trouble };
   });
 }
