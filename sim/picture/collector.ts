@@ -184,6 +184,7 @@ export class PictureCollector implements EnvelopeWatch {
   private happens(happening: Happening): void {
     const { node, does, step, against } = happening;
     if (does === 'joins') return; // the mode says it
+    if (does === 'crashes') this.troubles?.paused(node.index, false, this.now);
     const more =
       does === 'enters'
         ? step

@@ -236,7 +236,34 @@ export function paintMarks(canvas) {
   const { markAt } = model;
   const first = lowerBound(markAt, view.from);
   const last = lowerBound(markAt, view.to);
-  for (let mark = first; mark < last; mark++) paintMark(canvas, mark);
+  const letterEnds = model.lanes.map(() => 0);
+  for (let mark = first; mark < last; mark++) {
+    paintMark(canvas, mark);
+    paintLetter(canvas, mark, letterEnds);
+  }
+}
+
+/** Letters of blocks beside votes that stand apart; of two votes at once, one after the other. */
+const LETTER_PIXELS = 6.5;
+
+/**
+ * @param {Canvas} canvas @param {number} mark
+ * @param {number[]} ends where the last letter of each lane ends
+ */
+function paintLetter({ c, model, view, theme }, mark, ends) {
+  const { marks, names } = model.picture;
+  const block = at_(marks.block, mark);
+  const what = names.marks[at_(marks.what, mark)] ?? '';
+  if (view.scale * 1e6 < 0.35 || block < 0 || !['proposes', 'prevotes', 'precommits'].includes(what)) return;
+  const lane = at_(marks.node, mark);
+  const near = view.x(/** @type {number} */ (model.markAt[mark])) + 6;
+  if (near < view.gutter + 6) return;
+  const x = Math.max(near, at_(ends, lane));
+  c.fillStyle = theme.ink;
+  c.font = '600 9px ui-sans-serif, system-ui, sans-serif';
+  const letter = letterOf(model.picture, block);
+  c.fillText(letter, x, view.boxTop(lane) + 24);
+  ends[lane] = x + letter.length * LETTER_PIXELS;
 }
 
 /** @param {Canvas} canvas @param {number} mark */
@@ -248,7 +275,6 @@ function paintMark({ c, model, view, theme }, mark) {
   if (x < view.gutter || box > view.height) return;
   const y = box + 21;
   const block = at_(marks.block, mark);
-  const msPixels = view.scale * 1e6;
   c.font = '600 9px ui-sans-serif, system-ui, sans-serif';
   if (what === 'proposes') glyph(c, theme, 'proposal', block === 0, x, y, 5);
   else if (what === 'prevotes') glyph(c, theme, 'prevote', block === 0, x, y, 4.2);
@@ -261,7 +287,7 @@ function paintMark({ c, model, view, theme }, mark) {
     c.fill();
     c.stroke();
   } else if (what === 'values') {
-    if (msPixels < 0.1) return;
+    if (view.scale * 1e6 < 0.1) return;
     c.fillStyle = theme.ink;
     c.fillText('V', x - 9, box + 34);
   } else if (what === 'halts' || what === 'accuses' || what === 'punishes' || what === 'warns') {
@@ -274,11 +300,6 @@ function paintMark({ c, model, view, theme }, mark) {
     c.beginPath();
     cross(c, x, y, 5);
     c.stroke();
-  }
-  // Votes stand apart from here on.
-  if (msPixels > 0.35 && block > 0 && (what === 'proposes' || what === 'prevotes' || what === 'precommits')) {
-    c.fillStyle = theme.ink;
-    c.fillText(letterOf(model.picture, block), x + 6, y + 3);
   }
 }
 
