@@ -112,8 +112,7 @@ class Run {
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
     this.oracles = allOracles(cast.genesis);
-    const isRead = (this.watch.line ?? this.watch.backstage) !== undefined;
-    this.witness = new Witness(this.oracles.ghost, isRead || needsWords(scenario));
+    this.witness = new Witness(this.oracles.ghost, needsWords(scenario, this.watch));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
     this.world = this.makeWorld(cast, choices, liars);
     const { world } = this;
@@ -393,9 +392,9 @@ function longer(scenario: Scenario, heights: number | undefined): Scenario {
   return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
 }
 
-/** Whether the play speaks of votes, proposals, numbered blocks or evidence, which only messages tell. */
-function needsWords({ act, holds, liars }: Scenario): boolean {
-  if (liars.length > 0) return true;
+/** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */
+function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {
+  if (liars.length > 0 || line || backstage) return true;
   const text = JSON.stringify([act, holds]);
   return /"does":"(proposes|prevotes|precommits|punishes)"|"block":/.test(text);
 }

@@ -1,5 +1,5 @@
-// Watches one run and keeps what a picture of it needs: envelopes, what happened on each lane, what the play did. It
-// changes nothing: the run has the same digest with it and without.
+// Watches one run and keeps what a picture of it needs: envelopes, what happened on each lane, what the play
+// did. It changes nothing: the run has the same digest with it and without.
 
 import type { NodeEvent, Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';

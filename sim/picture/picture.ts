@@ -1,5 +1,5 @@
-// What a picture of a run is: one plain value, JSON as it stands, in columns because there are many rows. A page, a
-// test or another tool reads it; sim/picture/collector.ts makes it.
+// What a picture of a run is: one plain value, JSON as it stands, in columns because there are many rows. A
+// page, a test or another tool reads it; sim/picture/collector.ts makes it.
 
 import type { DONE } from '../links.ts';
 import type { Verdict } from '../verdict.ts';
@@ -69,7 +69,10 @@ export interface PictureNode {
   readonly lies: boolean;
 }
 
-/** A height, round, step and what the node held when the picture begins: more was before it than it has room for. */
+/**
+ * A height, round, step and what the node held when the picture begins: more was before it than it has room
+ * for.
+ */
 export interface NodeBefore {
   readonly height: number;
   readonly round: number;
@@ -103,7 +106,10 @@ export interface PictureViolation {
   readonly height: number;
 }
 
-/** `chatter`: envelopes with nothing in them but transactions, gossip and greetings, of which there are most. */
+/**
+ * `chatter`: envelopes with nothing in them but transactions, gossip and greetings, of which there are
+ * most.
+ */
 export interface Omitted {
   readonly what: 'messages' | 'chatter' | 'events';
   readonly count: number;

@@ -1,4 +1,5 @@
-// What envelopes say, as rows of a table: each different message once, each different content of an envelope once.
+// What envelopes say, as rows of a table: each different message once, each different content of an envelope
+// once.
 
 import { utf8Decode } from '#platform';
 import type { Payload } from '../../actors/turn.ts';
@@ -90,7 +91,8 @@ export class SaidTable {
   private readonly byContent = new Map<string, number>();
 
   /**
-   * `signerOf` tells a node from a hex address, -1: none; `proposerOf` says whose turn it is: a proposal does not.
+   * `signerOf` tells a node from a hex address, -1: none; `proposerOf` says whose turn it is: a proposal does
+   * not.
    */
   constructor(
     texts: Texts,
@@ -185,7 +187,8 @@ function transactionsSaid(bytes: Uint8Array): Said {
 function txText(tx: Uint8Array): string {
   const cut = tx.subarray(0, TX_SHOWN);
   const isText = cut.every((byte) => byte >= 0x20 && byte < 0x7f);
-  return `${isText ? utf8Decode(cut) : `0x${hexOf(cut.subarray(0, TX_SHOWN / 2))}`}${tx.length > TX_SHOWN ? '...' : ''}`;
+  const shown = isText ? utf8Decode(cut) : `0x${hexOf(cut.subarray(0, TX_SHOWN / 2))}`;
+  return tx.length > TX_SHOWN ? `${shown}...` : shown;
 }
 
 function blockSyncSaid(bytes: Uint8Array): Said {

@@ -1,4 +1,5 @@
-// A picture tells every envelope, every commit and every lock of its run, in order, and the run does not know of it.
+// A picture tells every envelope, every commit and every lock of its run, in order, and the run does not
+// know of it.
 
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -29,7 +29,11 @@ function sign(width, height, paint) {
   return canvas;
 }
 
-/** The stroke of a kind, with its shape. @param {Theme} theme @param {keyof typeof WIDTH} kind @param {boolean} nil @param {number} width @param {number} height */
+/**
+ * The stroke of a kind, with its shape.
+ * @param {Theme} theme @param {keyof typeof WIDTH} kind @param {boolean} nil @param {number} width
+ * @param {number} height
+ */
 export function strokeSign(theme, kind, nil, width, height) {
   return sign(width, height, (c) => {
     c.strokeStyle = theme.kinds[kind];
@@ -72,12 +76,14 @@ export function showLegend(into, picture, theme) {
   into.append(
     element(
       'p',
-      'A lane per node, virtual time from left to right. An arrow leaves when a message was sent and ends when it arrived. Click an arrow for the message, a lane for what the node was at that instant, a name for its messages only.',
+      'A lane per node, virtual time from left to right. An arrow leaves when a message was sent and ends ' +
+        'when it arrived. Click an arrow for the message, a lane for what the node was at that instant, a ' +
+        'name for its messages only.',
     ),
   );
   for (const { what, count, untilNs } of picture.omitted) {
-    const words = `Longer than a picture holds: the first ${count} ${OMITTED[what]} are left out, up to ${secondsText(untilNs, 3)}.`;
-    into.append(element('p', words, 'odd'));
+    const gone = `the first ${count} ${OMITTED[what]} are left out, up to ${secondsText(untilNs, 3)}`;
+    into.append(element('p', `Longer than a picture holds: ${gone}.`, 'odd'));
   }
   const list = element('div', '', 'legend');
   const row = (/** @type {HTMLElement} */ drawn, /** @type {string} */ words) =>

@@ -174,7 +174,10 @@ export function listenToTools(page) {
   });
 }
 
-/** The next message that has all these words in it. @param {Page} page @param {string} words @param {1 | -1} way */
+/**
+ * The next message that has all these words in it.
+ * @param {Page} page @param {string} words @param {1 | -1} way
+ */
 function find(page, words, way) {
   const { picture, selected } = page;
   const { arrows, messages, parcels, blocks, nodes } = picture;
@@ -192,7 +195,8 @@ function find(page, words, way) {
   for (let n = 1; n <= length; n++) {
     const arrow = (((start + way * n) % length) + length) % length;
     const ends = `${nodes[at_(arrows.from, arrow)]?.name} → ${nodes[at_(arrows.to, arrow)]?.name}`;
-    const said = `${ends} ${(parcels[at_(arrows.said, arrow)] ?? []).map((message) => texts[message]).join(' ')}`;
+    const parcel = parcels[at_(arrows.said, arrow)] ?? [];
+    const said = [ends, ...parcel.map((message) => texts[message])].join(' ');
     if (!wanted.every((each) => said.includes(each))) continue;
     page.select(arrow);
     page.bringInSight(arrow);

@@ -1,5 +1,5 @@
-// Colours, strokes and shapes. Every difference is told twice, by colour and by shape or dash; the palette is that of
-// Okabe and Ito, which colour-blind people can tell apart.
+// Colours, strokes and shapes. Every difference is told twice, by colour and by shape or dash; the palette
+// is that of Okabe and Ito, which colour-blind people can tell apart.
 
 /** @import { MessageKind, EndName } from '../../../sim/picture/picture.ts' */
 
@@ -123,7 +123,8 @@ export const isHeard = (end) => end === 'heard' || end === 'on the way';
 
 /**
  * The shape of a kind, around a point: diamond, circle, square, triangle.
- * @param {CanvasRenderingContext2D} c @param {string} kind @param {number} x @param {number} y @param {number} r
+ * @param {CanvasRenderingContext2D} c @param {string} kind @param {number} x @param {number} y
+ * @param {number} r
  */
 export function shape(c, kind, x, y, r) {
   c.beginPath();

@@ -1,5 +1,5 @@
-// The page itself: reads the picture, keeps what is selected, paints when something changed, and listens to wheel,
-// pointer, keys and the tools above.
+// The page itself: reads the picture, keeps what is selected, paints when something changed, and listens to
+// wheel, pointer, keys and the tools above.
 
 /** @import { Picture } from '../../../sim/picture/picture.ts' */
 

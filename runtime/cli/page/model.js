@@ -1,4 +1,5 @@
-// What the page knows of a run: the picture's columns as absolute times, and what each lane was from when to when.
+// What the page knows of a run: the picture's columns as absolute times, and what each lane was from when to
+// when.
 
 /** @import { Picture } from '../../../sim/picture/picture.ts' */
 
@@ -300,7 +301,10 @@ function cutText(nodes, lines, node) {
   return said.join(', ');
 }
 
-/** First index whose value is not below. @param {Float64Array | readonly number[]} sorted @param {number} value */
+/**
+ * First index whose value is not below.
+ * @param {Float64Array | readonly number[]} sorted @param {number} value
+ */
 export function lowerBound(sorted, value) {
   let low = 0;
   let high = sorted.length;
@@ -312,7 +316,10 @@ export function lowerBound(sorted, value) {
   return low;
 }
 
-/** Calls for each arrow that is on its way in this time. @param {Model} model @param {number} from @param {number} to @param {(arrow: number) => void} each */
+/**
+ * Calls for each arrow that is on its way in this time.
+ * @param {Model} model @param {number} from @param {number} to @param {(arrow: number) => void} each
+ */
 export function arrowsWithin(model, from, to, each) {
   const { sentAt, endAt, longestNs, slow, picture } = model;
   for (const i of slow)

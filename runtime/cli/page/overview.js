@@ -1,5 +1,5 @@
-// The whole run in a strip below the drawing: heights, dead time, cuts, violations, how busy it was, and the part that is
-// in sight.
+// The whole run in a strip below the drawing: heights, dead time, cuts, violations, how busy it was, and the
+// part that is in sight.
 
 /** @import { Model } from './model.js' */
 /** @import { View } from './view.js' */
@@ -55,7 +55,10 @@ export function paintOverview(c, model, view, theme, traffic, width, height) {
   c.strokeRect(from + 0.75, 0.75, Math.max(3, to - from) - 1.5, height - 1.5);
 }
 
-/** @param {CanvasRenderingContext2D} c @param {{ from: number, to: number }} span @param {number} scale @param {number} y @param {number} h @param {string} colour @param {number} alpha */
+/**
+ * @param {CanvasRenderingContext2D} c @param {{ from: number, to: number }} span @param {number} scale
+ * @param {number} y @param {number} h @param {string} colour @param {number} alpha
+ */
 function stripe(c, { from, to }, scale, y, h, colour, alpha) {
   c.globalAlpha = alpha;
   c.fillStyle = colour;

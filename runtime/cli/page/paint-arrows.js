@@ -1,5 +1,5 @@
-// Paints messages as arrows, what nodes did as marks on their lanes, violations across all of them, and finds what is
-// under the pointer.
+// Paints messages as arrows, what nodes did as marks on their lanes, violations across all of them, and
+// finds what is under the pointer.
 
 /** @import { Canvas } from './paint-lanes.js' */
 /** @import { Model } from './model.js' */
@@ -68,7 +68,10 @@ export function paintArrows(canvas, related, selected) {
   return { drawn: list.length, seen: found.length };
 }
 
-/** Strokes of one look together. @param {CanvasRenderingContext2D} c @param {Theme} theme @param {readonly Drawn[]} list */
+/**
+ * Strokes of one look together.
+ * @param {CanvasRenderingContext2D} c @param {Theme} theme @param {readonly Drawn[]} list
+ */
 function strokeGroups(c, theme, list) {
   /** @type {Map<string, Drawn[]>} */
   const groups = new Map();
@@ -116,7 +119,10 @@ function head(c, { x1, y1, x2, y2 }, size) {
   c.fill();
 }
 
-/** The shape of its kind, a third of the way along: hollow for nil. @param {Canvas} canvas @param {Drawn} drawn */
+/**
+ * The shape of its kind, a third of the way along: hollow for nil.
+ * @param {Canvas} canvas @param {Drawn} drawn
+ */
 function paintGlyph({ c, theme }, { kind, nil, line }) {
   if (!['proposal', 'prevote', 'precommit', 'evidence'].includes(kind)) return;
   const x = line.x1 + (line.x2 - line.x1) * 0.36;
@@ -124,7 +130,10 @@ function paintGlyph({ c, theme }, { kind, nil, line }) {
   glyph(c, theme, kind, nil, x, y, 4);
 }
 
-/** @param {CanvasRenderingContext2D} c @param {Theme} theme @param {string} kind @param {boolean} nil @param {number} x @param {number} y @param {number} r */
+/**
+ * @param {CanvasRenderingContext2D} c @param {Theme} theme @param {string} kind @param {boolean} nil
+ * @param {number} x @param {number} y @param {number} r
+ */
 function glyph(c, theme, kind, nil, x, y, r) {
   const colour = theme.kinds[/** @type {keyof typeof WIDTH} */ (kind)];
   shape(c, kind, x, y, r);
@@ -136,7 +145,8 @@ function glyph(c, theme, kind, nil, x, y, r) {
 }
 
 /**
- * How an arrow ended that was not simply heard, at the end of its line. In a crowd only what is grave has a sign.
+ * How an arrow ended that was not simply heard, at the end of its line. In a crowd only what is grave has a
+ * sign.
  * @param {Canvas} canvas @param {Drawn} drawn @param {boolean} [isCrowded]
  */
 function paintOddity({ c, model, theme }, { arrow, line }, isCrowded = false) {
@@ -181,7 +191,10 @@ function cross(c, x, y, r) {
 /** @param {string} sign */
 const isGrave = (sign) => sign === '!' || sign === '≠';
 
-/** A sign for what was done to an envelope on its way. @param {Model} model @param {number} arrow @param {number} done */
+/**
+ * A sign for what was done to an envelope on its way.
+ * @param {Model} model @param {number} arrow @param {number} done
+ */
 function badgeOf({ picture }, arrow, done) {
   const bits = picture.names.done;
   if (done & bits.corrupted) return '!';
@@ -192,7 +205,10 @@ function badgeOf({ picture }, arrow, done) {
   return done & bits.reordered ? '↔' : '';
 }
 
-/** @param {CanvasRenderingContext2D} c @param {Theme} theme @param {string} sign @param {number} x @param {number} y */
+/**
+ * @param {CanvasRenderingContext2D} c @param {Theme} theme @param {string} sign @param {number} x
+ * @param {number} y
+ */
 function paintBadge(c, theme, sign, x, y) {
   c.fillStyle = isGrave(sign) ? theme.bad : theme.cut;
   c.beginPath();
@@ -330,7 +346,10 @@ export function paintViolations({ c, model, view, theme }) {
   }
 }
 
-/** The arrow nearest to a point; -1: none near. @param {Model} model @param {View} view @param {number} x @param {number} y */
+/**
+ * The arrow nearest to a point; -1: none near.
+ * @param {Model} model @param {View} view @param {number} x @param {number} y
+ */
 export function arrowAt(model, view, x, y) {
   let best = -1;
   let bestFar = 7;

@@ -1,4 +1,5 @@
-// Paints what lies below the arrows: the axis, what the play did, and the lanes with heights, rounds and steps.
+// Paints what lies below the arrows: the axis, what the play did, and the lanes with heights, rounds and
+// steps.
 
 /** @import { Model, Lane, Span } from './model.js' */
 /** @import { View } from './view.js' */
@@ -26,14 +27,22 @@ function visible(view, { from, to }) {
   return { x, w: Math.min(view.width, view.x(to)) - x };
 }
 
-/** Text that is left out where it does not fit. @param {CanvasRenderingContext2D} c @param {string} words @param {number} x @param {number} y @param {number} room */
+/**
+ * Text that is left out where it does not fit.
+ * @param {CanvasRenderingContext2D} c @param {string} words @param {number} x @param {number} y
+ * @param {number} room
+ */
 function fitted(c, words, x, y, room) {
   if (room < TEXT_PIXELS * 2) return;
   const most = Math.floor(room / TEXT_PIXELS);
   c.fillText(words.length <= most ? words : most > 6 ? `${words.slice(0, most - 1)}…` : '', x, y);
 }
 
-/** The first of these words that has room, or none. @param {CanvasRenderingContext2D} c @param {readonly string[]} choice @param {number} x @param {number} y @param {number} room */
+/**
+ * The first of these words that has room, or none.
+ * @param {CanvasRenderingContext2D} c @param {readonly string[]} choice @param {number} x
+ * @param {number} y @param {number} room
+ */
 function firstFitting(c, choice, x, y, room) {
   const words = choice.find((each) => each.length * TEXT_PIXELS <= room);
   if (words) c.fillText(words, x, y);
@@ -223,7 +232,10 @@ function paintHeights({ c, view, theme }, lane, y) {
   }
 }
 
-/** A strip per step; rounds after the first have their number. @param {Canvas} canvas @param {Lane} lane @param {number} y */
+/**
+ * A strip per step; rounds after the first have their number.
+ * @param {Canvas} canvas @param {Lane} lane @param {number} y
+ */
 function paintSteps({ c, view, theme }, lane, y) {
   const strip = y + view.boxHeight - 6;
   c.font = `600 10px ${FONT}`;
@@ -242,7 +254,10 @@ function paintSteps({ c, view, theme }, lane, y) {
   }
 }
 
-/** A bar from lock to decision, with a padlock and the letter of the block. @param {Canvas} canvas @param {Lane} lane @param {number} y */
+/**
+ * A bar from lock to decision, with a padlock and the letter of the block.
+ * @param {Canvas} canvas @param {Lane} lane @param {number} y
+ */
 function paintLocks({ c, model, view, theme }, lane, y) {
   for (const span of spansWithin(lane.locks, view)) {
     const part = visible(view, span);

@@ -20,7 +20,8 @@ function table(into, rows) {
 }
 
 /**
- * @param {HTMLElement} into @param {Model} model @param {number} arrow @param {readonly number[]} same others that say it
+ * @param {HTMLElement} into @param {Model} model @param {number} arrow
+ * @param {readonly number[]} same all that say it
  * @param {(arrow: number) => void} go
  */
 export function showArrow(into, model, arrow, same, go) {
@@ -50,7 +51,9 @@ export function showArrow(into, model, arrow, same, go) {
   into.append(element('h3', `${messageText(picture, main)}: on its way ${same.length} times`));
   const list = element('ul');
   for (const other of same.slice(0, SAME_SHOWN)) {
-    const words = `${secondsText(/** @type {number} */ (sentAt[other]))}  ${name(at_(arrows.from, other))} → ${name(at_(arrows.to, other))}  ${names.ends[at_(arrows.end, other)]}`;
+    const when = secondsText(/** @type {number} */ (sentAt[other]));
+    const ends = `${name(at_(arrows.from, other))} → ${name(at_(arrows.to, other))}`;
+    const words = `${when}  ${ends}  ${names.ends[at_(arrows.end, other)]}`;
     const button = element('button', words, other === arrow ? 'same here' : 'same');
     button.addEventListener('click', () => go(other));
     const item = element('li');
@@ -127,7 +130,8 @@ export function showLane(into, model, node, atNs) {
 }
 
 /**
- * The votes of its height and round that it had by then: its own, and those that it heard in its life or before.
+ * The votes of its height and round that it had by then: its own, and those that it heard, in this life or
+ * before.
  * @param {HTMLElement} into @param {Model} model @param {number} node @param {number} atNs
  * @param {import('./model.js').State} state
  */

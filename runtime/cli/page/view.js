@@ -74,7 +74,10 @@ export class View {
     return this.top + lane * this.pitch - this.scroll;
   }
 
-  /** Where an arrow leaves or reaches a lane: the edge that looks to the other one. @param {number} lane @param {number} other */
+  /**
+   * Where an arrow leaves or reaches a lane: the edge that looks to the other one.
+   * @param {number} lane @param {number} other
+   */
   edge(lane, other) {
     return this.boxTop(lane) + (other > lane ? BOX : 0);
   }

@@ -34,7 +34,10 @@ export function spanText(ns) {
   return `${(ns / 1e9).toFixed(3)} s`;
 }
 
-/** The letter of a block among those of its height, in the order in which they appeared. @param {Picture} picture @param {number} block */
+/**
+ * The letter of a block among those of its height, in the order in which they appeared.
+ * @param {Picture} picture @param {number} block
+ */
 export function letterOf(picture, block) {
   if (block === 0) return 'nil';
   const { height } = /** @type {Picture['blocks'][0]} */ (picture.blocks[block]);
@@ -63,7 +66,10 @@ export function messageText(picture, message) {
   return `${texts[at_(messages.text, message)]}${where}${what}${who}`;
 }
 
-/** What became of an arrow, and what was done to it, in words. @param {Model} model @param {number} arrow @returns {string[]} */
+/**
+ * What became of an arrow, and what was done to it, in words.
+ * @param {Model} model @param {number} arrow @returns {string[]}
+ */
 export function fateOf({ picture, sentAt, endAt }, arrow) {
   const { arrows, names, nodes } = picture;
   const end = names.ends[at_(arrows.end, arrow)];

@@ -1,4 +1,5 @@
-// A Chromium that this machine has, driven over its debugging protocol: no dependency of its own, and none needed to be there.
+// A Chromium that this machine has, driven over its debugging protocol: no dependency of its own, and none
+// needed to be there.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readdirSync, rmSync } from 'node:fs';

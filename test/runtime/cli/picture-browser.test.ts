@@ -1,4 +1,5 @@
-// The page of a long run in a real browser: it opens without a complaint, draws, and tells what is under the pointer.
+// The page of a long run in a real browser: it opens without a complaint, draws, and tells what is under the
+// pointer.
 
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
