@@ -292,11 +292,14 @@ function paintMark({ c, model, view, theme }, mark) {
   const y = box + 21;
   const block = at_(marks.block, mark);
   c.font = '600 9px ui-sans-serif, system-ui, sans-serif';
-  if (what === 'proposes') glyph(c, theme, 'proposal', block === 0, x, y, 5);
-  else if (what === 'prevotes') glyph(c, theme, 'prevote', block === 0, x, y, 4.2);
-  else if (what === 'precommits') glyph(c, theme, 'precommit', block === 0, x, y, 4.2);
+  // Marks of many heights do not touch; what is for nil is seldom, and stays as it is.
+  const apart = (view.scale * model.endNs) / Math.max(1, model.picture.about.heights);
+  const size = block === 0 ? 1 : Math.max(0.35, Math.min(1, apart / 15));
+  if (what === 'proposes') glyph(c, theme, 'proposal', block === 0, x, y, 5 * size);
+  else if (what === 'prevotes') glyph(c, theme, 'prevote', block === 0, x, y, 4.2 * size);
+  else if (what === 'precommits') glyph(c, theme, 'precommit', block === 0, x, y, 4.2 * size);
   else if (what === 'decides') {
-    shape(c, 'decides', x, y, 6);
+    shape(c, 'decides', x, y, 6 * size);
     c.fillStyle = theme.ink;
     c.strokeStyle = theme.ground;
     c.lineWidth = 1;
