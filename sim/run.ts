@@ -1,5 +1,4 @@
-// Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the
-// verdict.
+// Performs a play under a seed and says how it went: the world, oracles, script, promises, verdict.
 
 import { configValue } from '../actors/node.ts';
 import type { NodeEvent } from '../actors/turn.ts';
@@ -113,7 +112,7 @@ class Run {
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
     this.oracles = allOracles(cast.genesis);
-    this.witness = new Witness(this.oracles.ghost, this.watch.line !== undefined || needsWords(scenario));
+    this.witness = new Witness(this.oracles.ghost, needsWords(scenario, this.watch));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
     this.liveness = new Liveness(this.oracles.ghost, (machine) => !liars.has(machine.name));
     this.world = this.makeWorld(cast, choices, liars);
@@ -146,6 +145,8 @@ class Run {
     });
     if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
     options.onWorld?.(world);
+    const { stage, witness } = this;
+    this.watch.backstage?.({ play: scenario, world, stage, witness, ghost: this.oracles.ghost });
   }
 
   private makeWorld(cast: Cast, choices: Choices, liars: ReadonlySet<string>): World {
@@ -246,10 +247,11 @@ class Run {
     const { line } = this.watch;
     if (!line) return;
     const names = this.world.machines.map(({ name }) => name);
-    this.stage.onAction = (action) => line({ atNs: this.now, node: '', what: actionText(action, names) });
+    const tell = (node: string, what: string): void => line({ atNs: this.now, node, what });
+    this.stage.watchers.push({ acts: (action) => tell('', actionText(action, names)) });
     this.witness.listeners.push((happening) => {
       const what = lineOf(happening);
-      if (what) line({ atNs: this.now, node: happening.node.name, what });
+      if (what) tell(happening.node.name, what);
     });
   }
 
@@ -394,9 +396,9 @@ function longer(scenario: Scenario, heights: number | undefined): Scenario {
   return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
 }
 
-/** Whether the play speaks of votes, proposals, numbered blocks or evidence, which only messages tell. */
-function needsWords({ act, holds, liars }: Scenario): boolean {
-  if (liars.length > 0) return true;
+/** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */
+function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {
+  if (liars.length > 0 || line || backstage) return true;
   const text = JSON.stringify([act, holds]);
   return /"does":"(proposes|prevotes|precommits|punishes)"|"block":/.test(text);
 }

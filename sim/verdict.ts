@@ -4,6 +4,11 @@ import type { NodeEvent } from '../actors/turn.ts';
 import type { Closest } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
+import type { GhostChain } from './oracles/ghost.ts';
+import type { Scenario } from './scenario/play.ts';
+import type { Stage } from './scenario/stage.ts';
+import type { Witness } from './scenario/witness.ts';
+import type { World } from './world.ts';
 
 export interface NodeOutcome {
   readonly name: string;
@@ -49,6 +54,15 @@ export interface StoryLine {
   readonly what: string;
 }
 
+/** All that makes a run, for whoever watches closely: a picture. */
+export interface Backstage {
+  readonly play: Scenario;
+  readonly world: World;
+  readonly stage: Stage;
+  readonly witness: Witness;
+  readonly ghost: GhostChain;
+}
+
 /** What a caller may watch while a run goes on. */
 export interface RunWatch {
   readonly line?: (line: StoryLine) => void;
@@ -57,4 +71,6 @@ export interface RunWatch {
   readonly progress?: (done: number, height: bigint) => void;
   /** Bytes of the trace as they are made: header first, then one frame per turn. */
   readonly trace?: (bytes: Uint8Array) => void;
+  /** Told before the run begins. */
+  readonly backstage?: (backstage: Backstage) => void;
 }

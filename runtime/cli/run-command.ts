@@ -2,10 +2,12 @@
 
 import { plays } from '../../scenarios/index.ts';
 import type { Cast } from '../../sim/cast.ts';
+import { PictureCollector } from '../../sim/picture/collector.ts';
 import { type RunOptions, runScenario } from '../../sim/run.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
+import { PageFile } from './picture-page.ts';
 import { loadPlay } from './play-file.ts';
 import { Columns, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName } from './telling.ts';
@@ -19,6 +21,7 @@ export interface RunFlags {
   readonly story?: boolean;
   readonly quiet?: boolean;
   readonly trace?: string;
+  readonly html?: string;
   readonly genesis?: string;
   readonly keys?: string;
   readonly crypto?: string;
@@ -50,11 +53,13 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const cast = castFor(play, flags);
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
+  const page = flags.html === undefined ? null : new PageFile(flags.html);
+  const collector = page && new PictureCollector();
   const options: RunOptions = {
     seed,
     memo: flags.memo,
     commit: buildCommit(),
-    watch: watchOf(flags, bar, trace),
+    watch: { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) },
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
     ...(cast && { cast }),
@@ -62,10 +67,12 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const startedMs = performance.now();
   const verdict = asTyped(runScenario(play, options), nameOrFile, flags);
   trace?.close();
+  const pageBytes = collector ? page?.write(collector.picture(verdict)) : undefined;
   bar.clear();
   if (flags.json) print(toJson(verdict));
   else for (const line of verdictLines(verdict, performance.now() - startedMs)) print(line);
   if (trace && !flags.json) print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}`);
+  if (page && !flags.json) print(`  picture       ${page.path}, ${bytesName(pageBytes ?? 0)}`);
   return verdict.holds ? EXIT.holds : EXIT.violated;
 }
 

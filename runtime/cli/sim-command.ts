@@ -39,6 +39,7 @@ function addRuns(sim: Command): void {
     .option('--story', 'tell every vote, not only the heights and what disturbs them')
     .option('--quiet', 'only the verdict')
     .option('--trace <file>', 'write every turn of every node to this file')
+    .option('--html <file>', 'draw the run: lanes, messages and faults as one HTML page')
     .option('--genesis <file>', 'perform it with the validators of this genesis ...')
     .option('--keys <dir>', '... whose priv_validator_key.json files are below this folder')
     .option('--crypto <kind>', 'sim (signatures from a hash) or ed25519; default: what the scenario says')
