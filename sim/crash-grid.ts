@@ -7,8 +7,19 @@ import type { CrashHow, DiskPoint, MediumName } from './disk-door.ts';
 import type { Machine } from './machine.ts';
 import { type Rejoined, rejoin } from './rejoin.ts';
 import { runScenario } from './run.ts';
-import type { CrashPoint, Directive, NodeName, Scenario } from './scenario/play.ts';
-import { anyone, everyone, height, node, scenario, txs, validators, when } from './scenario/words.ts';
+import type { Action, CrashPoint, Directive, NodeName, Scenario } from './scenario/play.ts';
+import {
+  anyone,
+  everyone,
+  heal,
+  height,
+  isolate,
+  node,
+  scenario,
+  txs,
+  validators,
+  when,
+} from './scenario/words.ts';
 import type { Verdict } from './verdict.ts';
 import type { World } from './world.ts';
 
@@ -18,8 +29,12 @@ export type Column = (typeof COLUMNS)[number];
 /** What the node was doing. `flush`: of a store; that of a log answers its `sync`. */
 export const OPS = ['append', 'sync', 'write', 'flush', 'trim', 'sign', 'send'] as const;
 export type GridOp = (typeof OPS)[number];
-/** It comes back at once, or when the others have decided so many heights more. */
-export const RESTARTS = [0, 1, 5] as const;
+/**
+ * It comes back at once, or when the others have decided one height more, or five. `needed`: at once, and so
+ * many others are cut off as it dies that nothing is decided without it: the round stands still and asks for
+ * its vote again.
+ */
+export const RESTARTS = ['now', '1', '5', 'needed'] as const;
 export type Restart = (typeof RESTARTS)[number];
 
 type Strike = Pick<CrashPoint, 'when' | 'op'> & { readonly how: CrashHow };
@@ -93,7 +108,8 @@ export interface GridPoint {
   readonly column: Column;
   readonly restart: Restart;
   readonly strike: Strike & { readonly on?: MediumName; readonly nth: number };
-  /** The highest height decided when it strikes: by the others, and by anybody. */
+  /** When it strikes, and the highest height decided then: by the others, and by anybody. */
+  readonly atMs: number;
   readonly othersAt: number;
   readonly anybodyAt: number;
 }
@@ -107,10 +123,7 @@ export interface Grid {
 
 // --- the life without a crash ------------------------------------------------------------------------------
 
-interface Moment {
-  readonly othersAt: number;
-  readonly anybodyAt: number;
-}
+type Moment = Pick<GridPoint, 'atMs' | 'othersAt' | 'anybodyAt'>;
 
 /** All moments of one node's life at which a crash can be placed, by `when op on`, in order. */
 type Life = Map<string, Moment[]>;
@@ -127,7 +140,8 @@ function recordLives(world: World, names: readonly NodeName[]): Map<NodeName, Li
     let others = 0n;
     for (const each of world.machines) if (each !== machine && each.height > others) others = each.height;
     const anybody = machine.height > others ? machine.height : others;
-    moments.push({ othersAt: Number(others), anybodyAt: Number(anybody) });
+    const atMs = Math.floor(world.agenda.now / NS_PER_MS);
+    moments.push({ atMs, othersAt: Number(others), anybodyAt: Number(anybody) });
   };
   for (const name of names) {
     const machine = world.machine(name);
@@ -179,7 +193,7 @@ export function crashGrid(options: GridOptions): Grid {
   const play = scenario('a life without a crash', {
     ...stageOf(options, null),
     act: [{ atMs: 0, actions: [] }],
-    ends: everyone.decides(height(options.heights), { within: WITHIN }),
+    ends: everyone.decides(height(options.heights), { within: `${options.heights * HEIGHT_MS_MAX}ms` }),
   });
   const calm = runScenario(play, {
     seed: options.seed,
@@ -195,7 +209,11 @@ export function crashGrid(options: GridOptions): Grid {
 
 // --- the play of a point -----------------------------------------------------------------------------------
 
-const WITHIN = '600s';
+const NS_PER_MS = 1_000_000;
+/** A height that takes longer is stuck: some rounds of it. */
+const HEIGHT_MS_MAX = 30_000;
+/** From the crash to the end: five heights of the others, the way back, and what follows. */
+const RETURN_MS_MAX = 90_000;
 /** After the node takes part again, all of them decide so many more. */
 const AFTERWARDS = 2;
 /** One node may die with what it was given: a client that gives it to two loses nothing. */
@@ -210,24 +228,40 @@ const stageOf = (options: GridOptions, count: number | null) => ({
 /** With the height of the crash the load ends, so that all of it is in blocks when the run is over. */
 const loadOf = ({ anybodyAt }: GridPoint): number => Math.max(1, anybodyAt);
 
+/** What happens between the crash and the end: who is cut off, when it comes back, when all is whole again. */
+function afterCrash(
+  options: GridOptions,
+  { node: name, restart, othersAt, anybodyAt }: GridPoint,
+): Directive[] {
+  const it = node(name);
+  if (restart === 'now') return [when(it.crashes()), when(it.joins())];
+  if (restart === 'needed') {
+    const cuts = absentees(options, name).map((other) => isolate(other));
+    return [when(it.crashes(), ...cuts), when(it.joins()), when(it.decides(height(anybodyAt + 1)), heal())];
+  }
+  const later = height(othersAt + Number(restart));
+  return [when(it.crashes()), when(anyone.decides(later), { do: 'restart', node: name }), when(it.joins())];
+}
+
+/** As many of the others as can be away while the rest, with this one, are more than two thirds. */
+function absentees({ validators: count }: GridOptions, name: NodeName): NodeName[] {
+  const quorum = Math.floor((count * 2) / 3) + 1;
+  const others = Array.from({ length: count }, (_, i): NodeName => `v${i}`).filter((each) => each !== name);
+  return others.slice(quorum - 1);
+}
+
 export function playOf(options: GridOptions, point: GridPoint): Scenario {
-  const { strike, restart, othersAt } = point;
-  const it = node(point.node);
-  const later = height(othersAt + restart);
-  const back: Directive[] =
-    restart === 0 ? [] : [when(anyone.decides(later), { do: 'restart', node: point.node })];
+  const isAtOnce = point.restart === 'now' || point.restart === 'needed';
+  const crash: Action = {
+    do: 'crash-at',
+    node: point.node,
+    ...point.strike,
+    ...(isAtOnce && { restartMs: 0 }),
+  };
   return scenario(point.id, {
     ...stageOf(options, loadOf(point)),
-    act: [
-      {
-        atMs: 0,
-        actions: [{ do: 'crash-at', node: point.node, ...strike, ...(restart === 0 && { restartMs: 0 }) }],
-      },
-      when(it.crashes()),
-      ...back,
-      when(it.joins()),
-    ],
-    ends: everyone.decides(height(1), { within: WITHIN, afterwards: AFTERWARDS }),
+    act: [{ atMs: 0, actions: [crash] }, ...afterCrash(options, point)],
+    ends: everyone.decides(height(1), { within: `${point.atMs + RETURN_MS_MAX}ms`, afterwards: AFTERWARDS }),
   });
 }
 

@@ -19,7 +19,7 @@ import { toJson as playToJson } from '../../sim/scenario/json.ts';
 import type { NodeName } from '../../sim/scenario/play.ts';
 import { ProgressBar, toJson } from './screen.ts';
 import { grouped } from './telling.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
+import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface CrashesFlags {
@@ -80,7 +80,12 @@ const isChosen = (id: string, only: string | undefined): boolean =>
 
 function savePlay(options: GridOptions, point: GridPoint, path: string): void {
   const text = playToJson(playOf(options, point));
-  if (typeof text === 'string') writeFileSync(path, `${text}\n`);
+  if (typeof text !== 'string') throw new CliError(text.because);
+  try {
+    writeFileSync(path, `${text}\n`);
+  } catch (error) {
+    throw new CliError(`--save: ${path} cannot be written: ${whyNot(error)}`);
+  }
 }
 
 /** Results in the order of `chosen`, whichever worker made them. */

@@ -57,12 +57,6 @@ export class Loader {
   private give(machine: Machine): void {
     const key = `t${this.made}=`;
     const tx = utf8Encode(key + 'x'.repeat(Math.max(1, this.load.size - key.length)));
-    const { machines } = this.world;
-    let isGiven = false;
-    for (let i = 0; i < (this.load.copies ?? 1); i++) {
-      const { name } = machines[(machine.index + i) % machines.length] as Machine;
-      if (this.stage.submit(name as NodeName, tx)) isGiven = true;
-    }
-    if (isGiven) this.made++;
+    if (this.stage.submit(machine.name as NodeName, tx, this.load.copies)) this.made++;
   }
 }

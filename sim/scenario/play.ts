@@ -201,7 +201,7 @@ export interface Load {
   readonly perBlock?: number;
   /** So many in all; not given: until the end. */
   readonly count?: number;
-  /** Each is given to so many nodes, one after another; not given: to one, which may take it to its grave. */
+  /** Each is given to so many nodes; not given: to one, which may take it to its grave. */
   readonly copies?: number;
   /** Bytes of each. */
   readonly size: number;
