@@ -1,4 +1,4 @@
-// Owns the grid of all crashes: every point where a node's life can end at its disk, its signer or its words,
+// Owns the grid of all crashes: every point where a node's life can end at its disk or its signer,
 // times what the crash takes, times when it comes back; the play of each point, and what each must show.
 
 import { utf8Encode } from '#platform';
@@ -27,7 +27,7 @@ import type { World } from './world.ts';
 export const COLUMNS = ['before', 'torn', 'unsynced', 'after'] as const;
 export type Column = (typeof COLUMNS)[number];
 /** What the node was doing. `flush`: of a store; that of a log answers its `sync`. */
-export const OPS = ['append', 'sync', 'write', 'flush', 'trim', 'sign', 'send'] as const;
+export const OPS = ['append', 'sync', 'write', 'flush', 'trim', 'sign'] as const;
 export type GridOp = (typeof OPS)[number];
 /**
  * It comes back at once, or when the others have decided one height more, or five. `needed`: at once, and so
@@ -76,7 +76,6 @@ export const STRIKES: Readonly<Record<GridOp, Partial<Record<Column, Strike>>>> 
   flush: FLUSHED,
   trim: whole('trim'),
   sign: whole('sign'),
-  send: whole('send'),
 };
 
 const LOGS: readonly MediumName[] = ['consensus', 'privval'];
@@ -89,7 +88,6 @@ const MEDIA: Readonly<Record<GridOp, readonly (MediumName | null)[]>> = {
   flush: STORES,
   trim: LOGS,
   sign: [null],
-  send: [null],
 };
 
 export interface GridOptions {
@@ -148,7 +146,7 @@ function recordLives(world: World, names: readonly NodeName[]): Map<NodeName, Li
     machine.disk.watch = ({ when: at, op, on }: DiskPoint) => note(machine, keyOf(at, op, on));
   }
   world.crashHere = (machine, _actor, { type }) => {
-    if (type === 'sign' || type === 'send') {
+    if (type === 'sign') {
       note(machine, keyOf('before', type, null));
       note(machine, keyOf('after', type, null));
     }

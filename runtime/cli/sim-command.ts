@@ -78,9 +78,7 @@ function addProofs(sim: Command): void {
     .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
   sim
     .command('crashes')
-    .description(
-      'ends a node at every write, sync, signature and word of its life, and looks how it comes back',
-    )
+    .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
     .option('--heights <n>', 'of the life without a crash', '20')
     .option('--validators <n>', 'how many', '4')
     .option('--nodes <names>', 'whose lives: v0,v1 or all', 'v0')
