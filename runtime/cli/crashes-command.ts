@@ -18,7 +18,7 @@ import { rejoinBoundNs } from '../../sim/rejoin.ts';
 import { toJson as playToJson } from '../../sim/scenario/json.ts';
 import type { NodeName } from '../../sim/scenario/play.ts';
 import { ProgressBar, toJson } from './screen.ts';
-import { grouped } from './telling.ts';
+import { counted, grouped } from './telling.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
@@ -177,7 +177,7 @@ const seconds = (ns: number): string => (ns / 1e9).toFixed(1);
 function tell(options: GridOptions, grid: Grid, results: readonly PointResult[], summary: Summary): void {
   const { nodes, heights, validators, seed } = options;
   print(
-    `${nodes.join(', ')} of ${validators} validators, ${heights} heights, seed ${seed}: ${grouped(grid.points.length)} points`,
+    `${nodes.join(', ')} of ${validators} validators, ${counted(heights, 'height')}, seed ${seed}: ${grouped(grid.points.length)} points`,
   );
   for (const line of tableOf(summary)) print(line);
   print(
