@@ -53,7 +53,8 @@ export class LogMedium {
     this.records.length -= lost;
     counters.recordsLost += lost;
     // What is left of a torn record fails its checksum at the next opening, so it only counts.
-    if (this.isAppending || (lost > 0 && how === 'drawn' && stream.chance(1, 2))) counters.recordsTorn++;
+    const isTorn = lost > 0 && (how === 'half' || (how === 'drawn' && stream.chance(1, 2)));
+    if (this.isAppending || isTorn) counters.recordsTorn++;
     this.isAppending = false;
     this.synced = this.written;
   }

@@ -5,7 +5,11 @@ import { createInterface } from 'node:readline';
 
 process.env['NODE_ENV'] ??= 'production';
 const { performJob } = await import('./job.ts');
+const { performCrashes } = await import('./crashes-job.ts');
 
 for await (const line of createInterface({ input: process.stdin })) {
-  if (line !== '') process.stdout.write(`${JSON.stringify(performJob(JSON.parse(line)))}\n`);
+  if (line === '') continue;
+  const job = JSON.parse(line);
+  const result = 'grid' in job ? performCrashes(job) : performJob(job);
+  process.stdout.write(`${JSON.stringify(result)}\n`);
 }

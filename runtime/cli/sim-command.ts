@@ -78,6 +78,18 @@ function addProofs(sim: Command): void {
     )
     .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
   sim
+    .command('crashes')
+    .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
+    .option('--heights <n>', 'of the life without a crash', '20')
+    .option('--validators <n>', 'how many', '4')
+    .option('--nodes <names>', 'whose lives: v0,v1 or all', 'v0')
+    .option('--workers <n>', 'processes', '2')
+    .option('--seed <seed>', 'of every run', '1')
+    .option('--only <point>', 'one point, as v0/append/consensus/17/torn/5, or all that begin so')
+    .option('--save <file>', 'with --only: write the scenario of the (first) point to this .json file')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./crashes-command.ts')).crashesCommand));
+  sim
     .command('bench')
     .description('heights per second, and where the time goes')
     .option('--json', 'as JSON')

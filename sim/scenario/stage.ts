@@ -200,18 +200,20 @@ export class Stage {
     if (change.frozen === false) clock.thawWall();
   }
 
-  /** To the node named, or the next one that is up: a client tries another. */
-  submit(name: NodeName, tx: Uint8Array): boolean {
+  /** To the node named, or the next one that is up: a client tries another. Copies go to those after it. */
+  submit(name: NodeName, tx: Uint8Array, copies = 1): boolean {
     const { machines } = this.world;
     const first = this.machine(name).index;
-    for (let i = 0; i < machines.length; i++) {
+    let left = copies;
+    for (let i = 0; i < machines.length && left > 0; i++) {
       const machine = machines[(first + i) % machines.length] as Machine;
       if (!machine.isUp) continue;
-      this.transactions++;
       this.world.submit(machine, tx);
-      return true;
+      left--;
     }
-    return false;
+    if (left === copies) return false;
+    this.transactions++;
+    return true;
   }
 
   // --- lives -----------------------------------------------------------------------------------------------
