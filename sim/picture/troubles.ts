@@ -56,8 +56,14 @@ export class Troubles {
   private undo(action: Action, atNs: number): void {
     const key = keyOf(action);
     if (action.do === 'heal') this.close(atNs, ({ does, forEver }) => HEALED.has(does) && !forEver);
+    else if (action.do === 'core') this.healCore(this.indices(action.nodes), atNs);
     else if (action.do === 'calm') this.close(atNs, ({ does }) => does === 'links');
     else if (key !== '') this.close(atNs, (each) => each.key === key);
+  }
+
+  /** What is among the core alone ends, and so does every rule; what others are in goes on. */
+  private healCore(core: readonly number[], atNs: number): void {
+    this.close(atNs, ({ does, nodes }) => does === 'rule' || nodes.every((node) => core.includes(node)));
   }
 
   private close(atNs: number, isOver: (trouble: Open) => boolean): void {
@@ -90,6 +96,8 @@ function aboutOf(action: Action): readonly NodeName[] {
     case 'links':
     case 'rule':
       return [...(action.from ?? []), ...(action.to ?? [])];
+    case 'core':
+      return action.nodes;
     case 'heal':
     case 'calm':
       return [];
