@@ -11,7 +11,6 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   tour: ['envelopes lost', 'crashes', 'restarts', 'partitions', 'pauses', 'one-way cuts'],
   'lock-holds': ['envelopes dropped by rule'],
   'valid-value-reproposed': ['envelopes dropped by rule'],
-  'lock-splits': ['envelopes dropped by rule'],
   'minority-partition': ['partitions', 'envelopes cut off'],
   'even-split': ['partitions', 'envelopes cut off'],
   'asymmetric-partition': ['one-way cuts', 'envelopes cut off'],
