@@ -124,6 +124,8 @@ export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) 
 export class Carrier {
   /** Asked of every envelope that leaves over an open connection, once for each receiver. */
   rule: SendRule | null = null;
+  /** Told of every envelope that reaches a node, before the node is. */
+  onArrived: ((from: PeerId, to: PeerId, payloads: readonly Payload[]) => void) | null = null;
   /** Told of every payload that a link changed: a corrupt transaction may still be one. */
   onCorrupted: ((payload: Payload) => void) | null = null;
   readonly counters = new NetCounters();
@@ -258,6 +260,7 @@ export class Carrier {
     else if (link.back.session !== session) counters.stray++;
     else {
       counters.delivered++;
+      this.onArrived?.(link.from.peer, link.to.peer, payloads);
       link.to.listener?.heard(link.from.peer, payloads);
     }
   };

@@ -12,7 +12,7 @@ import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
 import { Choices } from './choices.ts';
 import { faultsOf } from './faults.ts';
 import { liarNamed } from './liars/index.ts';
-import { Liveness } from './liveness.ts';
+import { Liveness } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
 import { allOracles, type OraclesOfRun } from './oracles/index.ts';
@@ -115,6 +115,7 @@ class Run {
     this.oracles = allOracles(cast.genesis);
     this.witness = new Witness(this.oracles.ghost, this.watch.line !== undefined || needsWords(scenario));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
+    this.liveness = new Liveness(this.oracles.ghost, (machine) => !liars.has(machine.name));
     this.world = this.makeWorld(cast, choices, liars);
     const { world } = this;
     this.witness.isCutOff = ({ member }) => {
@@ -132,7 +133,7 @@ class Run {
     );
     this.stage = new Stage(world, rules);
     this.castLiars(rules);
-    this.liveness = new Liveness(this.stage, this.oracles.ghost, (machine) => !liars.has(machine.name));
+    this.liveness.watch(this.stage);
     this.tellStory();
     this.script = new Script({
       play: scenario,
@@ -153,13 +154,14 @@ class Run {
     const size = cast.members.length;
     const application = typeof play.app === 'string' ? undefined : play.app;
     const witness: OracleMaker = () => this.witness.asOracle();
+    const liveness: OracleMaker = () => this.liveness.asOracle();
     return new World({
       cast,
       choices,
       crypto: this.crypto,
       edges: degree === undefined ? fullMesh(size) : randomMesh(size, degree, choices.stream('mesh')),
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
-      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness],
+      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness, liveness],
       liars,
       memo: options.memo ?? true,
       clocks: (index) => {
@@ -365,6 +367,8 @@ class Run {
       deliveries: world.deliveriesSoFar,
       transactions: { submitted: this.stage.transactions, committed: this.txsCommitted },
       faults: faultsOf(this.stage),
+      labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),
+      liveness: this.liveness.closest,
       again: againLine(this.options, this.crypto),
     };
   }

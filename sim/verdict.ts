@@ -1,6 +1,7 @@
 // What a run says when it is over: held or broken, by which promise, what happened on the way, and the digest that anyone can reproduce.
 
 import type { NodeEvent } from '../actors/turn.ts';
+import type { Closest } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
 
@@ -32,6 +33,10 @@ export interface Verdict {
   readonly transactions: { readonly submitted: number; readonly committed: number };
   /** How often each fault happened, by name. */
   readonly faults: Readonly<Record<string, number>>;
+  /** How often each rule of the algorithm was seen at work, by its line in the paper and what it did. */
+  readonly labels: Readonly<Record<string, number>>;
+  /** The height that took most of its bound after trouble was over; null: none was promised and kept. */
+  readonly liveness: Closest | null;
   /** The line that reproduces it. */
   readonly again: string;
 }

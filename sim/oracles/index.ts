@@ -4,6 +4,7 @@ import type { OracleMaker } from '../oracle.ts';
 import { chainOracle } from './chain.ts';
 import { GhostChain } from './ghost.ts';
 import { hygiene } from './hygiene.ts';
+import { justifiedSends } from './justified.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
 
 export interface OraclesOfRun {
@@ -15,5 +16,5 @@ export interface OraclesOfRun {
 export function allOracles(genesisText: string): OraclesOfRun {
   const ghost = new GhostChain(genesisText);
   const chain: OracleMaker = (report, about) => chainOracle(ghost, about.verify)(report, about);
-  return { ghost, makers: [voteUniqueness, lockLemma(ghost), chain, hygiene] };
+  return { ghost, makers: [voteUniqueness, lockLemma(ghost), justifiedSends(ghost), chain, hygiene] };
 }

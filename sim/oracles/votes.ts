@@ -9,7 +9,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { consensusMessage, type GhostChain, isQuorum } from './ghost.ts';
 
-const nameOf = (vote: Vote): string =>
+export const nameOf = (vote: Vote): string =>
   vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12);
 
 /** The vote in a payload, when the machine that sends it signed it; null for all else. */
