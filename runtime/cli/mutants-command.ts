@@ -1,6 +1,7 @@
 // `nodecli sim mutants`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells
 // which oracle found each.
 
+import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
 import type { Job, JobResult } from './job.ts';
 import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
 import { jobsFor } from './same-twice.ts';
@@ -30,15 +31,15 @@ interface Outcome {
    * ours.
    */
   readonly crashes: number;
-  /** Runs before that in which only a promise of the play broke. */
+  /**
+   * Runs before that in which only a promise of the play broke: no oracle, so it stands in a column of its own.
+   */
   readonly playsBroken: number;
   /** As it should be: killed by an oracle, or silent for the healthy build. */
   readonly isGood: boolean;
 }
 
 const HEALTHY = 'C1';
-/** The play's own promises are no oracles: what they notice stands in a column of its own. */
-const PLAY = 'play';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -81,10 +82,6 @@ async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Pr
   bar.clear();
   return outcomeOf(patch, jobs, results, killedAt);
 }
-
-/** One oracle keeps all promises about the chain, and begins what it says with the name of the broken one. */
-const promiseOf = ({ oracle, what }: NonNullable<JobResult['violation']>): string =>
-  oracle === 'chain' ? `chain/${what.split(':')[0]}` : oracle;
 
 const isCrash = ({ violation, threw }: JobResult): boolean =>
   threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));

@@ -6,14 +6,14 @@ import { type RunOptions, runScenario } from '../../sim/run.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
-import { loadPlay } from './play-file.ts';
+import { loadPlay, usualSeedOf } from './play-file.ts';
 import { Columns, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName } from './telling.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
 
 export interface RunFlags {
-  readonly seed: string;
+  readonly seed?: string;
   readonly json?: boolean;
   readonly log?: boolean;
   readonly story?: boolean;
@@ -45,8 +45,8 @@ export function listPlays(flags: { readonly json?: boolean }): Exit {
 }
 
 export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<Exit> {
-  const seed = seedOf(flags.seed);
   const play = await loadPlay(nameOrFile);
+  const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const cast = castFor(play, flags);
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);

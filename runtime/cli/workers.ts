@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Job, JobResult } from './job.ts';
+import type { ShrinkJob, ShrinkResult } from './shrink-job.ts';
 import { cliFolder } from './usage.ts';
 
 export interface WorkerOptions {
@@ -16,7 +17,7 @@ export interface WorkerOptions {
 /** One process. Jobs are answered in the order given. */
 export class Worker {
   private readonly child: ChildProcess;
-  private readonly waiting: { resolve: (result: JobResult) => void; reject: (error: Error) => void }[] = [];
+  private readonly waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void }[] = [];
   private complaints = '';
 
   constructor({ node = process.execPath, dist }: WorkerOptions = {}) {
@@ -27,7 +28,7 @@ export class Worker {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      this.waiting.shift()?.resolve(JSON.parse(line) as JobResult);
+      this.waiting.shift()?.resolve(JSON.parse(line));
     });
     this.child.stderr?.on('data', (bytes: Uint8Array) => {
       this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
@@ -41,6 +42,14 @@ export class Worker {
   }
 
   run(job: Job): Promise<JobResult> {
+    return this.ask(job) as Promise<JobResult>;
+  }
+
+  shrink(job: ShrinkJob): Promise<ShrinkResult> {
+    return this.ask(job) as Promise<ShrinkResult>;
+  }
+
+  private ask(job: Job | ShrinkJob): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.child.exitCode !== null) {
         reject(new Error(`a worker failed: it ended before. ${this.complaints}`));
