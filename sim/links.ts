@@ -126,6 +126,8 @@ export class Carrier {
   rule: SendRule | null = null;
   /** Told of every payload that a link changed: a corrupt transaction may still be one. */
   onCorrupted: ((payload: Payload) => void) | null = null;
+  /** Told of every envelope that reaches a node. */
+  onArrived: ((to: PeerId, payloads: readonly Payload[]) => void) | null = null;
   readonly counters = new NetCounters();
   private readonly agenda: Agenda;
   private readonly latencies: Stream;
@@ -258,6 +260,7 @@ export class Carrier {
     else if (link.back.session !== session) counters.stray++;
     else {
       counters.delivered++;
+      this.onArrived?.(link.to.peer, payloads);
       link.to.listener?.heard(link.from.peer, payloads);
     }
   };

@@ -1,5 +1,4 @@
-// Performs a play under a seed and says how it went: the world, its oracles, the script, the promises, the
-// verdict.
+// Performs a play under a seed and says how it went: the world, its oracles, the script, the verdict.
 
 import { configValue } from '../actors/node.ts';
 import type { NodeEvent } from '../actors/turn.ts';
@@ -47,7 +46,7 @@ export interface RunOptions {
   /** Choices of an earlier run; where they end, those of the seed. */
   readonly recorded?: Recording;
   /** Told of the world before it begins: inspectors, benchmarks, tests. */
-  readonly onWorld?: (world: World) => void;
+  readonly onWorld?: (world: World, ghost: OraclesOfRun['ghost']) => void;
   /** More oracles than those that always watch. */
   readonly oracles?: readonly OracleMaker[];
 }
@@ -113,7 +112,8 @@ class Run {
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
     this.oracles = allOracles(cast.genesis);
-    this.witness = new Witness(this.oracles.ghost, this.watch.line !== undefined || needsWords(scenario));
+    const isTold = (this.watch.line ?? this.watch.happening) !== undefined;
+    this.witness = new Witness(this.oracles.ghost, isTold || needsWords(scenario));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
     this.world = this.makeWorld(cast, choices, liars);
     const { world } = this;
@@ -144,7 +144,7 @@ class Run {
       broken: ({ what, at }) => this.violate('play', what, at),
     });
     if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
-    options.onWorld?.(world);
+    options.onWorld?.(world, this.oracles.ghost);
   }
 
   private makeWorld(cast: Cast, choices: Choices, liars: ReadonlySet<string>): World {
@@ -241,10 +241,15 @@ class Run {
   }
 
   private tellStory(): void {
-    const { line } = this.watch;
+    const { line, happening: seen, action: done } = this.watch;
+    if (seen) this.witness.listeners.push(seen);
+    if (done) this.stage.onAction = done;
     if (!line) return;
     const names = this.world.machines.map(({ name }) => name);
-    this.stage.onAction = (action) => line({ atNs: this.now, node: '', what: actionText(action, names) });
+    this.stage.onAction = (action) => {
+      done?.(action);
+      line({ atNs: this.now, node: '', what: actionText(action, names) });
+    };
     this.witness.listeners.push((happening) => {
       const what = lineOf(happening);
       if (what) line({ atNs: this.now, node: happening.node.name, what });

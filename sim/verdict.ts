@@ -3,6 +3,8 @@
 import type { NodeEvent } from '../actors/turn.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
+import type { Action } from './scenario/play.ts';
+import type { Happening } from './scenario/witness.ts';
 
 export interface NodeOutcome {
   readonly name: string;
@@ -48,6 +50,9 @@ export interface StoryLine {
 export interface RunWatch {
   readonly line?: (line: StoryLine) => void;
   readonly event?: (at: Machine, event: NodeEvent) => void;
+  /** What nodes do and what the play does, as data: what the lines are made of. */
+  readonly happening?: (happening: Happening) => void;
+  readonly action?: (action: Action) => void;
   /** Called now and then; `done` in 0..1 as far as it is known. */
   readonly progress?: (done: number, height: bigint) => void;
   /** Bytes of the trace as they are made: header first, then one frame per turn. */

@@ -9,6 +9,7 @@ import { type Patch, patchOf, withPatchedBuild } from './patched-build.ts';
 import { loadPlay, playFromJson, usualSeedOf } from './play-file.ts';
 import { toJson as reportJson } from './screen.ts';
 import { performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
+import { grouped } from './telling.ts';
 import { buildCommit, CliError, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
@@ -70,7 +71,7 @@ function save(path: string, text: string): void {
 }
 
 function tell(
-  { promise, what, height, directives, isMinimal, survives, runs }: ShrunkText,
+  { promise, what, height, directives, isMinimal, survives, runs, spent }: ShrunkText,
   path: string,
 ): void {
   print(`${promise}: ${what}`);
@@ -78,7 +79,7 @@ function tell(
   print(`  height        ${height}`);
   print(`  1-minimal     ${isMinimal ? 'yes: without any one part the promise holds' : 'NO'}`);
   print(`  other seeds   fails in ${survives.fails} of ${survives.seeds}`);
-  print(`  runs          ${runs}`);
+  print(`  runs          ${runs}, of ${grouped(spent)} deliveries`);
   print(`  saved         ${path}`);
   print(`  again         npx nodecli sim run ${path}`);
 }
