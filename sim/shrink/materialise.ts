@@ -1,11 +1,8 @@
 // Chance, and whatever else kept messages away, as explicit rules: what of a height did not reach whom in time becomes
 // "drop the prevotes of height 4, round 0, by v2, on their way to v0".
 
-import type { Chronicle, WordKind } from '../chronicle.ts';
+import type { Chronicle, Deeds, WordKind } from '../chronicle.ts';
 import type { Action, NodeName, RuleAction } from '../scenario/play.ts';
-
-/** `strict`: what came too late to matter in its round counts as lost; `lenient`: only what never came. */
-export type Lateness = 'strict' | 'lenient';
 
 const NETWORK: readonly Action['do'][] = [
   'isolate',
@@ -22,21 +19,40 @@ const NETWORK: readonly Action['do'][] = [
 /** Whether an action works on the network alone, so that rules may stand for it. */
 export const isOfNetwork = ({ do: does }: Action): boolean => NETWORK.includes(does);
 
-/** The rules that keep away what a height's messages did not reach in the run. */
-export function rulesOf(chronicle: Chronicle, height: number, lateness: Lateness): RuleAction[] {
+/** A message that a node had to do without. */
+export interface Missed {
+  readonly what: WordKind;
+  readonly to: NodeName;
+  /** Whose vote; empty: no vote. */
+  readonly by: NodeName | '';
+  readonly height: number;
+  readonly round: number;
+  /** What the node did without it, though it came later; null: it never came. */
+  readonly until: Deeds | null;
+}
+
+/** All that did not reach its receivers at this height before they went on without it. */
+export function missedAt(chronicle: Chronicle, height: number): Missed[] {
+  const missed: Missed[] = [];
   const roundMax = roundsOf(chronicle, height);
-  const rules: RuleAction[] = [];
+  const voters = chronicle.names.filter((name) => name[0] !== 'f');
   for (let round = 0; round <= roundMax; round++) {
-    for (const what of ['proposals', 'parts'] as const) {
-      const to = chronicle.names.filter(
-        (name) => !hasProposal(chronicle, name, what, height, round, lateness),
+    const add = (what: WordKind, to: NodeName, by: NodeName | ''): void => {
+      const word = { what, to, by, height, round };
+      const until = missing(chronicle, word);
+      if (until !== undefined) missed.push({ ...word, until });
+    };
+    for (const to of chronicle.names) {
+      const isOwn = chronicle.deeds.some(
+        (deed) =>
+          deed.node === to && deed.does === 'proposes' && deed.height === height && deed.round === round,
       );
-      if (to.length > 0) rules.push(ruleOf(chronicle, what, { to, height, round }));
+      if (!isOwn) for (const what of ['proposals', 'parts'] as const) add(what, to, '');
+      for (const what of ['prevotes', 'precommits'] as const)
+        for (const by of voters) if (by !== to) add(what, to, by);
     }
-    for (const what of ['prevotes', 'precommits'] as const)
-      rules.push(...rulesOfVotes(chronicle, what, height, round, lateness));
   }
-  return rules;
+  return missed;
 }
 
 /** The last round in which anybody did anything at this height. */
@@ -46,92 +62,61 @@ function roundsOf({ deeds }: Chronicle, height: number): number {
   return most;
 }
 
-/** When a node was done with such a message of a round, whether it had come or not. */
-function deadline(
-  { deeds }: Chronicle,
-  node: NodeName,
-  what: WordKind,
-  height: number,
-  round: number,
-): number {
-  const isIt = what === 'prevotes' ? 'precommits' : what === 'precommits' ? 'enters' : 'prevotes';
-  const found = deeds.find(
+/** Undefined: it came in time. */
+function missing(chronicle: Chronicle, word: Omit<Missed, 'until'>): Deeds | null | undefined {
+  const { what, to, by, height, round } = word;
+  const heard = chronicle.heard.find(
+    (each) =>
+      each.to === to &&
+      each.kind === what &&
+      each.by === by &&
+      each.height === height &&
+      each.round === round,
+  );
+  if (!heard) return null;
+  const done = goesOn(chronicle, word);
+  return done && done.atNs < heard.atNs ? done : undefined;
+}
+
+/** What a node does when it is done with such a message of a round, whether it has come or not. */
+function goesOn({ deeds }: Chronicle, { what, to, height, round }: Omit<Missed, 'until'>): Deeds | undefined {
+  const does = what === 'prevotes' ? 'precommits' : what === 'precommits' ? 'enters' : 'prevotes';
+  return deeds.find(
     (deed) =>
-      deed.node === node &&
+      deed.node === to &&
       deed.height === height &&
-      deed.does === isIt &&
-      (isIt === 'enters' ? deed.round > round : deed.round === round),
-  );
-  return found?.atNs ?? Number.MAX_SAFE_INTEGER;
-}
-
-function hasProposal(
-  chronicle: Chronicle,
-  node: NodeName,
-  what: 'proposals' | 'parts',
-  height: number,
-  round: number,
-  lateness: Lateness,
-): boolean {
-  const isOwn = chronicle.deeds.some(
-    (deed) =>
-      deed.node === node && deed.does === 'proposes' && deed.height === height && deed.round === round,
-  );
-  return isOwn || hasHeard(chronicle, node, { what, by: '', height, round }, lateness);
-}
-
-interface Word {
-  readonly what: WordKind;
-  readonly by: NodeName | '';
-  readonly height: number;
-  readonly round: number;
-}
-
-function hasHeard(chronicle: Chronicle, node: NodeName, word: Word, lateness: Lateness): boolean {
-  const { what, by, height, round } = word;
-  const until =
-    lateness === 'strict' ? deadline(chronicle, node, what, height, round) : Number.MAX_SAFE_INTEGER;
-  return chronicle.heard.some(
-    (heard) =>
-      heard.to === node &&
-      heard.kind === what &&
-      heard.by === by &&
-      heard.height === height &&
-      heard.round === round &&
-      heard.atNs <= until,
+      deed.does === does &&
+      (does === 'enters' ? deed.round > round && deed.step === STEP_PROPOSE : deed.round === round),
   );
 }
+const STEP_PROPOSE = 3;
 
-function rulesOfVotes(
-  chronicle: Chronicle,
-  what: 'prevotes' | 'precommits',
-  height: number,
-  round: number,
-  lateness: Lateness,
-): RuleAction[] {
-  const voters = chronicle.names.filter((name) => name[0] !== 'f');
-  const receiversByVoters = new Map<string, { readonly by: NodeName[]; readonly to: NodeName[] }>();
-  for (const node of chronicle.names) {
-    const by = voters.filter(
-      (voter) => voter !== node && !hasHeard(chronicle, node, { what, by: voter, height, round }, lateness),
-    );
-    if (by.length === 0) continue;
-    const isAll = by.length === voters.filter((voter) => voter !== node).length;
-    const key = isAll ? '' : by.join();
-    const group = receiversByVoters.get(key);
-    if (group) group.to.push(node);
-    else receiversByVoters.set(key, { by: isAll ? [] : by, to: [node] });
+/** Rules that keep away just these messages, in as few groups as their senders and receivers allow. */
+export function rulesOf({ names }: Chronicle, missed: readonly Missed[]): RuleAction[] {
+  const groups = new Map<
+    string,
+    { readonly first: Missed; readonly to: NodeName[]; readonly by: NodeName[] }
+  >();
+  for (const one of missed) {
+    const alike = missed.filter((other) => isOfOneRule(one, other) && other.to === one.to);
+    const by = alike.map((other) => other.by).filter((name) => name !== '');
+    // A node that heard of nobody needs no list of them: it would leave out only itself.
+    const isAll = by.length === names.filter((name) => name !== one.to && name[0] !== 'f').length;
+    const key = `${one.what} ${one.height} ${one.round} ${isAll ? 'all' : by.join()}`;
+    const group = groups.get(key) ?? { first: one, to: [], by: isAll ? [] : by };
+    groups.set(key, group);
+    if (!group.to.includes(one.to)) group.to.push(one.to);
   }
-  return [...receiversByVoters.values()].map(({ by, to }) =>
-    ruleOf(chronicle, what, { ...(by.length > 0 && { by }), to, height, round }),
-  );
+  return [...groups.values()].map(({ first: { what, height, round }, to, by }) => ({
+    do: 'rule',
+    what,
+    effect: 'drop',
+    ...(by.length > 0 && { by }),
+    ...(to.length < names.length && { to }),
+    height,
+    round,
+  }));
 }
 
-/** Whom no message reached need not be named one by one. */
-function ruleOf(
-  { names }: Chronicle,
-  what: WordKind,
-  { to, ...where }: { to: NodeName[]; by?: NodeName[]; height: number; round: number },
-): RuleAction {
-  return { do: 'rule', what, effect: 'drop', ...where, ...(to.length < names.length && { to }) };
-}
+const isOfOneRule = (a: Missed, b: Missed): boolean =>
+  a.what === b.what && a.height === b.height && a.round === b.round;

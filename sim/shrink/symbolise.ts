@@ -4,23 +4,16 @@
 import type { Chronicle, Deeds, Performed } from '../chronicle.ts';
 import type { Action, Condition, Directive } from '../scenario/play.ts';
 import { STEP_NAMES, type StepName } from '../scenario/play.ts';
-import { isOfNetwork } from './materialise.ts';
 
-const NS_PER_MS = 1_000_000;
 /** Of what a node did before, so much is tried. */
 const DEEDS_TRIED = 6;
 const NTH_TRIED = 3;
 
-/** What the play did to nodes, each at its time: the waits of the play are gone. */
-export const timed = ({ performed }: Chronicle): Directive[] =>
-  performed
-    .filter(({ action }) => !isOfNetwork(action))
-    .map(({ atNs, action }) => ({ atMs: Math.floor(atNs / NS_PER_MS), actions: [action] }));
-
 const stepName = (step: number): StepName | undefined =>
   (Object.keys(STEP_NAMES) as StepName[]).find((name) => STEP_NAMES[name] === step);
 
-function conditionOf({ node, does, height, round, step }: Deeds): Condition | null {
+/** The condition that this meets; null: no words of plays say it. */
+export function conditionOf({ node, does, height, round, step }: Deeds): Condition | null {
   const who = { who: node, does };
   if (does === 'starts' || does === 'crashes' || does === 'joins') return who;
   if (does === 'decides') return { ...who, height };
