@@ -1,10 +1,10 @@
-// All base faults at once, as a seed mixes them.
+// All faults at once, as a seed mixes them.
 
 import { drawn } from '../sim/scenario/words.ts';
-import { swarmPlay } from '../sim/swarm.ts';
+import { swarmPlay } from '../sim/swarm/index.ts';
 
 export const swarm = drawn(
   'swarm',
-  'whatever faults the seed draws, then everything heals and all go on',
+  'whatever faults the seed draws; then a core heals, the rest stays as it is, and the core goes on',
   swarmPlay,
 );

@@ -30,5 +30,5 @@ export type {
   StateOf,
 } from './scenario/play.ts';
 export * from './scenario/words.ts';
-export { swarmPlay } from './swarm.ts';
+export { swarmPlay } from './swarm/index.ts';
 export type { NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';

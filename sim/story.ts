@@ -115,6 +115,8 @@ export function actionText(action: Action, names: readonly string[]): string {
       return `the connection between ${action.nodes.join(' and ')} is reset`;
     case 'links':
       return `links from ${list(action.from, 'all')} to ${list(action.to, 'all')} now ${changeText(action.change)}`;
+    case 'core':
+      return `chaos is over for ${action.nodes.join(' ')}; all others stay as they are`;
     case 'calm':
       return 'the links are calm again';
     case 'rule': {

@@ -32,7 +32,10 @@ export interface MempoolConfig {
   readonly gossipPeriodNs: bigint;
   /** One of our own goes out at once, unless one did so this recently: then both go together. */
   readonly burstNs: bigint;
-  /** Links may lose: what a peer was offered and never showed to have is offered again after this. */
+  /**
+   * Links may lose: what a peer was offered and never showed to have is offered again, no sooner than after
+   * this, and on a beat of this period.
+   */
   readonly reofferNs: bigint;
   /** Transactions of one gossip message together, at most (a single larger one goes alone). */
   readonly batchBytesMax: number;

@@ -161,6 +161,13 @@ export class Gossip {
     return offers;
   }
 
+  /** On a common beat, so that what waits for a block is offered again in one envelope. */
+  private againNs(nowNs: bigint): bigint {
+    const { reofferNs } = this.pace;
+    if (reofferNs === 0n) return nowNs;
+    return ((nowNs + 2n * reofferNs - 1n) / reofferNs) * reofferNs;
+  }
+
   private batchFor(peer: string, queues: PeerQueues, nowNs: bigint): PoolTx[] {
     const batch: PoolTx[] = [];
     let bytes = 0;
@@ -179,7 +186,7 @@ export class Gossip {
         queue.shift();
         bytes += pooled.tx.length;
         batch.push(pooled);
-        queues.again.push(pooled, nowNs + this.pace.reofferNs);
+        queues.again.push(pooled, this.againNs(nowNs));
       }
     }
     return batch;

@@ -1,14 +1,28 @@
 // The liars, by the names that plays use.
 
 import { unreachable } from '../../protocol/refusal.ts';
+import { amnesiac } from './amnesiac.ts';
+import { futureSpammer } from './future-spammer.ts';
+import { invalidProposer } from './invalid-proposer.ts';
 import type { Liar } from './liar.ts';
+import { nilVoter } from './nil-voter.ts';
 import { proposalEquivocator } from './proposal-equivocator.ts';
+import { syncLiar } from './sync-liar.ts';
+import { timeLiar } from './time-liar.ts';
 import { doubleVoter, voteEquivocator } from './vote-equivocator.ts';
+import { withholder } from './withholder.ts';
 
 export const LIARS: Readonly<Record<string, Liar>> = {
   'vote-equivocator': voteEquivocator,
   'double-voter': doubleVoter,
   'proposal-equivocator': proposalEquivocator,
+  'invalid-proposer': invalidProposer,
+  amnesiac,
+  withholder,
+  'nil-voter': nilVoter,
+  'time-liar': timeLiar,
+  'future-spammer': futureSpammer,
+  'sync-liar': syncLiar,
 };
 
 export const liarNamed = (name: string): Liar =>

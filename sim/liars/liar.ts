@@ -28,11 +28,11 @@ export interface LiarKit {
 
 export type Liar = (kit: LiarKit) => Lie;
 
-export function isInItsHeights({ fromHeight, toHeight }: LiarWords, height: bigint): boolean {
-  return (
-    (fromHeight === undefined || height >= BigInt(fromHeight)) &&
-    (toHeight === undefined || height <= BigInt(toHeight))
-  );
+/** Whether its words speak of this height and round. */
+export function isItsPlace(words: LiarWords, height: bigint, round: number): boolean {
+  const { fromHeight = 0, toHeight, fromRound = 0, toRound } = words;
+  if (height < BigInt(fromHeight) || (toHeight !== undefined && height > BigInt(toHeight))) return false;
+  return round >= fromRound && (toRound === undefined || round <= toRound);
 }
 
 /**

@@ -149,6 +149,7 @@ const action = tagged('do', {
     to: maybe(nodes),
   },
   calm: {},
+  core: { nodes },
   rule: {
     what: oneOf(kinds),
     effect,
@@ -186,7 +187,7 @@ const actions = listOf(action);
 const directive = each('directive', [
   { atMs: whole, actions },
   { afterMs: whole, actions },
-  { when: condition, actions },
+  { when: condition, latestMs: maybe(whole), actions },
 ]);
 const claim = each('claim', [
   { never: condition, while: maybe(state) },
@@ -250,6 +251,8 @@ const scenarioCheck = object({
         votes: maybe(oneOf(['prevotes', 'precommits'])),
         fromHeight: maybe(whole),
         toHeight: maybe(whole),
+        fromRound: maybe(whole),
+        toRound: maybe(whole),
       }),
     ),
   ),

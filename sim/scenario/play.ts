@@ -137,6 +137,12 @@ export type Action =
    * lifted.
    */
   | { readonly do: 'calm' }
+  /**
+   * Chaos is over. The nodes named are started and woken, have good disks, speak the truth and hear each
+   * other over calm links; all others stay as they are now, for ever (down, frozen, cut off, lying). Message
+   * rules end, and what was to happen later by the clock does not happen any more.
+   */
+  | { readonly do: 'core'; readonly nodes: readonly NodeName[] }
   | RuleAction
   | {
       readonly do: 'crash';
@@ -166,8 +172,8 @@ export type Directive =
   | { readonly atMs: number; readonly actions: readonly Action[] }
   /** So long after the directive before it. */
   | { readonly afterMs: number; readonly actions: readonly Action[] }
-  /** Once this happens, after the directive before it. */
-  | { readonly when: Condition; readonly actions: readonly Action[] };
+  /** Once this happens, after the directive before it; at the latest at this time of the world. */
+  | { readonly when: Condition; readonly latestMs?: number; readonly actions: readonly Action[] };
 
 export type Claim =
   /** This does not happen, or not while something is so. */
@@ -229,6 +235,8 @@ export interface LiarWords {
   readonly votes?: 'prevotes' | 'precommits';
   readonly fromHeight?: number;
   readonly toHeight?: number;
+  readonly fromRound?: number;
+  readonly toRound?: number;
 }
 
 export type Settings = Partial<Pick<NodeConfig, 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;

@@ -54,6 +54,11 @@ export class RuleBook {
     this.changed(this.judge);
   }
 
+  /** From now on it tells the truth. */
+  repent(from: PeerId): void {
+    this.lies.delete(from);
+  }
+
   add(words: RuleAction): void {
     const peers = (names?: readonly NodeName[]): ReadonlySet<PeerId> | null =>
       names ? new Set(names.map((name) => this.names.peerOf(name))) : null;
@@ -73,6 +78,7 @@ export class RuleBook {
       const lied = lie(to, payloads);
       if (lied === null) continue;
       payloads = lied;
+      if (payloads.length === 0) return 'drop';
       this.lied?.(from, to, lied);
     }
     for (const rule of this.rules) {

@@ -79,16 +79,36 @@ export class Script {
   private armAfter(index: number): void {
     const next = this.parts.play.act[index + 1];
     if (!next || 'atMs' in next) return;
-    if ('when' in next) this.waiting = { watch: new Watch(next.when), index: index + 1 };
+    if ('when' in next) this.await(next, index + 1);
     else this.parts.world.agenda.after(next.afterMs * NS_PER_MS, () => this.fire(index + 1));
   }
 
+  private await(directive: Extract<Directive, { when: Condition }>, index: number): void {
+    const waiting = { watch: new Watch(directive.when), index };
+    this.waiting = waiting;
+    if (directive.latestMs === undefined) return;
+    const { agenda } = this.parts.world;
+    agenda.at(Math.max(agenda.now, directive.latestMs * NS_PER_MS), () => {
+      if (this.waiting !== waiting) return;
+      this.waiting = null;
+      this.fire(index);
+    });
+  }
+
   private fire(index: number): void {
-    const directive = this.parts.play.act[index] as Directive;
+    const { act } = this.parts.play;
+    const directive = act[index] as Directive;
+    if (this.fired.has(directive)) return; // chaos was over before its time came
     this.fired.add(directive);
+    if (directive.actions.some((action) => action.do === 'core')) this.endChaos();
     this.lastFiredAt = this.parts.world.agenda.now;
     for (const action of directive.actions) this.parts.perform(action);
     this.armAfter(index);
+  }
+
+  /** What the clock was still to bring does not come. */
+  private endChaos(): void {
+    for (const directive of this.parts.play.act) if ('atMs' in directive) this.fired.add(directive);
   }
 
   private see(happening: Happening): void {

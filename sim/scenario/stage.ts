@@ -21,6 +21,8 @@ export class Stage {
   readonly world: World;
   readonly rules: RuleBook;
   readonly paused = new Set<Machine>();
+  /** Those that a `core` directive healed; null before there was one. */
+  core: ReadonlySet<Machine> | null = null;
   /** What happened by the play's hand, by name of the action. */
   readonly counts = new Map<string, number>();
   /** When the last action was carried out, or a node died or came back by one. */
@@ -103,11 +105,39 @@ export class Stage {
       case 'calm':
         this.disarm();
         return network.setLinks(this.usual);
+      case 'core':
+        return this.healCore(action.nodes);
       case 'rule':
         return this.rules.add(action);
       default:
         return this.performOnNode(action);
     }
+  }
+
+  private healCore(names: readonly NodeName[]): void {
+    const { network } = this.world;
+    const core = names.map((name) => this.machine(name));
+    this.core = new Set(core);
+    this.rules.clear();
+    this.disarm();
+    this.pairs(names, names, (from, to) => {
+      network.mend(from, to);
+      const link = network.link(from, to);
+      link.settings = this.usual;
+      link.cloggedUntil = 0;
+    });
+    for (const machine of core) {
+      this.rules.repent(machine.member.id);
+      machine.disk.settings = GOOD_DISK;
+      machine.clock.thawWall();
+      this.unpause(machine);
+      this.start(machine);
+    }
+  }
+
+  /** Outside the core nothing changes any more. */
+  private isFrozen(machine: Machine): boolean {
+    return this.core !== null && !this.core.has(machine);
   }
 
   private pairs(
@@ -188,7 +218,7 @@ export class Stage {
   }
 
   private start(machine: Machine): void {
-    if (machine.isUp) return;
+    if (machine.isUp || this.isFrozen(machine)) return;
     this.changedAt = this.world.agenda.now;
     this.count('restarted');
     this.world.startNode(machine);
@@ -203,7 +233,7 @@ export class Stage {
   }
 
   private unpause(machine: Machine): void {
-    if (!this.paused.delete(machine)) return;
+    if (this.isFrozen(machine) || !this.paused.delete(machine)) return;
     this.changedAt = this.world.agenda.now;
     machine.node?.unpause();
   }

@@ -163,6 +163,12 @@ export const nobody = {
 export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });
 export const after = (time: Duration, ...actions: Action[]): Directive => ({ afterMs: msOf(time), actions });
 export const when = (condition: Condition, ...actions: Action[]): Directive => ({ when: condition, actions });
+/** When this happens, and at this time if it has not happened by then. */
+export const whenOrAt = (condition: Condition, latest: Duration, ...actions: Action[]): Directive => ({
+  when: condition,
+  latestMs: msOf(latest),
+  actions,
+});
 
 export const never = (condition: Condition, during: { readonly while?: StateOf } = {}): Claim => ({
   never: condition,
@@ -203,6 +209,8 @@ export const links = (change: LinkChange, between: { from?: NodeName[]; to?: Nod
   ...between,
 });
 export const calm = (): Action => ({ do: 'calm' });
+/** Chaos is over: these heal, all others stay as they are for ever. */
+export const core = (...nodes: NodeName[]): Action => ({ do: 'core', nodes });
 
 export type Matching = Omit<RuleAction, 'do' | 'what' | 'effect'>;
 export const drop = (what: MessageKind, matching: Matching = {}): Action => ({

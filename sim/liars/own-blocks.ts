@@ -1,0 +1,69 @@
+// What proposing liars share: for each block of its own that a liar proposes to a victim, another one instead,
+// with its parts, truly signed.
+
+import type { Payload } from '../../actors/turn.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
+import { headerHash } from '../../protocol/hashes.ts';
+import { CHANNEL_DATA } from '../../protocol/messages.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
+import type { Block, Proposal } from '../../protocol/types.ts';
+import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
+import { consensusMessage } from '../oracles/ghost.ts';
+import { addressFor } from '../oracles/votes.ts';
+import type { Lie } from '../scenario/rules.ts';
+import { isItsPlace, type LiarKit, partPayload, proposalPayload, Remembered } from './liar.ts';
+
+interface Other {
+  /** Hash of the true block's parts: what the victims are not told. */
+  readonly instead: Uint8Array;
+  readonly payloads: readonly Payload[];
+}
+
+/** `change` makes another block of its own one; null: the truth this time. */
+export function aboutOwnBlocks(kit: LiarKit, what: string, change: (block: Block) => Block | null): Lie {
+  const others = new Remembered<Other | null>();
+  return (to, payloads) => {
+    if (!kit.victims.has(to)) return null;
+    for (const { channel, bytes } of payloads) {
+      const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+      if (message?.type !== 'proposal' || message.proposal.polRound >= 0) continue;
+      const { proposal } = message;
+      const other = others.get(`${proposal.height}/${proposal.round}`, () => {
+        const block = ownBlock(kit, proposal, payloads);
+        if (!block || !isItsPlace(kit.words, proposal.height, proposal.round) || !kit.lies()) return null;
+        const changed = change(block);
+        if (changed) kit.count(what);
+        return changed && proposedInstead(kit, proposal, changed);
+      });
+      if (other && equalBytes(other.instead, proposal.blockId.parts.hash)) return [...other.payloads];
+    }
+    return null;
+  };
+}
+
+/** Null: not its own, or not whole in this envelope. */
+function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]): Block | null {
+  const parts = new PartSet(proposal.blockId.parts);
+  for (const { channel, bytes } of payloads) {
+    const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+    if (message?.type === 'block-part') parts.add(message.part);
+  }
+  if (!parts.isComplete) return null;
+  const block = decodeBlock(parts.bytes());
+  if (isRefusal(block)) return null;
+  return equalBytes(block.header.proposerAddress, addressFor(kit.machine)) ? block : null;
+}
+
+function proposedInstead(kit: LiarKit, proposal: Proposal, block: Block): Other {
+  const whole = PartSet.whole(encodeBlock(block));
+  const unsigned = { ...proposal, blockId: { hash: headerHash(block.header), parts: whole.header } };
+  const key = kit.machine.key ?? unreachable('a liar has a key');
+  const signature = key.sign(proposalSignBytes(kit.chainId, unsigned));
+  const payloads = [proposalPayload({ ...unsigned, signature })];
+  for (let i = 0; i < whole.header.total; i++) {
+    payloads.push(partPayload(proposal.height, proposal.round, whole.part(i) ?? unreachable('a whole set')));
+  }
+  return { instead: proposal.blockId.parts.hash, payloads };
+}
