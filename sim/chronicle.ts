@@ -1,5 +1,5 @@
 // What happened in a run, as data for those who look at it afterwards: what nodes did, what the play did to them, and
-// which proposals, parts and votes reached whom when. Each node's heights are forgotten some heights later.
+// which proposals, parts and votes reached whom when. Of each node, the last heights that it worked on.
 
 import type { Payload } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
@@ -10,6 +10,7 @@ import { addressFor } from './oracles/votes.ts';
 import { type RunOptions, runScenario } from './run.ts';
 import type { Action, Deed, NodeName, Play } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
+import { lineOf } from './story.ts';
 import type { Verdict } from './verdict.ts';
 import type { World } from './world.ts';
 
@@ -39,8 +40,8 @@ export interface Deeds {
   /** Hash of the block, empty for nil; null: it is about no block. */
   readonly about: string | null;
   readonly step: number;
-  /** As it is told in a story; null: not worth a line. */
-  readonly happening: Happening;
+  /** In the words of stories; null: not worth a line. */
+  readonly line: string | null;
 }
 
 export interface Performed {
@@ -60,7 +61,8 @@ export class Chronicle {
   private readonly nameByAddress = new Map<string, NodeName>();
   private readonly nameByPeer = new Map<string, NodeName>();
   private readonly known = new Set<string>();
-  private forgotten = 0;
+  /** Up to which height nothing is kept, by node. */
+  private readonly forgotten = new Map<NodeName, number>();
 
   begin(world: World, ghost: GhostChain): void {
     this.world = world;
@@ -108,15 +110,17 @@ export class Chronicle {
       round,
       about,
       step,
-      happening,
+      line: lineOf(happening),
     });
-    if (does === 'decides' && height - HEIGHTS_KEPT > this.forgotten + HEIGHTS_KEPT) this.forget(height);
+    if (does === 'decides') this.forget(node.name as NodeName, height - HEIGHTS_KEPT);
   }
 
-  private forget(height: number): void {
-    this.forgotten = height - HEIGHTS_KEPT;
-    this.heard = this.heard.filter((each) => each.height > this.forgotten);
-    this.deeds = this.deeds.filter((each) => each.height > this.forgotten);
+  /** In one go for many heights: it looks at everything. */
+  private forget(node: NodeName, height: number): void {
+    if (height < (this.forgotten.get(node) ?? 0) + HEIGHTS_KEPT) return;
+    this.forgotten.set(node, height);
+    this.heard = this.heard.filter((each) => each.to !== node || each.height > height);
+    this.deeds = this.deeds.filter((each) => each.node !== node || each.height > height);
     this.known.clear();
     for (const each of this.heard) this.known.add(keyOf(each));
   }
@@ -127,7 +131,7 @@ export class Chronicle {
     for (const { channel, bytes } of payloads) {
       if (channel < 0x20 || channel > 0x23) continue;
       const word = this.wordOf(bytes);
-      if (!word || word.height <= this.forgotten) continue;
+      if (!word || word.height <= (this.forgotten.get(to) ?? 0)) continue;
       const heard: Heard = { atNs: this.now, to, ...word };
       const key = keyOf(heard);
       if (this.known.has(key)) continue;

@@ -2,12 +2,13 @@
 
 import { plays } from '../../scenarios/index.ts';
 import type { Cast } from '../../sim/cast.ts';
+import { explainRun } from '../../sim/explain/explain.ts';
 import { type RunOptions, runScenario } from '../../sim/run.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
 import { loadPlay, usualSeedOf } from './play-file.ts';
-import { Columns, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
+import { Columns, explanationLines, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName } from './telling.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
@@ -54,17 +55,21 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     seed,
     memo: flags.memo,
     commit: buildCommit(),
-    watch: watchOf(flags, bar, trace),
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
     ...(cast && { cast }),
   };
   const startedMs = performance.now();
-  const verdict = asTyped(runScenario(play, options), nameOrFile, flags);
+  const watch = watchOf(flags, bar, trace);
+  const verdict = asTyped(runScenario(play, { ...options, watch }), nameOrFile, flags);
+  const wallMs = performance.now() - startedMs;
   trace?.close();
   bar.clear();
-  if (flags.json) print(toJson(verdict));
-  else for (const line of verdictLines(verdict, performance.now() - startedMs)) print(line);
+  const explanation = verdict.holds ? null : explainRun(play, options);
+  if (flags.json) print(toJson(explanation ? { ...verdict, explanation } : verdict));
+  else for (const line of verdictLines(verdict, wallMs)) print(line);
+  if (explanation && !flags.json && !flags.quiet)
+    for (const line of explanationLines(explanation)) print(line);
   if (trace && !flags.json) print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}`);
   return verdict.holds ? EXIT.holds : EXIT.violated;
 }

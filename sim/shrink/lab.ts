@@ -87,6 +87,16 @@ export class Lab {
     return fails;
   }
 
+  /** Whether it breaks the promise under so many of them: stops asking when that is clear. */
+  scores(scenario: Scenario, least: number): boolean {
+    let fails = 0;
+    for (let i = 0; i < SCORE_SEEDS && fails < least; i++) {
+      if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
+      else if (i - fails >= SCORE_SEEDS - least) return false;
+    }
+    return fails >= least;
+  }
+
   private perform(scenario: Scenario, seed: string): Outcome {
     this.runs++;
     this.spent += RUN_COST;

@@ -13,6 +13,7 @@ const NETWORK: readonly Action['do'][] = [
   'reset',
   'links',
   'calm',
+  'core',
   'rule',
 ];
 

@@ -35,8 +35,7 @@ export const fewerParts = (scenario: Scenario, fails: Test): Scenario =>
 /** As small as its steps make it; it fails under other seeds as often as before, or often enough. */
 export function polished(scenario: Scenario, lab: Lab): Scenario {
   const floor = Math.min(SCORE_GOOD, lab.score(scenario));
-  const isGood: Test = (candidate) =>
-    !lab.isSpent && lab.fails(candidate) && (floor === 0 || lab.score(candidate) >= floor);
+  const isGood: Test = (candidate) => !lab.isSpent && lab.fails(candidate) && lab.scores(candidate, floor);
   let best = scenario;
   for (;;) {
     const before = costOf(best);

@@ -137,8 +137,10 @@ export function earlier(scenario: Scenario, heights: number, ms: number): Scenar
   const act = scenario.act.map((directive): Directive => {
     const actions = directive.actions.map((action) => (action.do === 'rule' ? moved(action) : action));
     if ('atMs' in directive) return { atMs: Math.max(0, directive.atMs - ms), actions };
-    if ('when' in directive) return { when: moved<Condition>(directive.when), actions };
-    return { ...directive, actions };
+    if (!('when' in directive)) return { ...directive, actions };
+    const { latestMs } = directive;
+    const latest = latestMs === undefined ? {} : { latestMs: Math.max(0, latestMs - ms) };
+    return { when: moved<Condition>(directive.when), ...latest, actions };
   });
   const liars = scenario.liars.map(({ fromHeight, toHeight, ...liar }) => ({
     ...liar,

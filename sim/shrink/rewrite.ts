@@ -62,23 +62,25 @@ function* ruledWays(chronicle: Chronicle, missed: readonly Missed[]): Generator<
   const first = (actions: Action[]): Ruled[number] => ({ atNs: 0, directive: { atMs: 0, actions } });
   if (all.length > 0) yield [first(all)];
   if (never.length > 0) yield [first(never)];
-  for (const healing of healings(chronicle, missed)) {
-    const when = conditionOf(healing);
+  const healed = chronicle.performed.findLast(({ action }) => action.do === 'heal' || action.do === 'core');
+  const heal: Action = healed?.action ?? { do: 'heal' };
+  for (const deed of healings(chronicle, missed, healed?.atNs ?? 0)) {
+    const { atNs } = deed;
+    const when = conditionOf(deed);
     if (!when) continue;
-    yield [first(all), { atNs: healing.atNs, directive: { when, actions: [{ do: 'heal' }, ...never] } }];
-    yield [first(all), { atNs: healing.atNs, directive: { when, actions: [{ do: 'heal' }] } }];
+    yield [first(all), { atNs, directive: { when, actions: [heal, ...never] } }];
+    yield [first(all), { atNs, directive: { when, actions: [heal] } }];
   }
 }
 
 /** When what was late may come: after the last who went on without it, or when the play healed the network. */
-function healings({ deeds, performed }: Chronicle, missed: readonly Missed[]): Deeds[] {
+function healings({ deeds }: Chronicle, missed: readonly Missed[], healedNs: number): Deeds[] {
   const late = missed.flatMap(({ until }) => until ?? []);
   const last = late.reduce<Deeds | null>(
     (most, deed) => (most && most.atNs >= deed.atNs ? most : deed),
     null,
   );
-  const healed = performed.findLast(({ action }) => action.do === 'heal')?.atNs ?? 0;
-  const before = deeds.findLast((deed) => deed.atNs <= healed && conditionOf(deed) !== null);
+  const before = deeds.findLast((deed) => deed.atNs <= healedNs && conditionOf(deed) !== null);
   return [last, before].filter((deed) => deed !== null && deed !== undefined);
 }
 
