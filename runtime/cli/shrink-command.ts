@@ -9,6 +9,7 @@ import { type Patch, patchOf, withPatchedBuild } from './patched-build.ts';
 import { loadPlay, playFromJson, usualSeedOf } from './play-file.ts';
 import { toJson as reportJson } from './screen.ts';
 import { performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
+import { testOf } from './shrink-test-file.ts';
 import { grouped } from './telling.ts';
 import { buildCommit, CliError, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
@@ -42,8 +43,9 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   const saved = savedOf(shrunk, patch);
   const path = flags.out ?? `${saved.name}.json`;
   save(path, `${String(toJson(saved))}\n`);
+  if (flags.test !== undefined) save(flags.test, testOf(saved));
   if (flags.json) print(reportJson({ ...shrunk, scenario: saved, file: path }));
-  else tell(shrunk, path);
+  else tell(shrunk, path, flags.test);
   return EXIT.holds;
 }
 
@@ -73,6 +75,7 @@ function save(path: string, text: string): void {
 function tell(
   { promise, what, height, directives, isMinimal, survives, runs, spent }: ShrunkText,
   path: string,
+  test?: string,
 ): void {
   print(`${promise}: ${what}`);
   print(`  directives    ${directives.before} before, ${directives.after} now`);
@@ -81,5 +84,6 @@ function tell(
   print(`  other seeds   fails in ${survives.fails} of ${survives.seeds}`);
   print(`  runs          ${runs}, of ${grouped(spent)} deliveries`);
   print(`  saved         ${path}`);
+  if (test !== undefined) print(`  test          ${test}`);
   print(`  again         npx nodecli sim run ${path}`);
 }

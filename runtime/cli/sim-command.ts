@@ -66,6 +66,7 @@ function addTraces(sim: Command): void {
     .description('feeds the actors a recorded run again, without a world, and compares what they do')
     .argument('<trace>', 'a file that `sim run --trace` or `cluster --record` wrote')
     .option('--at <record>', "stop after this record: the node's state, and what enabled its last vote")
+    .option('--break', 'stop in the debugger (node --inspect-brk) before that record')
     .option('--json', 'the summary as JSON')
     .action(ends(async () => (await import('./replay-command.ts')).replayCommand));
   sim

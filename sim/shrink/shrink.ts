@@ -40,7 +40,10 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
   drafts.sort((a, b) => lab.outcome(a).cost - lab.outcome(b).cost);
   let best = few;
   for (const draft of drafts) {
-    const done = lab.within(1 / 2, () => polished(draft, lab));
+    const less = lab.within(1 / 4, () => fewerParts(draft, (scenario) => lab.fails(scenario)));
+    const isDone = best !== few && lab.scores(best, SCORE_GOOD);
+    if (isDone && directivesIn(less) >= directivesIn(best)) continue;
+    const done = lab.within(1 / 2, () => polished(less, lab));
     if (rankOf(done, lab) < rankOf(best, lab)) best = done;
   }
   return reportOf(whole, best, lab);

@@ -17,12 +17,24 @@ export type Family = (scenario: Scenario) => Generator<Scenario>;
 /** In the order in which they save most. */
 export const FAMILIES: readonly Family[] = [
   fewerNodes,
+  simplerPowers,
   mergedRules,
   simplerActions,
   earlierTriggers,
   simplerLiars,
   joined,
 ];
+
+/** Powers of different sizes, as small as they can be told apart. */
+function* simplerPowers(scenario: Scenario): Generator<Scenario> {
+  const { powers } = scenario.cast;
+  if (powers.every((power) => power === powers[0])) return;
+  const put = (by: readonly number[]): Scenario => ({ ...scenario, cast: { ...scenario.cast, powers: by } });
+  for (const unit of [1_000, 100, 10])
+    yield put(powers.map((power) => Math.max(1, Math.round(power / unit))));
+  for (const [i, power] of powers.entries())
+    for (const round of [1, POWER_USUAL]) if (round < power) yield put(powers.with(i, round));
+}
 
 const SMALL = 4;
 /** With its first validators only. */
@@ -32,7 +44,9 @@ const upTo = (scenario: Scenario, size: number): Scenario =>
 function* fewerNodes(scenario: Scenario): Generator<Scenario> {
   yield withEqualPowers(scenario);
   for (let size = 1; size <= SMALL; size++) yield withEqualPowers(upTo(scenario, size));
+  const isOnly = scenario.cast.powers.length === 1;
   for (const node of [...nodesOf(scenario)].reverse()) {
+    if (isOnly && node === 'v0') continue;
     const smaller = withoutNode(scenario, node);
     yield smaller;
     yield withEqualPowers(smaller);
