@@ -52,11 +52,13 @@ export function stallLines(chronicle: Chronicle, machine: Machine): string[] {
   const { round, step } = machine;
   const lines: string[] = [];
   const near = nearestDecision(place);
-  if (near) lines.push(near);
+  if (near) lines.push(near.line);
   if (step === STEP.prevote || step === STEP.prevoteWait) lines.push(anyVotes(place, 'prevotes', round));
-  else if (step === STEP.precommit || step === STEP.precommitWait)
-    lines.push(anyVotes(place, 'precommits', round));
-  else if (step !== STEP.commit) lines.push(`it waits for the proposal of round ${round}`);
+  else if (step === STEP.precommit || step === STEP.precommitWait) {
+    // When all that it has are for one block, the same votes would decide, which says more.
+    const isNear = near?.round === round && near.has === votersOf(place, 'precommits', round).length;
+    if (!isNear) lines.push(anyVotes(place, 'precommits', round));
+  } else if (step !== STEP.commit) lines.push(`it waits for the proposal of round ${round}`);
   return [...new Set(lines)].map((line) => `${head}: ${line}`);
 }
 
@@ -90,8 +92,15 @@ function votesOf({ chronicle, node, height }: Place, kind: VoteKind, round: numb
   return [...own, ...heard];
 }
 
+interface NearDecision {
+  readonly line: string;
+  readonly round: number;
+  /** How many precommits for the block it has. */
+  readonly has: number;
+}
+
 /** Of all rounds, the block that lacks the least power of precommits. */
-function nearestDecision(place: Place): string | null {
+function nearestDecision(place: Place): NearDecision | null {
   let best: { readonly round: number; readonly about: string; readonly by: NodeName[]; sum: bigint } | null =
     null;
   for (let round = 0; round <= place.machine.round; round++) {
@@ -103,15 +112,22 @@ function nearestDecision(place: Place): string | null {
     }
   }
   if (!best) return null;
-  if (isQuorum(best.sum, place.total))
-    return `it has two thirds of the precommits for ${blockName(best.about)} of round ${best.round}, and lacks the block`;
-  const what = ['precommit', `for ${blockName(best.about)} of round ${best.round}`] as const;
-  return short(place, what, best.by, 'would decide', (name) => fateOf(place, name, 'precommits', best.round));
+  const { round, about, by, sum } = best;
+  const whole = `the precommits for ${blockName(about)} of round ${round}`;
+  const what = ['precommit', `for ${blockName(about)} of round ${round}`] as const;
+  const line = isQuorum(sum, place.total)
+    ? `it has two thirds of ${whole}, and lacks the block`
+    : short(place, what, by, 'would decide', (name) => fateOf(place, name, 'precommits', round));
+  return { line, round, has: by.length };
 }
+
+const votersOf = (place: Place, kind: VoteKind, round: number): NodeName[] => [
+  ...new Set(votesOf(place, kind, round).map((vote) => vote.by)),
+];
 
 /** Two thirds of any votes of the round: with them the node waits no longer than a timeout. */
 function anyVotes(place: Place, kind: VoteKind, round: number): string {
-  const by = [...new Set(votesOf(place, kind, round).map((vote) => vote.by))];
+  const by = votersOf(place, kind, round);
   if (isQuorum(powerOf(place, by), place.total))
     return `it has the ${kind} of more than two thirds, and they do not agree`;
   const what = [kind.slice(0, -1), `of round ${round}`] as const;

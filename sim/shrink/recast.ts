@@ -5,7 +5,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { makeCast } from '../cast.ts';
 import { GhostChain } from '../oracles/ghost.ts';
-import type { CastWords, Condition, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
+import type { CastWords, Condition, Directive, Ending, NodeName, Scenario } from '../scenario/play.ts';
 
 export const POWER_USUAL = 10;
 
@@ -40,15 +40,18 @@ function renamedDirective({ actions, ...trigger }: Directive, to: Renaming): Dir
   return [{ ...(when as object), actions: kept } as unknown as Directive];
 }
 
-/** The same play with other names; `powers` go with them. */
+/** The same play with other people and names. What it claims of nobody any more is not claimed. */
 function recast(scenario: Scenario, cast: CastWords, to: Renaming): Scenario {
+  const { ends } = scenario;
+  const named = <T>(list: readonly T[]): T[] =>
+    list.map((each) => renamed(each, to)).filter((each) => each !== undefined) as T[];
   return {
     ...scenario,
     cast,
     act: scenario.act.flatMap((directive) => renamedDirective(directive, to)),
-    liars: scenario.liars
-      .map((liar) => renamed(liar, to))
-      .filter((each) => each !== undefined) as LiarWords[],
+    liars: named(scenario.liars),
+    holds: named(scenario.holds),
+    ends: Array.isArray(ends.who) ? ({ ...ends, who: named(ends.who) } as Ending) : ends,
   };
 }
 
