@@ -141,7 +141,7 @@ export class Carrier {
   /** Asked of every envelope that leaves over an open connection, once for each receiver. */
   rule: SendRule | null = null;
   /** Told of every envelope that reaches a node, before the node is. */
-  onArrived: ((from: PeerId, to: PeerId, payloads: readonly Payload[]) => void) | null = null;
+  readonly arrivals: ((from: PeerId, to: PeerId, payloads: readonly Payload[]) => void)[] = [];
   /** Told of every payload that a link changed: a corrupt transaction may still be one. */
   onCorrupted: ((payload: Payload) => void) | null = null;
   watch: EnvelopeWatch | null = null;
@@ -290,7 +290,8 @@ export class Carrier {
     else if (how === 'stray') counters.stray++;
     else {
       counters.delivered++;
-      this.onArrived?.(link.from.peer, link.to.peer, payloads);
+      for (let i = 0; i < this.arrivals.length; i++)
+        this.arrivals[i]?.(link.from.peer, link.to.peer, payloads);
       link.to.listener?.heard(link.from.peer, payloads);
     }
   };

@@ -119,11 +119,11 @@ export class World {
   private listenToArrivals(): void {
     const listening = this.oracles.filter(({ heard }) => heard);
     if (listening.length === 0) return;
-    this.network.carrier.onArrived = (from, to, payloads) => {
+    this.network.carrier.arrivals.push((from, to, payloads) => {
       const machine = this.byId.get(to);
       if (!machine) return;
       for (let i = 0; i < listening.length; i++) listening[i]?.heard?.(machine, from, payloads);
-    };
+    });
   }
 
   private violate(oracle: string, what: string, at: Machine | null, height: bigint, thrown?: unknown): void {

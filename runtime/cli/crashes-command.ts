@@ -104,7 +104,7 @@ async function performAll(
       const from = next;
       next += POINTS_PER_JOB;
       const points = chosen.slice(from, next);
-      const answer = await worker.run({ grid, points });
+      const answer = await worker.crashes({ grid, points });
       answer.results.forEach((result, i) => {
         results[from + i] = result;
       });

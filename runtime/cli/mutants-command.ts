@@ -1,11 +1,12 @@
 // `nodecli sim mutants`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells
 // which oracle found each.
 
+import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
 import type { Job, JobResult } from './job.ts';
 import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
 import { jobsFor } from './same-twice.ts';
 import { ProgressBar } from './screen.ts';
-import { promiseOf, proveTriggers } from './triggers.ts';
+import { proveTriggers } from './triggers.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
@@ -32,15 +33,15 @@ interface Outcome {
    * ours.
    */
   readonly crashes: number;
-  /** Runs before that in which only a promise of the play broke. */
+  /**
+   * Runs before that in which only a promise of the play broke: no oracle, so it stands in a column of its own.
+   */
   readonly playsBroken: number;
   /** As it should be: killed by an oracle, or silent for the healthy build and for a harmless change. */
   readonly isGood: boolean;
 }
 
 const HEALTHY = 'C1';
-/** The play's own promises are no oracles: what they notice stands in a column of its own. */
-const PLAY = 'play';
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

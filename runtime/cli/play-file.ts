@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { fromJson } from '../../sim/scenario/json.ts';
-import type { Play } from '../../sim/scenario/play.ts';
+import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import { CliError, nearest, packageFolder, whyNot } from './usage.ts';
 
 const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
@@ -43,10 +43,18 @@ function playOfJson(name: string, path: string): Play {
   } catch (error) {
     throw new CliError(`the scenario file ${name} cannot be read: ${whyNot(error)}`);
   }
+  return playFromJson(name, text);
+}
+
+/** `name`: what to call it when it is none. */
+export function playFromJson(name: string, text: string): Play {
   const play = fromJson(text);
   if (isRefusal(play)) throw new CliError(`${name} is not a scenario: ${play.because}`);
   return play as Play;
 }
+
+/** A saved scenario knows under which seed it breaks; others begin with 1. */
+export const usualSeedOf = (play: Play): string => (isDrawn(play) ? undefined : play.origin?.seed) ?? '1';
 
 async function playOfModule(name: string, path: string): Promise<Play> {
   const exported = (await importModule(name, path))['default'] as { readonly default?: unknown } | undefined;

@@ -31,8 +31,15 @@ const PROGRESS_EVERY_RECORDS = 4096;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-export function replayCommand(path: string, flags: { readonly at?: string; readonly json?: boolean }): Exit {
+export interface ReplayFlags {
+  readonly at?: string;
+  readonly break?: boolean;
+  readonly json?: boolean;
+}
+
+export function replayCommand(path: string, flags: ReplayFlags): Exit {
   const at = flags.at === undefined ? null : countOf(flags.at, '--at');
+  if (flags.break && at === null) throw new CliError('--break needs --at: the record to stop before');
   const trace = new TraceFile(path);
   warnOfCommit(trace.header);
   const names = namesOf(trace.header);
@@ -44,6 +51,8 @@ export function replayCommand(path: string, flags: { readonly at?: string; reado
   let records = 0;
   let lastNode = 0;
   for (const record of trace.records()) {
+    // biome-ignore lint/suspicious/noDebugger: what --break is for; step into the next line
+    if (flags.break && records + 1 === at) debugger;
     const done = replay.step(record);
     records++;
     if ('why' in done) {

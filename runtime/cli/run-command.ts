@@ -2,20 +2,21 @@
 
 import { plays } from '../../scenarios/index.ts';
 import type { Cast } from '../../sim/cast.ts';
+import { explainRun } from '../../sim/explain/explain.ts';
 import { PictureCollector } from '../../sim/picture/collector.ts';
 import { type RunOptions, runScenario } from '../../sim/run.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
 import { PageFile } from './picture-page.ts';
-import { loadPlay } from './play-file.ts';
-import { Columns, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
+import { loadPlay, usualSeedOf } from './play-file.ts';
+import { Columns, explanationLines, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName } from './telling.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
 
 export interface RunFlags {
-  readonly seed: string;
+  readonly seed?: string;
   readonly json?: boolean;
   readonly log?: boolean;
   readonly story?: boolean;
@@ -48,8 +49,8 @@ export function listPlays(flags: { readonly json?: boolean }): Exit {
 }
 
 export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<Exit> {
-  const seed = seedOf(flags.seed);
   const play = await loadPlay(nameOrFile);
+  const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const cast = castFor(play, flags);
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
@@ -59,18 +60,22 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     seed,
     memo: flags.memo,
     commit: buildCommit(),
-    watch: { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) },
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
     ...(cast && { cast }),
   };
   const startedMs = performance.now();
-  const verdict = asTyped(runScenario(play, options), nameOrFile, flags);
+  const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
+  const verdict = asTyped(runScenario(play, { ...options, watch }), nameOrFile, flags);
+  const wallMs = performance.now() - startedMs;
   trace?.close();
   const pageBytes = collector ? page?.write(collector.picture(verdict)) : undefined;
   bar.clear();
-  if (flags.json) print(toJson(verdict));
-  else for (const line of verdictLines(verdict, performance.now() - startedMs)) print(line);
+  const explanation = verdict.holds ? null : explainRun(play, options);
+  if (flags.json) print(toJson(explanation ? { ...verdict, explanation } : verdict));
+  else for (const line of verdictLines(verdict, wallMs)) print(line);
+  if (explanation && !flags.json && !flags.quiet)
+    for (const line of explanationLines(explanation)) print(line);
   if (trace && !flags.json) print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}`);
   if (page && !flags.json) print(`  picture       ${page.path}, ${bytesName(pageBytes ?? 0)}`);
   return verdict.holds ? EXIT.holds : EXIT.violated;

@@ -1,6 +1,7 @@
 // What a run looks like in a terminal: columns of events per node, a progress bar, and the verdict.
 
 import type { NodeEvent } from '../../actors/turn.ts';
+import type { Explanation } from '../../sim/explain/explain.ts';
 import type { Machine } from '../../sim/machine.ts';
 import type { StoryLine, Verdict } from '../../sim/verdict.ts';
 import { eventName, grouped, secondsOf, shortHash } from './telling.ts';
@@ -146,6 +147,14 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     row('digest', verdict.digest),
     row('again', verdict.again),
   );
+  return lines;
+}
+
+/** Why a run was violated, below its verdict. */
+export function explanationLines({ sentence, story, stalls }: Explanation): string[] {
+  const lines = ['', sentence];
+  for (const { atNs, node, what } of story) lines.push(`${time(atNs)}${node === '' ? '--' : node} ${what}`);
+  if (stalls.length > 0) lines.push('who stands still:', ...stalls.map((stall) => `  ${stall}`));
   return lines;
 }
 

@@ -33,7 +33,10 @@ function addRuns(sim: Command): void {
     .command('run')
     .description('performs a scenario under a seed; exits 0 when all that it promises holds, 1 when not')
     .argument('<scenario>', 'a name of `sim list`, or a .json, .js or .ts file')
-    .option('--seed <seed>', 'a whole number: everything that chance decides follows from it', '1')
+    .option(
+      '--seed <seed>',
+      'a whole number: everything that chance decides follows from it (default: that of a saved scenario, else 1)',
+    )
     .option('--json', 'only the verdict, as JSON')
     .option('--log', 'one line per event, a column per node')
     .option('--story', 'tell every vote, not only the heights and what disturbs them')
@@ -50,10 +53,21 @@ function addRuns(sim: Command): void {
 
 function addTraces(sim: Command): void {
   sim
+    .command('shrink')
+    .description('makes a failing run small and saves it as a scenario that fails by itself')
+    .argument('<scenario>', 'a name of `sim list`, or a file')
+    .option('--seed <seed>', 'the seed under which it fails (default: that of a saved scenario, else 1)')
+    .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
+    .option('--out <file>', 'where to save it (default: NAME-shrunk.json)')
+    .option('--test <file>', 'also write a vitest file that asserts that it holds')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./shrink-command.ts')).shrinkCommand));
+  sim
     .command('replay')
     .description('feeds the actors a recorded run again, without a world, and compares what they do')
     .argument('<trace>', 'a file that `sim run --trace` or `cluster --record` wrote')
     .option('--at <record>', "stop after this record: the node's state, and what enabled its last vote")
+    .option('--break', 'stop in the debugger (node --inspect-brk) before that record')
     .option('--json', 'the summary as JSON')
     .action(ends(async () => (await import('./replay-command.ts')).replayCommand));
   sim

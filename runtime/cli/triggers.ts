@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { promiseOf } from '../../sim/shrink/promise.ts';
 import type { Job, JobResult } from './job.ts';
 import { type Patch, withPatchedBuild } from './patched-build.ts';
 import { CliError, EXIT, type Exit, packageFolder } from './usage.ts';
@@ -10,10 +11,6 @@ import { withWorkers } from './workers.ts';
 export const TRIGGERS = 'scenarios/zoo/triggers';
 /** A trigger fails under every one of these: it is a play, not a lucky seed. */
 const SEEDS = ['1', '2', '3'];
-
-/** One oracle keeps all promises about the chain, and begins what it says with the name of the broken one. */
-export const promiseOf = ({ oracle, what }: NonNullable<JobResult['violation']>): string =>
-  oracle === 'chain' ? `chain/${what.split(':')[0]}` : oracle;
 
 interface Proof {
   readonly mutant: string;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { CrashesJob, CrashesResult } from './crashes-job.ts';
 import type { Job, JobResult } from './job.ts';
+import type { ShrinkJob, ShrinkResult } from './shrink-job.ts';
 import { cliFolder } from './usage.ts';
 
 export interface WorkerOptions {
@@ -17,7 +18,7 @@ export interface WorkerOptions {
 /** One process. Jobs are answered in the order given. */
 export class Worker {
   private readonly child: ChildProcess;
-  private readonly waiting: { resolve: (result: never) => void; reject: (error: Error) => void }[] = [];
+  private readonly waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void }[] = [];
   private complaints = '';
 
   constructor({ node = process.execPath, dist }: WorkerOptions = {}) {
@@ -28,7 +29,7 @@ export class Worker {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      this.waiting.shift()?.resolve(JSON.parse(line) as never);
+      this.waiting.shift()?.resolve(JSON.parse(line));
     });
     this.child.stderr?.on('data', (bytes: Uint8Array) => {
       this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
@@ -41,9 +42,19 @@ export class Worker {
     for (const { reject } of this.waiting.splice(0)) reject(new Error(`a worker failed: ${because}`));
   }
 
-  run(job: Job): Promise<JobResult>;
-  run(job: CrashesJob): Promise<CrashesResult>;
-  run(job: Job | CrashesJob): Promise<unknown> {
+  run(job: Job): Promise<JobResult> {
+    return this.ask(job) as Promise<JobResult>;
+  }
+
+  crashes(job: CrashesJob): Promise<CrashesResult> {
+    return this.ask(job) as Promise<CrashesResult>;
+  }
+
+  shrink(job: ShrinkJob): Promise<ShrinkResult> {
+    return this.ask(job) as Promise<ShrinkResult>;
+  }
+
+  private ask(job: Job | CrashesJob | ShrinkJob): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.child.exitCode !== null) {
         reject(new Error(`a worker failed: it ended before. ${this.complaints}`));

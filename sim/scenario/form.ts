@@ -269,4 +269,16 @@ const scenarioCheck = object({
   settings: maybe(anything),
   crypto: maybe(oneOf(['sim', 'ed25519'])),
   liveness: maybe(oneOf(['checked', 'waived'])),
+  origin: maybe(
+    object({
+      oracle: isText,
+      what: isText,
+      seed: {
+        expects: 'a whole number from 0, as text',
+        holds: (value) => typeof value === 'string' && /^[0-9]{1,20}$/.test(value),
+      },
+      commit: isText,
+      mutant: maybe(isText),
+    }),
+  ),
 });

@@ -243,6 +243,18 @@ export interface LiarWords {
 
 export type Settings = Partial<Pick<NodeConfig, 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;
 
+/** Where a saved scenario comes from: a run that broke a promise, made small. */
+export interface Origin {
+  /** The promise, and what was said of its violation. */
+  readonly oracle: string;
+  readonly what: string;
+  /** Under this seed it breaks; `sim run` takes it when no other is named. */
+  readonly seed: string;
+  readonly commit: string;
+  /** The planted bug that it finds; not given: it found one of the build's own. */
+  readonly mutant?: string;
+}
+
 /** A play whose every fault is written down. */
 export interface Scenario {
   /** kebab-case. */
@@ -261,6 +273,7 @@ export interface Scenario {
   readonly crypto?: 'sim' | 'ed25519';
   /** `waived`: the plain liveness check is off, as this play promises none. */
   readonly liveness: 'checked' | 'waived';
+  readonly origin?: Origin;
 }
 
 /** A play that a seed writes: the same seed, the same scenario. */

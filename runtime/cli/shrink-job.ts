@@ -1,0 +1,35 @@
+// Shrinking as a job for one process: of this build, or of a patched copy, where the bug is.
+
+import { runScenario } from '../../sim/run.ts';
+import { toJson } from '../../sim/scenario/json.ts';
+import type { Play } from '../../sim/scenario/play.ts';
+import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
+import { type Shrunk, shrink } from '../../sim/shrink/shrink.ts';
+import { playFromJson, playNamed } from './play-file.ts';
+
+export interface ShrinkJob {
+  readonly shrink: PlaySource;
+  readonly seed: string;
+  /** Work to spend, in deliveries. */
+  readonly budget: number;
+}
+
+/** A play that another process can find: by name, or as the text of its JSON. */
+export type PlaySource = { readonly name: string } | { readonly json: string };
+
+/** What came of it, with the scenario as JSON: it may hold bigints. */
+export type ShrunkText = Omit<Shrunk, 'scenario'> & { readonly scenario: string };
+export type ShrinkResult = { readonly shrunk: ShrunkText } | { readonly not: string };
+
+export const playOfSource = (source: PlaySource): Play =>
+  'name' in source ? playNamed(source.name) : playFromJson('the scenario', source.json);
+
+export function performShrink({ shrink: source, seed, budget }: ShrinkJob): ShrinkResult {
+  const play = playOfSource(source);
+  const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
+  if (!first) return { not: 'it holds' };
+  if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
+  const shrunk = shrink(play, seed, promiseOf(first), budget);
+  if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
+  return { shrunk: { ...shrunk, scenario: String(toJson(shrunk.scenario)) } };
+}

@@ -1,0 +1,149 @@
+// Explains a violated run: which promise broke, the shortest story of how, and for who stands still what it waits for.
+
+import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
+import type { Violation } from '../oracle.ts';
+import { type RunOptions, scenarioUnder } from '../run.ts';
+import type { Play, Scenario } from '../scenario/play.ts';
+import { promiseOf } from '../shrink/promise.ts';
+import { actionText } from '../story.ts';
+import type { StoryLine } from '../verdict.ts';
+import { stallLines } from './stall.ts';
+
+export interface Explanation {
+  /** What was promised, and what happened instead. */
+  readonly sentence: string;
+  /** The faults, and what nodes did at the height concerned, in order; nodes that did the same share a line. */
+  readonly story: readonly StoryLine[];
+  /** Of each node that stands still: what would have let it go on. */
+  readonly stalls: readonly string[];
+}
+
+const PROMISES: Readonly<Record<string, string>> = {
+  'chain/agreement': 'no two honest nodes commit different blocks at a height',
+  'chain/validity': 'every block follows from the one before it and holds only what was submitted',
+  'chain/integrity': 'each height is executed once and in order, each transaction once',
+  'chain/certificate': 'every commit carries the signatures of more than two thirds of its validators',
+  'chain/time': 'block times grow, and are not ahead of every honest clock',
+  'chain/proposer': 'validators propose in turn',
+  'chain/app hash': 'all nodes have one app hash at a height',
+  'chain/application state': 'all applications have one state at a height, after any crash',
+  'chain/recovery': 'all nodes have one state at a height, after any crash',
+  'vote-uniqueness': 'an honest key signs one vote for a height, round and step, over its whole life',
+  lock: 'who precommitted a block prevotes another only after two thirds did so in between',
+  hygiene: 'no actor throws, no honest node halts, timers stay few',
+  liveness: 'once all trouble is over, whoever reaches more than two thirds commits again',
+  play: 'the play comes true',
+};
+
+/** Performs the run again, as its verdict says it was, and looks closer. Null: it holds. */
+export function explainRun(play: Play, options: Omit<RunOptions, 'watch' | 'onWorld'>): Explanation | null {
+  const { verdict, chronicle } = chronicled(play, options);
+  const [violation] = verdict.violations;
+  if (!violation) return null;
+  return {
+    sentence: sentenceOf(violation),
+    story: storyOf(chronicle, violation, scenarioUnder(play, options.seed)),
+    stalls: isStall(violation) ? stallsOf(chronicle, violation) : [],
+  };
+}
+
+function sentenceOf(violation: Violation): string {
+  const promised = PROMISES[promiseOf(violation)];
+  const what = violation.what.replace(/^[a-z ]+: (?=.)/, violation.oracle === 'chain' ? '' : '$&');
+  return promised ? `It was promised that ${promised}; but ${what}.` : `${what}.`;
+}
+
+/** Nobody did wrong; somebody did nothing. */
+const isStall = ({ oracle }: Violation): boolean => oracle === 'liveness' || oracle === 'play';
+
+// --- the story ---------------------------------------------------------------------------------------------
+
+/** Faults of earlier heights, beyond which they are only counted. */
+const FAULTS_TOLD = 12;
+
+function storyOf(chronicle: Chronicle, violation: Violation, scenario: Scenario): StoryLine[] {
+  const height = heightOf(chronicle, violation);
+  const faults = faultLines(chronicle, violation.atNs);
+  const said = chronicle.deeds.filter((deed) => isTold(deed, height) && deed.atNs <= violation.atNs);
+  return [castLine(scenario), ...liarLines(scenario), ...merged([...faults, ...said.flatMap(deedLine)])];
+}
+
+/** A violation found at a node that still works on its height speaks of that one. */
+function heightOf({ machines }: Chronicle, { height, node, oracle }: Violation): number {
+  const at = machines.find((machine) => machine.name === node);
+  if (!isStall({ oracle } as Violation)) return Number(height);
+  if (at) return Number(at.height) + 1;
+  return machines.reduce(
+    (least, machine) => Math.min(least, Number(machine.height) + 1),
+    Number.MAX_SAFE_INTEGER,
+  );
+}
+
+/** Deaths and second lives matter whenever they were. */
+const isTold = ({ does, height, line }: Deeds, concerned: number): boolean =>
+  does === 'crashes' || does === 'starts' ? line !== 'starts' : height === concerned;
+
+function castLine({ cast: { powers } }: Scenario): StoryLine {
+  const [first] = powers;
+  const isEqual = powers.every((power) => power === first);
+  const text = isEqual ? `power ${first} each` : `powers ${powers.join(', ')}`;
+  return { atNs: 0, node: '', what: `${powers.length} validators, ${text}` };
+}
+
+const liarLines = ({ liars }: Scenario): StoryLine[] =>
+  liars.map(({ node, liar, to }) => ({
+    atNs: 0,
+    node: '',
+    what: `${node} is a ${liar} towards ${to.join(' ')}`,
+  }));
+
+/** A line, and the key under which equal ones are put together. */
+type Keyed = StoryLine & { readonly key: string | null };
+
+function faultLines({ performed, names }: Chronicle, untilNs: number): Keyed[] {
+  const told = performed.filter(({ atNs }) => atNs <= untilNs);
+  const last = told.slice(-FAULTS_TOLD);
+  const lines = last.map(
+    ({ atNs, action }): Keyed => ({ atNs, node: '', what: actionText(action, names), key: null }),
+  );
+  const before = told.length - last.length;
+  return before === 0
+    ? lines
+    : [{ atNs: last[0]?.atNs ?? 0, node: '', what: `(${before} faults before)`, key: null }, ...lines];
+}
+
+const deedLine = ({ atNs, node, line }: Deeds): Keyed[] =>
+  line === null ? [] : [{ atNs, node, what: line, key: line }];
+
+/** In order of time; who does the same before the next fault shares the line of the first. */
+function merged(lines: readonly Keyed[]): StoryLine[] {
+  const sorted = [...lines].sort((a, b) => a.atNs - b.atNs);
+  const story: { atNs: number; node: string; what: string }[] = [];
+  const open = new Map<string, { atNs: number; node: string; what: string }>();
+  for (const { key, ...line } of sorted) {
+    if (key === null) open.clear();
+    const same = key === null ? undefined : open.get(key);
+    if (same && !same.node.split(' ').includes(line.node)) {
+      same.what = plural(line.what);
+      same.node += ` ${line.node}`;
+      continue;
+    }
+    const fresh = { ...line };
+    story.push(fresh);
+    if (key !== null) open.set(key, fresh);
+  }
+  return story;
+}
+
+/** One prevotes, two prevote. */
+const plural = (what: string): string => what.replace(/^([a-z]+)s\b/, '$1');
+
+// --- who stands still --------------------------------------------------------------------------------------
+
+/** The validators that got no further than the one of whom it was said, in the order of the cast. */
+function stallsOf(chronicle: Chronicle, { node }: Violation): string[] {
+  const voters = chronicle.machines.filter((machine) => machine.member.publicKey !== null);
+  const least = voters.reduce((low, { height }) => (height < low ? height : low), voters[0]?.height ?? 0n);
+  const bound = voters.find(({ name }) => name === node)?.height ?? least;
+  return voters.filter(({ height }) => height <= bound).flatMap((machine) => stallLines(chronicle, machine));
+}

@@ -1,0 +1,70 @@
+// Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is left.
+
+import type { Ending, Scenario } from '../scenario/play.ts';
+import { costOf } from './cost.ts';
+import { ddmin } from './ddmin.ts';
+import { type Lab, SCORE_GOOD } from './lab.ts';
+import { keeping, partsOf } from './parts.ts';
+import { FAMILIES } from './simpler.ts';
+
+/** The run may take so much longer than it did until the violation: another seed is not as quick. */
+const SLACK_MS = 10_000;
+const HEIGHTS_MORE = 2;
+
+/**
+ * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out. Null: it
+ * does not break.
+ */
+export function atItsEnd(scenario: Scenario, lab: Lab): Scenario | null {
+  const { promise, atMs, heights } = lab.outcome(scenario);
+  if (promise !== lab.promise) return null;
+  const ends: Ending = { who: [], decides: heights + HEIGHTS_MORE, withinMs: atMs + (atMs >> 1) + SLACK_MS };
+  const act = scenario.act.filter((directive) => !('atMs' in directive) || directive.atMs <= atMs);
+  const cut = { ...scenario, holds: [], act, ends };
+  return lab.fails(cut) ? cut : { ...scenario, holds: [], ends };
+}
+
+type Test = (scenario: Scenario) => boolean;
+
+export const fewerParts = (scenario: Scenario, fails: Test): Scenario =>
+  keeping(
+    scenario,
+    ddmin(partsOf(scenario), (parts) => fails(keeping(scenario, parts))),
+  );
+
+/** As small as its steps make it; it fails under other seeds as often as before, or often enough. */
+export function polished(scenario: Scenario, lab: Lab): Scenario {
+  const floor = Math.min(SCORE_GOOD, lab.score(scenario));
+  const isGood: Test = (candidate) => !lab.isSpent && lab.fails(candidate) && lab.scores(candidate, floor);
+  let best = scenario;
+  for (;;) {
+    const before = costOf(best);
+    best = fewerParts(best, isGood);
+    for (const family of FAMILIES) best = stepped(best, family, isGood);
+    best = isEnded(best, lab, isGood);
+    if (costOf(best) >= before || lab.isSpent) return best;
+  }
+}
+
+function isEnded(scenario: Scenario, lab: Lab, isGood: Test): Scenario {
+  const cut = atItsEnd(scenario, lab);
+  return cut && isGood(cut) ? cut : scenario;
+}
+
+/** Goes the steps of one family while any makes it cheaper and keeps it failing. */
+function stepped(scenario: Scenario, family: (typeof FAMILIES)[number], isGood: Test): Scenario {
+  let best = scenario;
+  for (;;) {
+    const better = firstOf(
+      family(best),
+      (candidate) => costOf(candidate) < costOf(best) && isGood(candidate),
+    );
+    if (!better) return best;
+    best = better;
+  }
+}
+
+export function firstOf<T>(list: Iterable<T>, is: (each: T) => boolean): T | null {
+  for (const each of list) if (is(each)) return each;
+  return null;
+}

@@ -1,0 +1,124 @@
+// `sim shrink`, as a person uses it: a planted bug becomes a short scenario that runs again, and a test that fails.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { directivesIn } from '../../../sim/shrink/parts.ts';
+import { hasStack, isBuilt, nodecli, workFolder } from './nodecli.ts';
+
+const folder = workFolder();
+afterAll(folder.remove);
+mkdirSync(folder.at('.'), { recursive: true });
+
+/** M06 forgets its lock: it shows when a round decides nothing, and another block comes. */
+const FAILING = {
+  name: 'forgotten-lock',
+  title: 'noise around a round in which only v0 sees a polka',
+  cast: { powers: [10, 10, 10, 10] },
+  act: [
+    {
+      atMs: 0,
+      actions: [
+        { do: 'rule', what: 'proposals', effect: 'drop', height: 2, round: 0, to: ['v2'] },
+        { do: 'rule', what: 'parts', effect: 'drop', height: 2, to: ['v2'] },
+        { do: 'rule', what: 'prevotes', effect: 'drop', height: 2, round: 0, by: ['v3'] },
+        { do: 'rule', what: 'transactions', effect: { delayMs: 50 } },
+        { do: 'clock', node: 'v1', stepMs: 20 },
+      ],
+    },
+    { when: { who: 'v0', does: 'decides', height: 1 }, actions: [{ do: 'pause', node: 'v1', forMs: 20 }] },
+  ],
+  load: { perSecond: 1, size: 40 },
+  ends: { who: 'everyone', decides: 4, withinMs: 60_000 },
+};
+
+describe.skipIf(!isBuilt)('a planted bug', () => {
+  const input = folder.at('input.json');
+  const saved = folder.at('saved.json');
+  const testFile = folder.at('saved.test.ts');
+
+  test('becomes a scenario of which no part can go', () => {
+    writeFileSync(input, JSON.stringify(FAILING));
+    const bug = ['--mutant', 'scenarios/zoo/M06.json', '--seed', '5'];
+    const { code, out, err } = nodecli(
+      'sim',
+      'shrink',
+      input,
+      ...bug,
+      '--out',
+      saved,
+      '--test',
+      testFile,
+      '--json',
+    );
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({ promise: 'lock', isMinimal: true, file: saved });
+    expect(report.directives.before).toBe(6);
+    expect(report.directives.after).toBeLessThanOrEqual(3);
+    expect(report.height).toBeLessThanOrEqual(2);
+    expect(report.survives.fails).toBeGreaterThanOrEqual(16);
+    const scenario = JSON.parse(readFileSync(saved, 'utf8'));
+    expect(directivesIn({ holds: [], liars: [], ...scenario })).toBe(report.directives.after);
+    expect(scenario.origin).toMatchObject({ oracle: 'lock', seed: report.seed, mutant: 'M06' });
+  });
+
+  test('is saved with its seed, runs again, and holds without the bug', () => {
+    const { code, out } = nodecli('sim', 'run', saved, '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      holds: true,
+      seed: JSON.parse(readFileSync(saved, 'utf8')).origin.seed,
+    });
+    expect(code).toBe(0);
+  });
+
+  test('is written as a test', () => {
+    const text = readFileSync(testFile, 'utf8');
+    expect(text).toContain("import { runScenario, type Scenario } from 'rehearsal/sim';");
+    expect(text).toContain('expect(violations).toEqual([]);');
+  });
+});
+
+describe.skipIf(!isBuilt)('what cannot be shrunk is said in one line', () => {
+  test.each([
+    ['a run that holds', ['calm'], /there is nothing to shrink in calm, seed 1: it holds/],
+    [
+      'no such bug',
+      ['calm', '--mutant', 'M99.json'],
+      /the patch M99\.json cannot be read: there is no such file/,
+    ],
+    ['no such play', ['calmm'], /there is no scenario "calmm": did you mean calm\?/],
+  ])('%s', (_, args, says) => {
+    const { code, err } = nodecli('sim', 'shrink', ...args);
+    expect(code).toBe(2);
+    expect(err).toMatch(says);
+    expect(hasStack(err)).toBe(false);
+  });
+
+  test('a saved scenario whose seed is none', () => {
+    const path = folder.at('bad.json');
+    const origin = { oracle: 'lock', what: '', seed: 5, commit: '' };
+    writeFileSync(path, JSON.stringify({ ...FAILING, origin }));
+    const { code, err } = nodecli('sim', 'run', path);
+    expect(code).toBe(2);
+    expect(err).toMatch(/origin\.seed: expected a whole number from 0, as text, not 5/);
+  });
+});
+
+describe.skipIf(!isBuilt)('a violated run', () => {
+  test('explains itself, in words and as JSON', () => {
+    const path = folder.at('silent.json');
+    const act = [
+      { atMs: 0, actions: [{ do: 'rule', what: 'precommits', effect: 'drop', by: ['v1', 'v2', 'v3'] }] },
+    ];
+    const ends = { who: 'everyone', decides: 2, withinMs: 9_000 };
+    writeFileSync(path, JSON.stringify({ name: 'silent', title: 'silence', cast: FAILING.cast, act, ends }));
+    const words = nodecli('sim', 'run', path);
+    expect(words.code).toBe(1);
+    expect(words.out).toMatch(/It was promised that the play comes true; but v0 stands at height 0/);
+    expect(words.out).toMatch(/ {2}v0 h1 r0 precommit: 2 more precommits .* from among v1, v2, v3 would /);
+    const { explanation } = JSON.parse(nodecli('sim', 'run', path, '--json').out);
+    expect(explanation.stalls).toHaveLength(4);
+    expect(nodecli('sim', 'run', path, '--quiet').out).not.toMatch(/It was promised/);
+  });
+});

@@ -1,0 +1,103 @@
+// Explanations: what a person reads after a violated run names the promise, the faults, and the votes that are missing.
+
+import { describe, expect, test } from 'vitest';
+import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
+import type { Directive, Scenario } from '../../sim/scenario/play.ts';
+import {
+  at,
+  crash,
+  drop,
+  everyone,
+  height,
+  isolate,
+  liar,
+  scenario,
+  v0,
+  validators,
+  when,
+} from '../../sim/scenario/words.ts';
+
+const play = (...act: Directive[]): Scenario =>
+  scenario('x', { cast: validators(4), act, ends: everyone.decides(height(5), { within: '25s' }) });
+
+function explained(scenario: Scenario, seed = 1): Explanation {
+  const explanation = explainRun(scenario, { seed });
+  if (!explanation) throw new Error('it holds');
+  return explanation;
+}
+
+const told = ({ story }: Explanation): string[] => story.map(({ node, what }) => `${node} ${what}`.trim());
+
+test('a run that holds needs no explanation', () => {
+  expect(
+    explainRun(scenario('x', { cast: validators(4), ends: everyone.decides(height(1), { within: '25s' }) }), {
+      seed: 1,
+    }),
+  ).toBeNull();
+});
+
+describe('who stands still', () => {
+  test('one of four is down, the word of another is lost: the others lack one vote', () => {
+    const silent = [drop('precommits', { by: ['v1'] }), crash('v3', { how: 'clean' })];
+    const explanation = explained(play(when(v0.decides(height(2)), ...silent)));
+    // v1 has its own word, and goes on.
+    const [mine, other, last] = explanation.stalls;
+    expect(mine).toMatch(
+      /^v0 h3 r0 precommit: 1 more precommit for [0-9a-f]{4} of round 0 from v1 or v3 would decide \(has v0, v2; 27 of 40 needed\)/,
+    );
+    expect(mine).toMatch(/v1 said [0-9a-f]{4}, and it did not arrive; v3 is down$/);
+    expect(other).toMatch(/^v2 h3 .* from v1 or v3 /);
+    expect(last).toMatch(/^v3 is down since height [12]$/);
+  });
+
+  test('three of four are silent: two more must speak', () => {
+    const silent = drop('prevotes', { by: ['v1', 'v2', 'v3'], height: 3 });
+    const { stalls } = explained(play(at('0s', silent)));
+    expect(stalls[0]).toMatch(
+      /^v0 h3 r0 prevote: 2 more prevotes of round 0 from among v1, v2, v3 would move it on/,
+    );
+    expect(stalls[0]).toMatch(/\(has v0; 27 of 40 needed\)/);
+  });
+
+  test('a block that lacks one precommit is near a decision', () => {
+    const silent = [drop('precommits', { by: ['v2', 'v3'], to: ['v0'], height: 3 }), drop('block-sync')];
+    const { stalls } = explained(play(when(v0.decides(height(1)), ...silent)));
+    expect(stalls.join('\n')).toMatch(
+      /v0 h3 r\d+ [a-z ]+: 1 more precommit for [0-9a-f]{4} of round 0 from v2 or v3 would decide \(has v0, v1; 27 of 40 needed\)/,
+    );
+    expect(stalls.every((line) => line.startsWith('v0 '))).toBe(true);
+  });
+});
+
+describe('the story', () => {
+  test('tells the faults, and what was done at the height concerned, once for all who did it', () => {
+    const explanation = explained(play(when(v0.decides(height(2)), isolate('v2'), isolate('v3'))));
+    expect(explanation.sentence).toMatch(
+      /^It was promised that the play comes true; but v\d stands at height 2/,
+    );
+    const lines = told(explanation);
+    expect(lines[0]).toBe('-- 4 validators, power 10 each'.slice(3));
+    expect(lines).toContain('v2 is cut off from all others');
+    expect(lines.some((line) => /^v\d v\d.* prevote (nil|[0-9a-f]{8}) at 3\/0$/.test(line))).toBe(true);
+    expect(lines.some((line) => line.includes('at 2/0'))).toBe(false);
+    const times = explanation.story.map(({ atNs }) => atNs);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+
+  test('names liars, and says what was promised', () => {
+    const forked: Scenario = {
+      ...play(at('0s', drop('precommits', { by: ['v1'], height: 1, round: 0 }))),
+      liars: [
+        liar('v2', 'vote-equivocator', ['v0']),
+        liar('v3', 'vote-equivocator', ['v0']),
+        liar('v2', 'proposal-equivocator', ['v0']),
+      ],
+    };
+    const explanation = explained(forked, 3);
+    expect(explanation.sentence).toMatch(
+      /^It was promised that no two honest nodes commit different blocks at a height; but v\d committed /,
+    );
+    expect(told(explanation)).toContain('v2 is a proposal-equivocator towards v0');
+    expect(explanation.stalls).toEqual([]);
+  });
+});

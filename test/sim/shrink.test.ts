@@ -1,0 +1,211 @@
+// Shrinking: each step by properties, over the scenarios that the swarm draws; the whole on a play in which more than a
+// third lie, which may fork any chain.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { swarm } from '../../scenarios/swarm.ts';
+import { chronicled } from '../../sim/chronicle.ts';
+import { runScenario, scenarioUnder } from '../../sim/run.ts';
+import { scenarioRefusal } from '../../sim/scenario/form.ts';
+import { fromJson, toJson } from '../../sim/scenario/json.ts';
+import type { NodeName, Scenario } from '../../sim/scenario/play.ts';
+import {
+  at,
+  crash,
+  drop,
+  everyone,
+  height,
+  liar,
+  pause,
+  scenario,
+  v1,
+  v2,
+  v3,
+  validators,
+  when,
+} from '../../sim/scenario/words.ts';
+import { ddmin } from '../../sim/shrink/ddmin.ts';
+import { missedAt, rulesOf } from '../../sim/shrink/materialise.ts';
+import { directivesIn, keeping, partsOf, without } from '../../sim/shrink/parts.ts';
+import { promiseOf } from '../../sim/shrink/promise.ts';
+import { earlier, nodesOf, proposersOf, swapped, withoutNode } from '../../sim/shrink/recast.ts';
+import { shrink } from '../../sim/shrink/shrink.ts';
+import { FAMILIES } from '../../sim/shrink/simpler.ts';
+import { symbolic } from '../../sim/shrink/symbolise.ts';
+
+const numbers = fc.uniqueArray(fc.nat(40), { maxLength: 14 });
+const drawn = fc.nat(1_000_000).map((seed) => scenarioUnder(swarm, seed));
+const few = { numRuns: 30 };
+
+describe('ddmin', () => {
+  test('finds just what is needed, when more never helps', () => {
+    const wholeAndNeeded = numbers.chain((all) => fc.tuple(fc.constant(all), fc.subarray(all)));
+    fc.assert(
+      fc.property(wholeAndNeeded, ([all, needed]) => {
+        const kept = ddmin(all, (some) => needed.every((each) => some.includes(each)));
+        expect(kept).toEqual(needed);
+      }),
+    );
+  });
+
+  test('leaves nothing out that still fails, and nothing in that could go, whatever fails', () => {
+    fc.assert(
+      fc.property(numbers, fc.array(fc.subarray([...Array(41).keys()], { maxLength: 5 })), (all, reasons) => {
+        const fails = (some: readonly number[]): boolean =>
+          some.length === all.length || reasons.some((why) => why.every((each) => some.includes(each)));
+        const kept = ddmin(all, fails);
+        expect(fails(kept)).toBe(true);
+        for (const gone of kept) expect(fails(kept.filter((each) => each !== gone))).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('parts', () => {
+  test('all of them are the whole, and each can be left out', () => {
+    fc.assert(
+      fc.property(drawn, (play) => {
+        const parts = partsOf(play);
+        expect(directivesIn(keeping(play, parts))).toBe(directivesIn(play));
+        expect(partsOf(keeping(play, []))).toEqual([]);
+        for (const part of parts) {
+          const less = without(play, part);
+          expect(scenarioRefusal(less)).toBeNull();
+          expect(partsOf(less)).toHaveLength(parts.length - 1);
+        }
+      }),
+      few,
+    );
+  });
+});
+
+describe('other people, other heights', () => {
+  test('a node that is left out is spoken of nowhere, and the play is still one', () => {
+    fc.assert(
+      fc.property(drawn, fc.nat(9), (play, pick) => {
+        const nodes = nodesOf(play);
+        fc.pre(play.cast.powers.length > 1);
+        const gone = nodes[pick % nodes.length] as NodeName;
+        const less = withoutNode(play, gone);
+        expect(nodesOf(less)).toHaveLength(nodes.length - 1);
+        expect(scenarioRefusal(less)).toBeNull();
+      }),
+      few,
+    );
+  });
+
+  test('swapped back and forth, everybody is who they were', () => {
+    fc.assert(
+      fc.property(drawn, fc.nat(9), (play, turn) => {
+        const order = play.cast.powers.map((_, i): NodeName => `v${i}`);
+        const instead = order.map((_, i) => order[(i + turn) % order.length] as NodeName);
+        const there = swapped(play, order, instead);
+        expect(swapped(there, instead, order)).toEqual(play);
+      }),
+      few,
+    );
+  });
+
+  test('with equal powers everybody proposes once', () => {
+    const play = scenario('x', { cast: validators(5), ends: everyone.decides(height(1), { within: '9s' }) });
+    expect([...proposersOf(play)].sort()).toEqual(['v0', 'v1', 'v2', 'v3', 'v4']);
+  });
+
+  test('heights move with rules and conditions; what would be before the first is refused', () => {
+    const play = scenario('x', {
+      cast: validators(4),
+      act: [at('9s', drop('prevotes', { height: 5, round: 1 })), when(v1.decides(height(6)), pause('v2'))],
+      ends: everyone.decides(height(8), { within: '90s' }),
+    });
+    expect(earlier(play, 4, 8_000)).toMatchObject({
+      act: [{ atMs: 1_000, actions: [{ height: 1, round: 1 }] }, { when: { height: 2 } }],
+      ends: { decides: 4 },
+    });
+    expect(earlier(play, 5, 8_000)).toBeNull();
+  });
+});
+
+describe('simpler scenarios', () => {
+  test('whatever is tried is a scenario', () => {
+    fc.assert(
+      fc.property(drawn, (play) => {
+        for (const family of FAMILIES) {
+          let tried = 0;
+          for (const simpler of family(play)) {
+            expect(scenarioRefusal(simpler)).toBeNull();
+            expect(simpler).not.toEqual(play);
+            if (++tried === 40) break;
+          }
+        }
+      }),
+      few,
+    );
+  });
+});
+
+describe('what a run did, in words', () => {
+  const ends = everyone.decides(height(3), { within: '60s' });
+
+  test('messages that did not come are rules', () => {
+    const silent = drop('prevotes', { by: ['v3'], to: ['v0', 'v1'], height: 2, round: 0 });
+    const play = scenario('x', { cast: validators(4), act: [at('0s', silent)], ends });
+    const { verdict, chronicle } = chronicled(play, { seed: 1 });
+    expect(verdict.holds).toBe(true);
+    // Others may miss it too: who has decided is told nothing more.
+    const its = missedAt(chronicle, 2).filter(
+      ({ by, what, to }) => by === 'v3' && what === 'prevotes' && to < 'v2',
+    );
+    expect(its.every(({ until }) => until === null)).toBe(true);
+    expect(rulesOf(chronicle, its)).toEqual([silent]);
+  });
+
+  test('nobody misses what was not hindered', () => {
+    const play = scenario('x', { cast: validators(4), ends });
+    const { chronicle } = chronicled(play, { seed: 1 });
+    expect(missedAt(chronicle, 1).filter(({ what }) => what === 'proposals' || what === 'parts')).toEqual([]);
+  });
+
+  test('a time is what a node had just done', () => {
+    const act = [when(v2.prevotes({}, { height: 2, round: 0 }), crash('v2', { restart: '1s' }))];
+    const { chronicle } = chronicled(scenario('x', { cast: validators(4), act, ends }), { seed: 1 });
+    const [done] = chronicle.performed;
+    const [first] = done ? symbolic(chronicle, done) : [];
+    expect(first).toEqual(act[0]);
+  });
+});
+
+describe('the whole', () => {
+  // Half of the power lies: v0 hears another block and other votes than v1.
+  const forked = scenario('half of them lie', {
+    cast: validators(4),
+    act: [
+      at('0s', drop('precommits', { by: ['v1'], height: 1, round: 0 }), drop('parts', { height: 3 })),
+      at('5s', pause('v1', '1s')),
+      when(v3.decides(height(2)), crash('v2')),
+    ],
+    liars: [
+      liar('v2', 'vote-equivocator', ['v0']),
+      liar('v3', 'vote-equivocator', ['v0']),
+      liar('v2', 'proposal-equivocator', ['v0']),
+    ],
+    ends: everyone.decides(height(4), { within: '20s' }),
+  });
+  const BUDGET = 10_000;
+  const shrunk = (play: Scenario) => shrink(play, '3', 'chain/agreement', BUDGET);
+
+  test('is smaller, still breaks the same promise, and is the same twice', () => {
+    const first = runScenario(forked, { seed: 3 }).violations[0];
+    expect(first && promiseOf(first)).toBe('chain/agreement');
+    const once = shrunk(forked);
+    expect(once).toEqual(shrunk(forked));
+    expect(once?.directives.after).toBeLessThanOrEqual(4);
+    expect(once?.isMinimal).toBe(true);
+    const saved = fromJson(String(toJson(once?.scenario ?? forked))) as Scenario;
+    const again = runScenario(saved, { seed: once?.seed ?? '' }).violations[0];
+    expect(again && promiseOf(again)).toBe('chain/agreement');
+  });
+
+  test('a run that keeps the promise is not shrunk', () => {
+    expect(shrink({ ...forked, liars: [] }, '3', 'chain/agreement', BUDGET)).toBeNull();
+  });
+});
