@@ -10,7 +10,7 @@ import { headerHash } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
 import { decodeEvidenceList } from '../../protocol/wire/index.ts';
@@ -18,6 +18,7 @@ import type { Payload, PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
 import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
+import { isSigned } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 import { blockOf, messageOf, payloadOf } from './words.ts';
 
@@ -121,8 +122,6 @@ function tellMempool(v: ValidatorState, view: PeerView): void {
 
 function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vote): void {
   const { consensus } = v;
-  if (vote.height === consensus.height + 1n)
-    return keepForLater(v, view.peer, payload, { type: 'vote', vote });
   if (vote.height === consensus.height) {
     view.assumeHeight(vote.height);
     view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
@@ -138,6 +137,8 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
     }
     return;
   }
+  if (vote.height === consensus.height + 1n)
+    return keepForLater(v, view.peer, payload, { type: 'vote', vote });
   const { lastCommit } = consensus;
   if (vote.height !== consensus.height - 1n || !lastCommit || consensus.step !== 'newHeight') return;
   view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
@@ -164,7 +165,8 @@ function isTrue(v: ValidatorState, peer: PeerId, vote: Vote, validators: Validat
     v.score(peer, 'vote carries an extension, and extensions are not enabled');
     return false;
   }
-  if (v.config.verify(voter.publicKey, voteSignBytes(v.chain.chainId, vote), vote.signature)) return true;
+  const { memo, verify } = v.config;
+  if (isSigned(memo, verify, v.chain.chainId, voter.publicKey, vote)) return true;
   v.score(
     peer,
     `vote of validator ${vote.validatorIndex} at ${vote.height}/${vote.round} has a wrong signature`,
