@@ -2,6 +2,7 @@
 // leaves.
 
 import type { LogName } from '../actors/turn.ts';
+import { settled } from '../protocol/bytes.ts';
 import type { Log } from '../runtime/kernel/ports.ts';
 import type { Stream } from './choices.ts';
 import { type CrashHow, type DiskCounters, type DiskDoor, drawLost } from './disk-door.ts';
@@ -94,7 +95,8 @@ export class SimLog implements Log, Flushable {
     medium.isAppending = true;
     if (!door.livesThrough('append', name, 'inside', nth)) return;
     medium.isAppending = false;
-    medium.records.push(record);
+    // The consensus log goes with its height; what the signer keeps would keep a slab each.
+    medium.records.push(name === 'privval' ? settled(record) : record);
     door.livesThrough('append', name, 'after', nth);
   }
 
