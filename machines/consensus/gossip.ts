@@ -239,23 +239,23 @@ export function askForParts(consensus: Consensus): ConsensusMessage[] {
   return out;
 }
 
-/** Two-thirds claims, so that peers send us the conflicting votes we may lack (CometBFT queryMaj23). */
+/**
+ * Two-thirds claims, so that peers send us the conflicting votes we may lack, and count those of ours that
+ * they hold others of (CometBFT queryMaj23Routine). The polka that a proposal brings is claimed as well: whoever
+ * was told another vote in that round cannot see it otherwise, and would refuse the proposal for ever.
+ */
 export function claims(consensus: Consensus): ConsensusMessage[] {
-  const out: ConsensusMessage[] = [];
   const round = consensus.rounds.get(consensus.round);
-  if (!round) return out;
-  for (const [voteType, tally] of [
-    [PREVOTE, round.prevotes],
-    [PRECOMMIT, round.precommits],
-  ] as const) {
-    if (tally.twoThirds === null) continue;
-    out.push({
-      type: 'vote-set-maj23',
-      height: consensus.height,
-      round: round.round,
-      voteType,
-      blockId: tally.twoThirds,
-    });
+  if (!round) return [];
+  const out: ConsensusMessage[] = [];
+  const claim = (number: number, voteType: VoteType, blockId: BlockId | null | undefined): void => {
+    if (blockId)
+      out.push({ type: 'vote-set-maj23', height: consensus.height, round: number, voteType, blockId });
+  };
+  claim(round.round, PREVOTE, round.prevotes.twoThirds);
+  claim(round.round, PRECOMMIT, round.precommits.twoThirds);
+  for (const { polRound } of round.proposals) {
+    if (polRound >= 0) claim(polRound, PREVOTE, consensus.rounds.get(polRound)?.prevotes.twoThirds);
   }
   return out;
 }

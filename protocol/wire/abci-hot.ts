@@ -200,14 +200,24 @@ function readUpdate(reader: ProtoReader, was: ValidatorUpdate): ValidatorUpdate 
 
 const NO_UPDATE: ValidatorUpdate = { publicKey: { type: 'ed25519', bytes: EMPTY_BYTES }, power: 0n };
 
-function readUpdates(reader: ProtoReader, updates: ValidatorUpdate[]): readonly ValidatorUpdate[] {
-  while (reader.next()) {
-    if (reader.tag === 0x1a) updates.push(reader.message(readUpdate, NO_UPDATE));
-    else reader.skip(0); // all the other fields are passed over, known or not
-  }
-  return updates;
+/** What of a ResponseFinalizeBlock the next headers depend on. */
+export interface Outcome {
+  readonly validatorUpdates: readonly ValidatorUpdate[];
+  readonly appHash: Uint8Array;
 }
 
-/** The validator updates alone of a ResponseFinalizeBlock: what decides who votes next. */
-export const decodeUpdatesOf = (response: Uint8Array): readonly ValidatorUpdate[] | MalformedBytes =>
-  decodeWith('ResponseFinalizeBlock', response, readUpdates, []);
+function readOutcome(reader: ProtoReader, was: Outcome): Outcome {
+  const validatorUpdates = [...was.validatorUpdates];
+  let { appHash } = was;
+  while (reader.next()) {
+    if (reader.tag === 0x1a) validatorUpdates.push(reader.message(readUpdate, NO_UPDATE));
+    else if (reader.tag === 0x2a) appHash = reader.bytes();
+    else reader.skip(0); // all the other fields are passed over, known or not
+  }
+  return { validatorUpdates, appHash };
+}
+
+const NO_OUTCOME: Outcome = { validatorUpdates: [], appHash: EMPTY_BYTES };
+
+export const decodeOutcome = (response: Uint8Array): Outcome | MalformedBytes =>
+  decodeWith('ResponseFinalizeBlock', response, readOutcome, NO_OUTCOME);

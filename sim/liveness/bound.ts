@@ -2,10 +2,10 @@
 // the schedule of proposers, the delays of its links, the period of gossip. Derived in docs/determinism.md.
 
 import type { NodeConfig } from '../../actors/node.ts';
-import { type TimeoutStep, timeoutNs } from '../../machines/consensus/config.ts';
-import { unreachable } from '../../protocol/refusal.ts';
 import { SECOND } from '../latency.ts';
 import { isQuorum } from '../oracles/ghost.ts';
+
+type Step = 'propose' | 'prevote' | 'precommit';
 
 /** What the bound is made of; times in nanoseconds. */
 export interface Standing {
@@ -60,8 +60,11 @@ export function spreadNs({ hopNs, diameter, isLossy, config }: Standing): number
   return isLossy ? relayed + OFFERS * Number(config.consensus.reofferNs) * JITTER : relayed;
 }
 
-/** From now until the last of the core has decided the height. */
-export function boundNs(standing: Standing): number {
+/**
+ * From now until the last of the core has decided the height. Null: none can be given, because whoever must
+ * propose has too little power for its turn to come (a lock that only such a node holds).
+ */
+export function boundNs(standing: Standing): number | null {
   const { config, roundMin, settleNs, lag } = standing;
   const { consensus } = config;
   const spread = spreadNs(standing);
@@ -69,12 +72,21 @@ export function boundNs(standing: Standing): number {
   // Who is behind is handed height after height; each may need to be offered once more.
   sum += lag * (Number(consensus.reofferNs) * JITTER + PHASES * spread);
   const last = decidingRound(standing, spread);
+  if (last === null) return null;
   for (let round = roundMin; round < last; round++) sum += roundNs(standing, round) + PHASES * spread;
   return sum;
 }
 
-const stepNs = ({ config }: Standing, step: TimeoutStep, round: number): number =>
-  Number(timeoutNs(config.consensus, step, round));
+/** Timeouts as they are configured, counted here: the product's own arithmetic is what is being watched. */
+function stepNs({ config: { consensus } }: Standing, step: Step, round: number): number {
+  const [first, more] =
+    step === 'propose'
+      ? [consensus.timeoutProposeNs, consensus.timeoutProposeDeltaNs]
+      : step === 'prevote'
+        ? [consensus.timeoutPrevoteNs, consensus.timeoutPrevoteDeltaNs]
+        : [consensus.timeoutPrecommitNs, consensus.timeoutPrecommitDeltaNs];
+  return Number(first) + Number(more) * round;
+}
 
 /** A round that fails takes its three timeouts at most, and the messages in between. */
 const roundNs = (standing: Standing, round: number): number =>
@@ -88,7 +100,7 @@ const roundNs = (standing: Standing, round: number): number =>
  * may still make locks that few know of, it is the round by which more than two thirds have had their turn:
  * whoever could block a decision by a lock has then proposed what it is locked on.
  */
-function decidingRound(standing: Standing, spread: number): number {
+function decidingRound(standing: Standing, spread: number): number | null {
   const { settleNs, roundMax, isFresh, proposers, hasLiars, proposerAt } = standing;
   const proposed = new Set<string>();
   const first = isFresh ? roundMax : roundMax + 1;
@@ -105,7 +117,7 @@ function decidingRound(standing: Standing, spread: number): number {
     proposed.add(proposer);
     if (hasLiars && isMost(standing, proposed)) return round;
   }
-  return unreachable('timeouts grow, and everyone of the core proposes sooner or later');
+  return null;
 }
 
 /** Whether these of the core hold more than two thirds. */

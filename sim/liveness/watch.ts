@@ -123,12 +123,11 @@ export class Liveness {
     this.changedAt = this.stage.changedAt;
     const core = this.core();
     const standing = core.length > 0 ? this.standing(core, now) : null;
-    if (!standing) {
-      this.promised = null;
-      return;
-    }
+    const bound = standing && boundNs(standing);
+    this.promised = null;
+    if (bound === null) return;
     const height = core.reduce((max, machine) => (machine.height > max ? machine.height : max), 0n) + 1n;
-    this.promised = { core, height, sinceNs: now, boundNs: boundNs(standing) };
+    this.promised = { core, height, sinceNs: now, boundNs: bound };
   }
 
   /**

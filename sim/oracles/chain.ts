@@ -8,19 +8,12 @@ import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
-import {
-  type Block,
-  type Commit,
-  type CommitSig,
-  NIL_BLOCK_ID,
-  PRECOMMIT,
-  type ValidatorUpdate,
-} from '../../protocol/types.ts';
+import { type Block, type Commit, type CommitSig, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeCommit,
   decodeMempoolMessage,
-  decodeUpdatesOf,
+  decodeOutcome,
   encodeCommit,
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
@@ -41,7 +34,10 @@ interface Height {
   bytes: Uint8Array | null;
   readonly by: string;
   round: number;
+  /** As nodes say they have it. */
   appHash: Uint8Array | null;
+  /** As the application answered. */
+  answeredAppHash: Uint8Array | null;
   stateDigest: Uint8Array | null;
   appliedDigest: Uint8Array | null;
 }
@@ -84,6 +80,7 @@ export const chainOracle =
         by: at.name,
         round: -1,
         appHash: null,
+        answeredAppHash: null,
         stateDigest: null,
         appliedDigest: null,
       });
@@ -114,7 +111,8 @@ export const chainOracle =
         bad('has a wrong last commit hash');
       if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence)))
         bad('has a wrong evidence hash');
-      if (before?.appHash && !equalBytes(header.appHash, before.appHash))
+      const answered = before?.answeredAppHash ?? before?.appHash;
+      if (answered && !equalBytes(header.appHash, answered))
         bad('carries another app hash than the application gave');
       for (const tx of block.txs) transaction(at, height, tx, bad);
       if (lastCommit && lastCommit.height > 0n)
@@ -272,8 +270,11 @@ export const chainOracle =
           } else if (key[0] === FAMILY.response) {
             const height = heightOfKey(key);
             if (ghost.set(height + 2n)) continue;
-            const updates = decodeUpdatesOf(value);
-            if (!isRefusal(updates)) ghost.finalized(height, updates as readonly ValidatorUpdate[]);
+            const answer = decodeOutcome(value);
+            if (isRefusal(answer)) continue;
+            ghost.finalized(height, answer.validatorUpdates);
+            const known = heightAt(height);
+            if (known) known.answeredAppHash = answer.appHash;
           }
         }
       },

@@ -8,6 +8,7 @@ import { hygiene } from './hygiene.ts';
 import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
 import { mempoolOracle } from './mempool.ts';
+import { proposalUniqueness } from './proposals.ts';
 import { resourceBounds } from './resources.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
 
@@ -24,6 +25,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
     ghost,
     makers: [
       voteUniqueness,
+      proposalUniqueness(ghost),
       lockLemma(ghost),
       justifiedSends(ghost),
       evidenceOracle(ghost),

@@ -8,6 +8,7 @@ import type { Directive, LiarWords, Scenario } from '../scenario/play.ts';
 import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { type Chaos, clocksOf, drawChaos } from './chaos.ts';
 import { drawPeople, type People } from './people.ts';
+import { drawSplits } from './splits.ts';
 
 const MS = 1_000_000n;
 
@@ -36,6 +37,8 @@ const QUICK: ConsensusConfig = {
   timeoutCommitNs: 200n * MS,
 };
 
+const WITHOUT_HEALS = { partitions: false, cuts: false, rules: false };
+
 const LIAR_KINDS = [
   'vote-equivocator',
   'double-voter',
@@ -51,7 +54,8 @@ const LIAR_KINDS = [
 
 export function swarmPlay(stream: Stream): Scenario {
   const chosen = (): boolean => stream.chance(1, 2);
-  const chaos: Chaos = {
+  const hasSplits = stream.chance(1, 4);
+  const drawnChaos: Chaos = {
     links: stream.chance(1, 3),
     partitions: chosen(),
     cuts: stream.chance(1, 3),
@@ -65,6 +69,8 @@ export function swarmPlay(stream: Stream): Scenario {
     clocks: stream.chance(1, 3),
     disks: stream.chance(1, 4),
   };
+  // A heal would lift the rules that split locks.
+  const chaos = hasSplits ? { ...drawnChaos, ...WITHOUT_HEALS } : drawnChaos;
   const people = drawPeople(stream, {
     hasLiars: stream.chance(2, 5),
     hasChanges: stream.chance(1, 3),
@@ -74,7 +80,11 @@ export function swarmPlay(stream: Stream): Scenario {
   const honestCore = people.core.filter((name) => !people.liars.includes(name));
   return scenario('drawn', {
     cast: { ...cast, ...(chaos.clocks && { clocks: clocksOf(stream, names) }) },
-    act: [healing(stream, people), ...drawChaos(stream, people, chaos)],
+    act: [
+      healing(stream, people),
+      ...(hasSplits ? drawSplits(stream, people) : []),
+      ...drawChaos(stream, people, chaos),
+    ],
     liars: drawLies(stream, people),
     load: txs({
       perSecond: stream.pick([0.5, 1, 2, 4]),
