@@ -35,7 +35,7 @@ export const fewerParts = (scenario: Scenario, fails: Test): Scenario =>
 /** As small as its steps make it; it fails under other seeds as often as before, or often enough. */
 export function polished(scenario: Scenario, lab: Lab): Scenario {
   const floor = Math.min(SCORE_GOOD, lab.score(scenario));
-  const isGood: Test = (candidate) => !lab.isSpent && lab.fails(candidate) && lab.scores(candidate, floor);
+  const isGood: Test = (candidate) => lab.stillFails(candidate) && lab.scores(candidate, floor);
   let best = scenario;
   for (;;) {
     const before = costOf(best);
@@ -64,7 +64,7 @@ function stepped(scenario: Scenario, family: (typeof FAMILIES)[number], isGood: 
   }
 }
 
-export function firstOf<T>(list: Iterable<T>, is: (each: T) => boolean): T | null {
+function firstOf<T>(list: Iterable<T>, is: (each: T) => boolean): T | null {
   for (const each of list) if (is(each)) return each;
   return null;
 }

@@ -190,7 +190,7 @@ describe('the whole', () => {
     ],
     ends: everyone.decides(height(4), { within: '20s' }),
   });
-  const BUDGET = 10_000;
+  const BUDGET = 30_000;
   const shrunk = (play: Scenario) => shrink(play, '3', 'chain/agreement', BUDGET);
 
   test('is smaller, still breaks the same promise, and is the same twice', () => {
