@@ -2,6 +2,7 @@
 
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
+import { lockSplits } from './lock-splits.ts';
 import { lockHolds, validValueReproposed } from './locks.ts';
 import {
   asymmetricPartition,
@@ -23,6 +24,7 @@ export const plays: readonly Play[] = [
   calm,
   lockHolds,
   validValueReproposed,
+  lockSplits,
   minorityPartition,
   evenSplit,
   asymmetricPartition,

@@ -1,4 +1,5 @@
-// What happened in a run, as data for those who look at it afterwards: what nodes did, what the play did to them, and
+// What happened in a run, as data for those who look at it afterwards: what nodes did, what the play did to
+// them, and
 // which proposals, parts and votes reached whom when. Of each node, the last heights that it worked on.
 
 import type { Payload } from '../actors/turn.ts';
@@ -11,7 +12,7 @@ import { type RunOptions, runScenario } from './run.ts';
 import type { Action, Deed, NodeName, Play } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
 import { lineOf } from './story.ts';
-import type { Verdict } from './verdict.ts';
+import type { Backstage, Verdict } from './verdict.ts';
 import type { World } from './world.ts';
 
 /** What a message of consensus is, as message rules call it. */
@@ -64,7 +65,8 @@ export class Chronicle {
   /** Up to which height nothing is kept, by node. */
   private readonly forgotten = new Map<NodeName, number>();
 
-  begin(world: World, ghost: GhostChain): void {
+  /** Takes its place before the run begins. */
+  readonly begin = ({ world, ghost, stage, witness }: Backstage): void => {
     this.world = world;
     this.ghost = ghost;
     this.names = world.machines.map(({ name }) => name as NodeName);
@@ -73,8 +75,10 @@ export class Chronicle {
       this.nameByPeer.set(machine.member.id, name);
       if (machine.member.publicKey) this.nameByAddress.set(hexOf(addressFor(machine)), name);
     }
-    world.network.carrier.onArrived = (to, payloads) => this.arrived(to, payloads);
-  }
+    world.network.carrier.arrivals.push((_from, to, payloads) => this.arrived(to, payloads));
+    stage.watchers.push({ acts: (action) => this.act(action) });
+    witness.listeners.push((happening) => this.see(happening));
+  };
 
   /** The machines as the run left them. */
   get machines(): readonly Machine[] {
@@ -94,11 +98,11 @@ export class Chronicle {
     return this.world?.agenda.now ?? 0;
   }
 
-  act(action: Action): void {
+  private act(action: Action): void {
     this.performed.push({ atNs: this.now, action });
   }
 
-  see(happening: Happening): void {
+  private see(happening: Happening): void {
     const { node, does, round, hash, step } = happening;
     const height = Number(happening.height);
     const about = hash && hexOf(hash);
@@ -169,11 +173,7 @@ export function chronicled(
   const chronicle = new Chronicle();
   const verdict = runScenario(play, {
     ...options,
-    onWorld: (world, ghost) => chronicle.begin(world, ghost),
-    watch: {
-      happening: (happening) => chronicle.see(happening),
-      action: (action) => chronicle.act(action),
-    },
+    watch: { backstage: chronicle.begin },
   });
   return { verdict, chronicle };
 }

@@ -53,10 +53,10 @@ export interface DiskPoint {
 }
 
 /**
- * `clean`: closed in good order. `lose`: all that was not durable is gone. `drawn`: how much of it is gone is
- * drawn, newest first.
+ * `clean`: closed in good order. `lose`: all that was not durable is gone. `half`: the newer half of it, and
+ * one thing at least. `drawn`: how much of it is gone is drawn, newest first.
  */
-export type CrashHow = 'clean' | 'lose' | 'drawn';
+export type CrashHow = 'clean' | 'lose' | 'half' | 'drawn';
 
 /** What happened to this disk, over all lives. */
 export class DiskCounters {
@@ -73,6 +73,7 @@ export class DiskCounters {
 /** How many of `pending` things a crash takes, newest first; a drawn 0 takes none. */
 export function drawLost(how: CrashHow, stream: Stream, pending: number): number {
   if (how === 'clean' || pending === 0) return 0;
+  if (how === 'half') return (pending + 1) >> 1;
   return how === 'lose' ? pending : stream.draw(pending + 1);
 }
 

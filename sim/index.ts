@@ -10,6 +10,9 @@ export type { Liar, LiarKit } from './liars/liar.ts';
 export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
 export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
+export { PictureCollector, type PictureLimits } from './picture/collector.ts';
+export { pictureOf } from './picture/index.ts';
+export type { Picture } from './picture/picture.ts';
 export { type RunOptions, runScenario, scenarioUnder } from './run.ts';
 export type { ScenarioRefusal } from './scenario/form.ts';
 export { fromJson, toJson } from './scenario/json.ts';
@@ -34,4 +37,4 @@ export type {
 export * from './scenario/words.ts';
 export { type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';
-export type { NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';
+export type { Backstage, NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';

@@ -43,6 +43,14 @@ export const uniform = (minNs: number, maxNs: number): Latency => ({
   ...span(minNs, maxNs),
 });
 
+/** The longest that can be drawn. */
+export function longestNs(latency: Latency): number {
+  if (latency.kind === 'uniform') return latency.maxNs;
+  if (latency.kind === 'exponential') return latency.minNs + TAIL_MEANS * latency.meanNs;
+  return latency.quantilesNs.at(-1) ?? 0;
+}
+const TAIL_MEANS = 14;
+
 export function drawLatency(stream: Stream, latency: Latency): number {
   switch (latency.kind) {
     case 'uniform':

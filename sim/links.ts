@@ -120,14 +120,31 @@ export type Verdict =
 
 export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) => Verdict;
 
+/** What was done to an envelope that arrives, as bits of a number. */
+export const DONE = { rewritten: 1, late: 2, corrupted: 4, reordered: 8, copied: 16, clogged: 32 } as const;
+
+/** Why an envelope never leaves: by chance, because the line is cut, because a rule says so. */
+export type Stopped = 'lost' | 'cut' | 'ruled';
+
+/** Sees the way of every envelope; a picture does. */
+export interface EnvelopeWatch {
+  /** A node gave it to the link. What follows, until the next one is given, is about this one. */
+  sent(link: Link, payloads: readonly Payload[]): void;
+  stopped(why: Stopped): void;
+  /** On its way, in this slot: to arrive then, with these payloads. `done` is of `DONE`. */
+  leaves(slot: number, atNs: number, payloads: readonly Payload[], done: number): void;
+  arrives(slot: number, how: 'heard' | 'cut' | 'stray'): void;
+}
+
 /** Carries envelopes over links, on the agenda. */
 export class Carrier {
   /** Asked of every envelope that leaves over an open connection, once for each receiver. */
   rule: SendRule | null = null;
+  /** Told of every envelope that reaches a node, before the node is. */
+  readonly arrivals: ((from: PeerId, to: PeerId, payloads: readonly Payload[]) => void)[] = [];
   /** Told of every payload that a link changed: a corrupt transaction may still be one. */
   onCorrupted: ((payload: Payload) => void) | null = null;
-  /** Told of every envelope that reaches a node. */
-  onArrived: ((to: PeerId, payloads: readonly Payload[]) => void) | null = null;
+  watch: EnvelopeWatch | null = null;
   readonly counters = new NetCounters();
   private readonly agenda: Agenda;
   private readonly latencies: Stream;
@@ -159,51 +176,61 @@ export class Carrier {
   send(link: Link, payloads: readonly Payload[]): void {
     const { counters, rule } = this;
     counters.sent++;
+    this.watch?.sent(link, payloads);
     if (rule === null) {
-      this.chance(link, payloads);
+      this.chance(link, payloads, 0);
       return;
     }
     const verdict = rule(link.from.peer, link.to.peer, payloads);
-    if (verdict === 'pass') this.chance(link, payloads);
-    else if (verdict === 'drop') counters.ruledDropped++;
-    else if ('payloads' in verdict) {
+    if (verdict === 'pass') this.chance(link, payloads, 0);
+    else if (verdict === 'drop') {
+      counters.ruledDropped++;
+      this.watch?.stopped('ruled');
+    } else if ('payloads' in verdict) {
       counters.ruledRewritten++;
-      this.chance(link, verdict.payloads);
+      this.chance(link, verdict.payloads, DONE.rewritten);
     } else {
       counters.ruledDelayed++;
-      this.deliverAt(this.agenda.now + verdict.delayNs, link, payloads);
+      this.deliverAt(this.agenda.now + verdict.delayNs, link, payloads, DONE.late);
     }
   }
 
-  private chance(link: Link, sent: readonly Payload[]): void {
+  /** `done` says what a rule has made of it already. */
+  private chance(link: Link, sent: readonly Payload[], done: number): void {
     const { counters, agenda } = this;
     const { settings } = link;
     if (link.isCut) {
       counters.cut++;
+      this.watch?.stopped('cut');
       return;
     }
     if (this.losses.chance(settings.lossPpm, MILLION)) {
       counters.dropped++;
+      this.watch?.stopped('lost');
       return;
     }
+    let all = done;
     let at = agenda.now + drawLatency(this.latencies, settings.latency);
     if (settings.bytesPerSecond > 0) at += this.queueFor(link, sent);
     if (link.cloggedUntil > at) {
       counters.clogged++;
       at = link.cloggedUntil;
+      all |= DONE.clogged;
     }
     const payloads = this.corruptions.chance(settings.corruptPpm, MILLION) ? this.corrupt(sent) : sent;
+    if (payloads !== sent) all |= DONE.corrupted;
     if (at <= link.lastAt) at = link.lastAt + 1;
     if (this.reorders.chance(settings.reorderPpm, MILLION)) {
       counters.reordered++;
-      this.deliverAt(at + drawSpan(this.reorders, settings.straggle), link, payloads);
+      this.deliverAt(at + drawSpan(this.reorders, settings.straggle), link, payloads, all | DONE.reordered);
     } else {
       link.lastAt = at;
-      this.deliverAt(at, link, payloads);
+      this.deliverAt(at, link, payloads, all);
     }
     if (this.duplicates.chance(settings.duplicatePpm, MILLION)) {
       counters.duplicated++;
-      this.deliverAt(at + 1 + drawSpan(this.duplicates, settings.straggle), link, payloads);
+      const late = drawSpan(this.duplicates, settings.straggle);
+      this.deliverAt(at + 1 + late, link, payloads, all | DONE.copied);
     }
   }
 
@@ -240,11 +267,12 @@ export class Carrier {
     return payloads.map((payload) => (payload === victim ? changed : payload));
   }
 
-  private deliverAt(at: number, link: Link, payloads: readonly Payload[]): void {
+  private deliverAt(at: number, link: Link, payloads: readonly Payload[], done: number): void {
     const slot = this.vacant.pop() ?? this.onLink.length;
     this.onLink[slot] = link;
     this.inside[slot] = payloads;
     this.sessions[slot] = link.session;
+    this.watch?.leaves(slot, at, payloads, done);
     this.agenda.at(at, this.arrive, slot, WORLD_LIFE);
   }
 
@@ -256,11 +284,14 @@ export class Carrier {
     this.inside[slot] = NO_PAYLOADS;
     this.vacant.push(slot);
     const { counters } = this;
-    if (link.isCut) counters.cut++;
-    else if (link.back.session !== session) counters.stray++;
+    const how = link.isCut ? 'cut' : link.back.session === session ? 'heard' : 'stray';
+    this.watch?.arrives(slot, how);
+    if (how === 'cut') counters.cut++;
+    else if (how === 'stray') counters.stray++;
     else {
       counters.delivered++;
-      this.onArrived?.(link.to.peer, payloads);
+      for (let i = 0; i < this.arrivals.length; i++)
+        this.arrivals[i]?.(link.from.peer, link.to.peer, payloads);
       link.to.listener?.heard(link.from.peer, payloads);
     }
   };

@@ -2,6 +2,7 @@
 // leaves.
 
 import type { LogName } from '../actors/turn.ts';
+import { settled } from '../protocol/bytes.ts';
 import type { Log } from '../runtime/kernel/ports.ts';
 import type { Stream } from './choices.ts';
 import { type CrashHow, type DiskCounters, type DiskDoor, drawLost } from './disk-door.ts';
@@ -53,7 +54,8 @@ export class LogMedium {
     this.records.length -= lost;
     counters.recordsLost += lost;
     // What is left of a torn record fails its checksum at the next opening, so it only counts.
-    if (this.isAppending || (lost > 0 && how === 'drawn' && stream.chance(1, 2))) counters.recordsTorn++;
+    const isTorn = lost > 0 && (how === 'half' || (how === 'drawn' && stream.chance(1, 2)));
+    if (this.isAppending || isTorn) counters.recordsTorn++;
     this.isAppending = false;
     this.synced = this.written;
   }
@@ -93,7 +95,8 @@ export class SimLog implements Log, Flushable {
     medium.isAppending = true;
     if (!door.livesThrough('append', name, 'inside', nth)) return;
     medium.isAppending = false;
-    medium.records.push(record);
+    // The consensus log goes with its height; what the signer keeps would keep a slab each.
+    medium.records.push(name === 'privval' ? settled(record) : record);
     door.livesThrough('append', name, 'after', nth);
   }
 

@@ -1,6 +1,6 @@
 // What watches a world from outside: oracles keep ghost state of their own from what leaves the nodes, and say when a promise is broken.
 
-import type { ActorName, Effect, NodeEvent, Payload } from '../actors/turn.ts';
+import type { ActorName, Effect, NodeEvent, Payload, PeerId } from '../actors/turn.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { Machine } from './machine.ts';
 
@@ -21,6 +21,8 @@ export interface Oracle {
   readonly name: string;
   /** Which effects `leaving` is told of; not given: all. There are many, so say. */
   readonly effects?: readonly Effect['type'][];
+  /** An envelope has reached a node. */
+  heard?(at: Machine, from: PeerId, payloads: readonly Payload[]): void;
   /** An effect is about to leave an actor. */
   leaving?(at: Machine, actor: ActorName, effect: Effect): void;
   published?(at: Machine, actor: ActorName, event: NodeEvent): void;
@@ -44,6 +46,8 @@ export interface WorldAbout {
   readonly machines: readonly Machine[];
   readonly now: () => number;
   readonly isHonest: (at: Machine) => boolean;
+  /** Something worth counting happened: a rule of the algorithm at work, by name. */
+  readonly reached: (label: string) => void;
   /** Of the world's signatures, remembered where the world remembers. */
   readonly verify: Verify;
 }

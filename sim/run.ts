@@ -1,4 +1,4 @@
-// Performs a play under a seed and says how it went: the world, its oracles, the script, the verdict.
+// Performs a play under a seed and says how it went: the world, oracles, script, promises, verdict.
 
 import { configValue } from '../actors/node.ts';
 import type { NodeEvent } from '../actors/turn.ts';
@@ -11,7 +11,7 @@ import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
 import { Choices } from './choices.ts';
 import { faultsOf } from './faults.ts';
 import { liarNamed } from './liars/index.ts';
-import { Liveness } from './liveness.ts';
+import { Liveness } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
 import { allOracles, type OraclesOfRun } from './oracles/index.ts';
@@ -46,7 +46,7 @@ export interface RunOptions {
   /** Choices of an earlier run; where they end, those of the seed. */
   readonly recorded?: Recording;
   /** Told of the world before it begins: inspectors, benchmarks, tests. */
-  readonly onWorld?: (world: World, ghost: OraclesOfRun['ghost']) => void;
+  readonly onWorld?: (world: World) => void;
   /** More oracles than those that always watch. */
   readonly oracles?: readonly OracleMaker[];
 }
@@ -112,9 +112,9 @@ class Run {
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
     this.oracles = allOracles(cast.genesis);
-    const isTold = (this.watch.line ?? this.watch.happening) !== undefined;
-    this.witness = new Witness(this.oracles.ghost, isTold || needsWords(scenario));
+    this.witness = new Witness(this.oracles.ghost, needsWords(scenario, this.watch));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
+    this.liveness = new Liveness(this.oracles.ghost, (machine) => !liars.has(machine.name));
     this.world = this.makeWorld(cast, choices, liars);
     const { world } = this;
     this.witness.isCutOff = ({ member }) => {
@@ -132,7 +132,7 @@ class Run {
     );
     this.stage = new Stage(world, rules);
     this.castLiars(rules);
-    this.liveness = new Liveness(this.stage, this.oracles.ghost, (machine) => !liars.has(machine.name));
+    this.liveness.watch(this.stage);
     this.tellStory();
     this.script = new Script({
       play: scenario,
@@ -144,7 +144,9 @@ class Run {
       broken: ({ what, at }) => this.violate('play', what, at),
     });
     if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
-    options.onWorld?.(world, this.oracles.ghost);
+    options.onWorld?.(world);
+    const { stage, witness } = this;
+    this.watch.backstage?.({ play: scenario, world, stage, witness, ghost: this.oracles.ghost });
   }
 
   private makeWorld(cast: Cast, choices: Choices, liars: ReadonlySet<string>): World {
@@ -153,13 +155,14 @@ class Run {
     const size = cast.members.length;
     const application = typeof play.app === 'string' ? undefined : play.app;
     const witness: OracleMaker = () => this.witness.asOracle();
+    const liveness: OracleMaker = () => this.liveness.asOracle();
     return new World({
       cast,
       choices,
       crypto: this.crypto,
       edges: degree === undefined ? fullMesh(size) : randomMesh(size, degree, choices.stream('mesh')),
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
-      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness],
+      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness, liveness],
       liars,
       memo: options.memo ?? true,
       clocks: (index) => {
@@ -241,18 +244,14 @@ class Run {
   }
 
   private tellStory(): void {
-    const { line, happening: seen, action: done } = this.watch;
-    if (seen) this.witness.listeners.push(seen);
-    if (done) this.stage.onAction = done;
+    const { line } = this.watch;
     if (!line) return;
     const names = this.world.machines.map(({ name }) => name);
-    this.stage.onAction = (action) => {
-      done?.(action);
-      line({ atNs: this.now, node: '', what: actionText(action, names) });
-    };
+    const tell = (node: string, what: string): void => line({ atNs: this.now, node, what });
+    this.stage.watchers.push({ acts: (action) => tell('', actionText(action, names)) });
     this.witness.listeners.push((happening) => {
       const what = lineOf(happening);
-      if (what) line({ atNs: this.now, node: happening.node.name, what });
+      if (what) tell(happening.node.name, what);
     });
   }
 
@@ -370,6 +369,8 @@ class Run {
       deliveries: world.deliveriesSoFar,
       transactions: { submitted: this.stage.transactions, committed: this.txsCommitted },
       faults: faultsOf(this.stage),
+      labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),
+      liveness: this.liveness.closest,
       again: againLine(this.options, this.crypto),
     };
   }
@@ -395,9 +396,9 @@ function longer(scenario: Scenario, heights: number | undefined): Scenario {
   return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
 }
 
-/** Whether the play speaks of votes, proposals, numbered blocks or evidence, which only messages tell. */
-function needsWords({ act, holds, liars }: Scenario): boolean {
-  if (liars.length > 0) return true;
+/** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */
+function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {
+  if (liars.length > 0 || line || backstage) return true;
   const text = JSON.stringify([act, holds]);
   return /"does":"(proposes|prevotes|precommits|punishes)"|"block":/.test(text);
 }

@@ -1,10 +1,14 @@
 // What a run says when it is over: held or broken, by which promise, what happened on the way, and the digest that anyone can reproduce.
 
 import type { NodeEvent } from '../actors/turn.ts';
+import type { Closest } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
-import type { Action } from './scenario/play.ts';
-import type { Happening } from './scenario/witness.ts';
+import type { GhostChain } from './oracles/ghost.ts';
+import type { Scenario } from './scenario/play.ts';
+import type { Stage } from './scenario/stage.ts';
+import type { Witness } from './scenario/witness.ts';
+import type { World } from './world.ts';
 
 export interface NodeOutcome {
   readonly name: string;
@@ -34,6 +38,10 @@ export interface Verdict {
   readonly transactions: { readonly submitted: number; readonly committed: number };
   /** How often each fault happened, by name. */
   readonly faults: Readonly<Record<string, number>>;
+  /** How often each rule of the algorithm was seen at work, by its line in the paper and what it did. */
+  readonly labels: Readonly<Record<string, number>>;
+  /** The height that took most of its bound after trouble was over; null: none was promised and kept. */
+  readonly liveness: Closest | null;
   /** The line that reproduces it. */
   readonly again: string;
 }
@@ -46,15 +54,23 @@ export interface StoryLine {
   readonly what: string;
 }
 
+/** All that makes a run, for whoever watches closely: a picture. */
+export interface Backstage {
+  readonly play: Scenario;
+  readonly world: World;
+  readonly stage: Stage;
+  readonly witness: Witness;
+  readonly ghost: GhostChain;
+}
+
 /** What a caller may watch while a run goes on. */
 export interface RunWatch {
   readonly line?: (line: StoryLine) => void;
   readonly event?: (at: Machine, event: NodeEvent) => void;
-  /** What nodes do and what the play does, as data: what the lines are made of. */
-  readonly happening?: (happening: Happening) => void;
-  readonly action?: (action: Action) => void;
   /** Called now and then; `done` in 0..1 as far as it is known. */
   readonly progress?: (done: number, height: bigint) => void;
   /** Bytes of the trace as they are made: header first, then one frame per turn. */
   readonly trace?: (bytes: Uint8Array) => void;
+  /** Told before the run begins. */
+  readonly backstage?: (backstage: Backstage) => void;
 }

@@ -62,6 +62,8 @@ export class World {
   /** Called when a node published something, after the oracles. */
   listeners: ((at: Machine, event: NodeEvent) => void)[] = [];
   lostMail = 0;
+  /** How often each thing worth counting happened, by name: see `WorldAbout.reached`. */
+  readonly labels = new Map<string, number>();
   private readonly options: WorldOptions;
   private readonly verify: Verify;
   private readonly byId = new Map<PeerId, Machine>();
@@ -107,8 +109,20 @@ export class World {
         now: () => this.agenda.now,
         isHonest: (machine) => !liars.has(machine.name),
         verify: this.verify,
+        reached: (label) => void this.labels.set(label, (this.labels.get(label) ?? 0) + 1),
       });
       return oracle;
+    });
+    this.listenToArrivals();
+  }
+
+  private listenToArrivals(): void {
+    const listening = this.oracles.filter(({ heard }) => heard);
+    if (listening.length === 0) return;
+    this.network.carrier.arrivals.push((from, to, payloads) => {
+      const machine = this.byId.get(to);
+      if (!machine) return;
+      for (let i = 0; i < listening.length; i++) listening[i]?.heard?.(machine, from, payloads);
     });
   }
 

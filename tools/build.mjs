@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   readFileSync,
   renameSync,
@@ -48,6 +49,8 @@ try {
 // Written by hand, so tsc does not emit it; the declarations beside it speak of it.
 const platform = join('protocol', 'platform', 'platform.d.ts');
 copyFileSync(join(root, platform), join(fresh, platform));
+// The page of a picture is read as it stands, not imported.
+cpSync(join(root, 'runtime', 'cli', 'page'), join(fresh, 'runtime', 'cli', 'page'), { recursive: true });
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 writeFileSync(join(fresh, 'build-info.json'), `${JSON.stringify({ version, commit: commit() })}\n`);
 const cli = join(fresh, 'runtime', 'cli', 'nodecli.js');

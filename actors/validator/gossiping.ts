@@ -43,7 +43,7 @@ export function send(v: ValidatorState, to: readonly PeerId[], payloads: readonl
   v.does({ type: 'send', to, payloads: envelope });
 }
 
-function sendMessages(v: ValidatorState, view: PeerView, messages: readonly ConsensusMessage[]): void {
+export function sendMessages(v: ValidatorState, view: PeerView, messages: readonly ConsensusMessage[]): void {
   if (messages.length === 0) return;
   const step = roundStep(v.consensus, view, startedSeconds(v));
   const all = step ? [step, ...messages] : messages;
@@ -120,6 +120,7 @@ export function keepGossiping(v: ValidatorState): void {
 
 /** The height is decided: nobody needs what it was made of, but who asks. */
 export function restGossip(v: ValidatorState): void {
+  v.ticks = 0;
   if (v.gossipRuns === 'no') return;
   v.gossipRuns = 'no';
   v.does({ type: 'cancel', timer: 'gossip' });
@@ -141,21 +142,36 @@ function sayWhereWeStand(v: ValidatorState): void {
   }
 }
 
+/** Fewer peers than other validators: some of them we hear of through others only. */
+export function isFarFromSome({ consensus, views }: ValidatorState): boolean {
+  const others = consensus.validators.validators.length - (consensus.isValidator ? 1 : 0);
+  return views.size > 0 && views.size < others;
+}
+
 function gossip(v: ValidatorState): void {
   v.ticks++;
   const { config } = v.consensus;
   const ticksPerOffer = Number(config.reofferNs / config.gossipNs) || 1;
   const again = v.ticks % ticksPerOffer === 0;
+  const asks = isFarFromSome(v);
   for (const view of v.views.values()) {
     if (again) view.forgetUnconfirmed();
-    const messages = announce(v.consensus, view);
-    if (again) messages.push(...askForParts(v.consensus), ...claims(v.consensus));
-    // A vote is relayed a tick after it was announced: by then the peer has said if it has it.
-    if (v.ticks % 2 === 0 || again) messages.push(...offer(v.consensus, v.finished, view));
+    // Who asks says so what it has.
+    const messages = asks ? [] : announce(v.consensus, view);
+    if (again) messages.push(...askForParts(v.consensus), ...claim(v, view));
+    // A vote is relayed a tick after it was announced: by then the peer has said if it has it. Who asks need not be offered anything.
+    const isOffered = v.ticks % 2 === 0 && view.askedHeight + 1n < v.consensus.height;
+    if (isOffered || again) messages.push(...offer(v.consensus, v.finished, view));
     const step = again && messages.length === 0 ? roundStep(v.consensus, view, startedSeconds(v)) : null;
     if (step) send(v, [view.peer], [payloadOf(step)]);
     else sendMessages(v, view, messages);
   }
+}
+
+function claim(v: ValidatorState, view: PeerView): ConsensusMessage[] {
+  const claimed = claims(v.consensus);
+  if (claimed.length > 0) view.claimedHeight = v.consensus.height;
+  return claimed;
 }
 
 /** A height begins and peers are beyond it: said at once, so that they serve the next one, and do not wait for our next tick. */
@@ -167,10 +183,10 @@ export function tellThoseAhead(v: ValidatorState): void {
   }
 }
 
-/** Right now, whatever this peer lacks (it just said where it stands). */
-export function offerTo(v: ValidatorState, view: PeerView): void {
+/** Right now, whatever this peer lacks (it just said where it stands), after what it asked for by name. */
+export function offerTo(v: ValidatorState, view: PeerView, asked: readonly ConsensusMessage[] = []): void {
   if (v.mode !== 'consensus') return;
-  sendMessages(v, view, offer(v.consensus, v.finished, view));
+  sendMessages(v, view, [...asked, ...offer(v.consensus, v.finished, view)]);
 }
 
 // --- peers that are behind -------------------------------------------------------------------------------------------

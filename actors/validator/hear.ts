@@ -2,13 +2,15 @@
 
 import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
-import { hasBit as bit, bitArrayOf } from '../../protocol/bit-array.ts';
+import type { VoteTally } from '../../machines/consensus/votes.ts';
+import { bitArrayOf } from '../../protocol/bit-array.ts';
+import { equalPartSetHeaders } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
 import { decodeEvidenceList } from '../../protocol/wire/index.ts';
@@ -16,6 +18,7 @@ import type { Payload, PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
 import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
+import { isSigned } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 import { blockOf, messageOf, payloadOf } from './words.ts';
 
@@ -38,6 +41,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
     }
     hearMessage(v, view, payload, message);
   }
+  answer(v, view);
 }
 
 export function hearMessage(
@@ -89,6 +93,7 @@ function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
   const { channel, bytes } = payload;
   const record = encodeRecord({ type: 'heard', peer, channel, bytes });
   v.does({ type: 'append', log: 'consensus', record });
+  v.asking.learn();
 }
 
 // --- where a peer stands -----------------------------------------------------------------------------------------------
@@ -117,8 +122,6 @@ function tellMempool(v: ValidatorState, view: PeerView): void {
 
 function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vote): void {
   const { consensus } = v;
-  if (vote.height === consensus.height + 1n)
-    return keepForLater(v, view.peer, payload, { type: 'vote', vote });
   if (vote.height === consensus.height) {
     view.assumeHeight(vote.height);
     view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
@@ -134,6 +137,8 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
     }
     return;
   }
+  if (vote.height === consensus.height + 1n)
+    return keepForLater(v, view.peer, payload, { type: 'vote', vote });
   const { lastCommit } = consensus;
   if (vote.height !== consensus.height - 1n || !lastCommit || consensus.step !== 'newHeight') return;
   view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
@@ -160,7 +165,8 @@ function isTrue(v: ValidatorState, peer: PeerId, vote: Vote, validators: Validat
     v.score(peer, 'vote carries an extension, and extensions are not enabled');
     return false;
   }
-  if (v.config.verify(voter.publicKey, voteSignBytes(v.chain.chainId, vote), vote.signature)) return true;
+  const { memo, verify } = v.config;
+  if (isSigned(memo, verify, v.chain.chainId, voter.publicKey, vote)) return true;
   v.score(
     peer,
     `vote of validator ${vote.validatorIndex} at ${vote.height}/${vote.round} has a wrong signature`,
@@ -211,23 +217,48 @@ function hearMaj23(
   );
 }
 
+/** Whether the questions of this envelope are answered: when all of it is read, so that the answer leaves out what the peer has. */
+function isAnswered(v: ValidatorState, view: PeerView): boolean {
+  if (view.owed === null && view.mayAnswer(v.turn.monoNs, v.consensus.config.gossipNs)) view.owed = [];
+  return view.owed !== null;
+}
+
+function answer(v: ValidatorState, view: PeerView): void {
+  const { owed } = view;
+  if (owed === null) return;
+  view.owed = null;
+  offerTo(v, view, owed);
+}
+
 /** The peer says which votes for an id it has: what it lacks of them it gets, though it may have a conflicting vote. */
 function hearVoteSetBits(
   v: ValidatorState,
   view: PeerView,
   message: Extract<ConsensusMessage, { type: 'vote-set-bits' }>,
 ): void {
+  const { height, round, voteType, blockId } = message;
   const { consensus } = v;
-  const round = message.height === consensus.height ? consensus.rounds.get(message.round) : undefined;
-  if (!round || !view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
-  const tally = message.voteType === PREVOTE ? round.prevotes : round.precommits;
-  const votes = tally.votesFor(message.blockId) ?? [];
-  const lacking = votes.filter((vote, i): vote is Vote => vote !== undefined && !bit(message.votes, i));
-  send(
-    v,
-    [view.peer],
-    lacking.map((vote) => payloadOf({ type: 'vote', vote })),
-  );
+  if (height === consensus.height) {
+    view.assumeHeight(height);
+    if (view.claimedHeight !== height) view.askedHeight = height;
+  }
+  const tally = tallyOf(v, height, round, voteType);
+  if (!tally || !isAnswered(v, view)) return;
+  const votes = tally.votesFor(blockId) ?? [];
+  for (const vote of view.takeLacking(height, round, voteType, votes, message.votes, tally.votes.length))
+    view.owed?.push({ type: 'vote', vote });
+}
+
+/** Where votes of this kind are counted: of our height, or the precommits that decided the one before. */
+function tallyOf(v: ValidatorState, height: bigint, number: number, type: number): VoteTally | null {
+  const { consensus } = v;
+  if (height === consensus.height) {
+    const round = consensus.rounds.get(number);
+    return (type === PREVOTE ? round?.prevotes : round?.precommits) ?? null;
+  }
+  const { lastCommit } = consensus;
+  const isLast = height === consensus.height - 1n && type === PRECOMMIT && lastCommit?.round === number;
+  return isLast ? lastCommit.precommits : null;
 }
 
 /** The peer says which parts of a block it has: it gets the others now, or, from behind, when it is served next. */
@@ -239,9 +270,12 @@ function hearValidBlock(
   const { consensus } = v;
   if (message.height === consensus.height) view.assumeHeight(message.height);
   if (message.height > consensus.height || message.height !== view.height || !message.have) return;
-  if (!view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
+  const isHere = message.height === consensus.height;
+  if (isHere ? !isAnswered(v, view) : !view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
   view.hasParts(message.parts, message.have);
-  if (message.height === consensus.height) offerTo(v, view);
+  // Who counts the parts of a proposal has seen it, or what two thirds said of it.
+  for (const { blockId } of (isHere && consensus.rounds.get(message.round)?.proposals) || [])
+    if (equalPartSetHeaders(blockId.parts, message.parts)) view.takeProposal(message.round, blockId);
 }
 
 // --- proposals and parts -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Pure results that nodes of one process may share: requests made of a block, and the state that follows from it. Same values, made once.
+// Pure results that nodes of one process may share: who signed a vote, requests made of a block, the state that follows from it. Made once.
 // Keys are immutable values by identity and bytes by content, so a run without this memory does the same (`ValidatorConfig.memo`).
 
 import type {
@@ -10,7 +10,9 @@ import type {
 import { equalBytes } from '../../protocol/bytes.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
-import type { Block, BlockId, ChainState, ValidatorSet } from '../../protocol/types.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import type { Verify } from '../../protocol/signatures.ts';
+import type { Block, BlockId, ChainState, PublicKey, ValidatorSet, Vote } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
 import { encodeChainState } from '../../protocol/wire/index.ts';
 
@@ -78,6 +80,30 @@ export function sharedStart(memo: boolean, state: ChainState): ChainState {
   if (starts.length >= STARTS_REMEMBERED) starts.shift();
   starts.push({ state, bytes });
   return state;
+}
+
+interface Signed {
+  readonly verify: Verify;
+  readonly chainId: string;
+  readonly key: PublicKey;
+}
+
+/** Votes that were found to be signed: who shares a payload shares its vote. */
+const signed = new WeakMap<Vote, Signed>();
+
+/** Whether this key signed this vote on this chain. */
+export function isSigned(
+  memo: boolean,
+  verify: Verify,
+  chainId: string,
+  key: PublicKey,
+  vote: Vote,
+): boolean {
+  const known = memo ? signed.get(vote) : undefined;
+  if (known && known.verify === verify && known.chainId === chainId && known.key === key) return true;
+  if (!verify(key, voteSignBytes(chainId, vote), vote.signature)) return false;
+  if (memo) signed.set(vote, { verify, chainId, key });
+  return true;
 }
 
 interface Requests {

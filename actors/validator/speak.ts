@@ -34,6 +34,7 @@ import {
 } from '../../protocol/types.ts';
 import { encodeBlock } from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
+import { restAsking } from './asking.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellThoseAhead } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
@@ -115,6 +116,7 @@ function carryOut(v: ValidatorState, said: Said): boolean {
       return false;
     case 'height-begins':
       restGossip(v);
+      restAsking(v);
       scheduleStart(v);
       tellThoseAhead(v);
       return true;

@@ -1,6 +1,7 @@
 // What one validator actor owns: its chain, its consensus, its peers, its asks to other actors, and the effects of the turn under way.
 
 import { History } from '../../machines/chain/history.ts';
+import { Asking } from '../../machines/consensus/asking.ts';
 import { Consensus, type Said } from '../../machines/consensus/consensus.ts';
 import type { Finished } from '../../machines/consensus/gossip.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
@@ -87,7 +88,9 @@ export class ValidatorState {
   readonly timers = new Map<string, string | null>();
   /** At which pace the gossip timer runs. */
   gossipRuns: 'no' | 'slow' | 'fast' = 'no';
+  /** Gossip ticks of this height. */
   ticks = 0;
+  readonly asking = new Asking();
   startedNs = 0n;
   /** When the last height was decided, on the monotonic clock. */
   commitNs = 0n;

@@ -21,6 +21,7 @@ import {
 import { decodeWith } from '../../protocol/words.ts';
 import { type ValidatorMail, validatorMail } from '../mail.ts';
 import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
+import { keepAsking, onAskTick } from './asking.ts';
 import type { ValidatorConfig } from './config.ts';
 import { execute, heightStart, onCommitted, onFinalized, tellMempool } from './execute.ts';
 import { gossipEvidence, greet, keepGossiping, onGossipTick, onReadForPeer } from './gossiping.ts';
@@ -163,6 +164,7 @@ function receive(v: ValidatorState, mail: ValidatorMail, turn: Turn): readonly E
     settle(v);
   }
   keepGossiping(v);
+  keepAsking(v);
   return v.end();
 }
 
@@ -207,6 +209,7 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
 
 function onTimer(v: ValidatorState, timer: string): void {
   if (timer === 'gossip') return onGossipTick(v);
+  if (timer === 'ask') return onAskTick(v);
   if (timer === 'evidence') {
     v.fired('evidence');
     return gossipEvidence(v);

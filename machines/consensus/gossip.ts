@@ -1,17 +1,28 @@
 // What to tell one peer now: the proposals, parts and votes of the heights we can speak of that it lacks (spec 5.11), within a bound.
 
-import { bitArrayOf } from '../../protocol/bit-array.ts';
+import { bitArrayOf, bitArrayWhere } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { type BlockId, type Part, PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
+import {
+  type BlockId,
+  NIL_BLOCK_ID,
+  type Part,
+  PRECOMMIT,
+  PREVOTE,
+  type Vote,
+  type VoteType,
+} from '../../protocol/types.ts';
 import type { BlockEntry } from './blocks.ts';
 import { STEP_NUMBER } from './chart.ts';
 import type { Consensus } from './consensus.ts';
 import type { PeerView } from './peers.ts';
+import type { VoteTally } from './votes.ts';
 
 /** Votes in one offer: the largest set that one envelope should carry. */
 const VOTES_PER_OFFER_MAX = 256;
 /** Parts in one offer: 64 of 64 KiB each. */
 const PARTS_PER_OFFER_MAX = 64;
+/** Ids that an ask speaks of, per kind of vote: a block, nil, and what an equivocating proposer made besides. */
+const IDS_PER_ASK_MAX = 3;
 
 /** The height before ours, kept so that a peer one behind can finish it. */
 export interface Finished {
@@ -162,6 +173,49 @@ export function announce(consensus: Consensus, view: PeerView): ConsensusMessage
     }
   }
   return out;
+}
+
+/** What we have in this round, so that the peer answers with the rest; even when it is nothing. */
+export function ask(consensus: Consensus): ConsensusMessage[] {
+  const out: ConsensusMessage[] = [];
+  const { height, round: number } = consensus;
+  const round = consensus.rounds.get(number);
+  if (!round) return out;
+  for (const entry of consensus.blocks.all()) {
+    const { parts } = entry.id;
+    // Of one that is on its way we would get everything a second time.
+    if (!entry.parts.isComplete) continue;
+    const have = bitArrayWhere(parts.total, () => true);
+    const isCommit = consensus.decision !== null;
+    out.push({ type: 'new-valid-block', height, round: number, parts, have, isCommit });
+  }
+  out.push(...bitsOf(consensus, PREVOTE, round.prevotes), ...bitsOf(consensus, PRECOMMIT, round.precommits));
+  if (out.length === 0) out.push(bitsFor(consensus, PREVOTE, round.prevotes, NIL_BLOCK_ID));
+  return out;
+}
+
+const bitsOf = (consensus: Consensus, voteType: VoteType, tally: VoteTally): ConsensusMessage[] =>
+  tally
+    .ids()
+    .slice(0, IDS_PER_ASK_MAX)
+    .map((id) => bitsFor(consensus, voteType, tally, id));
+
+function bitsFor(
+  consensus: Consensus,
+  voteType: VoteType,
+  tally: VoteTally,
+  blockId: BlockId,
+): ConsensusMessage {
+  const have = tally.votesFor(blockId) ?? [];
+  const votes = bitArrayWhere(tally.votes.length, (i) => have[i] !== undefined);
+  return {
+    type: 'vote-set-bits',
+    height: consensus.height,
+    round: consensus.round,
+    voteType,
+    blockId,
+    votes,
+  };
 }
 
 /** Two thirds named a block that we do not have whole: peers that have its parts should send them. */

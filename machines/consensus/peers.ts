@@ -1,6 +1,8 @@
 // What each peer has, is being sent, and was told: so that gossip offers what is missing, once, and never floods in circles (spec 5.11).
 
+import { indexesOf } from '../../protocol/bit-array.ts';
 import { byteKey } from '../../protocol/bytes.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, BlockId, Part, PartSetHeader, Vote } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
 
@@ -51,6 +53,12 @@ export class PeerView {
   private votes = new Map<number, Marks>();
   private parts = new Map<string, Marks>();
   private proposals = new Map<string, number>();
+  /** The last height at which it asked for what it lacks: who asks is answered, and not offered anything on a tick. */
+  askedHeight = -1n;
+  /** The last height at which we claimed two thirds: its bits of that height answer us, and ask nothing. */
+  claimedHeight = -1n;
+  /** What the questions of the envelope under way are answered with; null: it asks nothing. */
+  owed: ConsensusMessage[] | null = null;
   private answers = 0;
   private answersSinceNs = -1n;
 
@@ -121,6 +129,35 @@ export class PeerView {
       missing.push(vote);
     }
     return missing;
+  }
+
+  /**
+   * The peer says which votes for one id it has: those that it lacks; marks them sent. When it asks, what it is being sent is left out;
+   * when it answers our claim, it is sent again at once.
+   */
+  takeLacking(
+    height: bigint,
+    round: number,
+    type: number,
+    votes: readonly (Vote | undefined)[],
+    have: BitArray,
+    validators: number,
+  ): Vote[] {
+    const lacking: Vote[] = [];
+    const marks = this.voteMarks(height, round, type, validators);
+    if (!marks) return lacking;
+    const onTheWay = this.claimedHeight === height ? 0 : SENT;
+    const has = new Uint8Array(validators);
+    for (const index of indexesOf(have)) has[index] = HAS;
+    for (let i = 0; i < validators; i++) {
+      const vote = votes[i];
+      if (has[i] === HAS) marks[i] = (marks[i] as number) | HAS;
+      else if (vote && ((marks[i] as number) & onTheWay) === 0) {
+        marks[i] = SENT; // it may have another vote of this validator
+        lacking.push(vote);
+      }
+    }
+    return lacking;
   }
 
   /** Indexes of these votes that the peer does not have and was not told of; marks them told. */

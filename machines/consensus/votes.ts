@@ -71,6 +71,13 @@ export class VoteTally {
     return this.buckets.get(blockIdKey(blockId))?.votes;
   }
 
+  /** What has been voted for (nil has an empty hash), in the order in which it first was. */
+  ids(): BlockId[] {
+    const ids: BlockId[] = [];
+    for (const { blockId, sum } of this.buckets.values()) if (sum > 0n) ids.push(blockId);
+    return ids;
+  }
+
   sumFor(blockId: BlockId): bigint {
     return this.buckets.get(blockIdKey(blockId))?.sum ?? 0n;
   }

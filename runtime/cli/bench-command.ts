@@ -4,7 +4,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { profileStages } from './bench-stages.ts';
-import { type BenchNet, BenchRun, type Held, heightsPerSecond, held, voteArrivals } from './bench-world.ts';
+import {
+  type BenchNet,
+  BenchRun,
+  type Held,
+  heightsPerSecond,
+  held,
+  type Traffic,
+  traffic,
+} from './bench-world.ts';
 import { bytesName, grouped } from './telling.ts';
 import { EXIT, type Exit } from './usage.ts';
 
@@ -55,7 +63,7 @@ const QUICK: Readonly<Record<number, Range>> = {
   4: { from: 200, to: 1200, repetitions: 1 },
   10: { from: 20, to: 120, repetitions: 1 },
   30: { from: 2, to: 22, repetitions: 1 },
-  100: { from: 1, to: 4, repetitions: 1 },
+  100: { from: 2, to: 5, repetitions: 1 },
 };
 
 export function benchCommand(flags: BenchFlags): Exit {
@@ -82,6 +90,7 @@ class Bench {
 
   measure() {
     const byValidators: Record<string, ByCrypto<number>> = {};
+    const counted: Record<string, ReturnType<Bench['counted']>> = {};
     const spread: Record<string, ByCrypto<Figure>> = {};
     for (const validators of [4, 10, 30, 100]) {
       const figures = this.both((crypto) => this.figure({ ...PLAIN, validators, crypto }));
@@ -90,14 +99,12 @@ class Bench {
         sim: figures.sim.heightsPerSecond,
         ed25519: figures.ed25519.heightsPerSecond,
       };
+      counted[validators] = this.counted(validators, figures);
     }
-    this.tell('what a height is made of');
-    const arrivals = voteArrivals(this.net(PLAIN), this.flags.quick ? 50 : 500);
     return {
       heightsPerSecond: byValidators[4] as ByCrypto<number>,
       heightsPerSecondByValidators: byValidators,
-      deliveriesPerHeight: rounded(arrivals.deliveriesPerHeight),
-      voteArrivalsPerNode: rounded(arrivals.perNode),
+      trafficByValidators: counted,
       heightsPerSecondWithTenTransactions: this.both((crypto) => this.tenTransactions(crypto)),
       microsecondsPerHeightByStage: this.both((crypto) => this.stages(crypto)),
       spread,
@@ -140,6 +147,20 @@ class Bench {
       least: rounded(found[0] ?? 0),
       most: rounded(found.at(-1) ?? 0),
       repetitions: found.length,
+    };
+  }
+
+  private counted(validators: number, figures: ByCrypto<Figure>) {
+    this.tell(`${validators} validators: what a height is made of`);
+    const { from, to } = QUICK[validators] as Range;
+    const found: Traffic = traffic(this.net({ ...PLAIN, validators }), from, to);
+    const perMessage = ({ heightsPerSecond }: Figure): number =>
+      rounded(1e6 / heightsPerSecond / found.channelMessagesPerHeight);
+    return {
+      deliveriesPerHeight: rounded(found.deliveriesPerHeight),
+      channelMessagesPerHeight: rounded(found.channelMessagesPerHeight),
+      voteArrivalsPerNode: Math.round(found.voteArrivalsPerNode * 100) / 100,
+      microsecondsPerChannelMessage: { sim: perMessage(figures.sim), ed25519: perMessage(figures.ed25519) },
     };
   }
 
@@ -212,10 +233,14 @@ function linesOf(report: Report): string[] {
   }
   const ten = report.heightsPerSecondWithTenTransactions;
   lines.push(`  with 10 transactions a block: sim-crypto ${ten.sim}, ed25519 ${ten.ed25519}`);
-  lines.push(
-    `a height of 4 validators: ${report.deliveriesPerHeight} deliveries, ` +
-      `${report.voteArrivalsPerNode} votes reach a node`,
-  );
+  for (const [validators, found] of Object.entries(report.trafficByValidators)) {
+    const { sim, ed25519 } = found.microsecondsPerChannelMessage;
+    lines.push(
+      `a height of ${validators} validators: ${found.deliveriesPerHeight} deliveries, ` +
+        `${found.channelMessagesPerHeight} channel messages of ${sim} us (ed25519 ${ed25519} us); ` +
+        `a vote reaches a node ${found.voteArrivalsPerNode} times`,
+    );
+  }
   for (const crypto of CRYPTOS) {
     const stages = Object.entries(report.microsecondsPerHeightByStage[crypto]);
     lines.push(

@@ -2,16 +2,14 @@
 // what is read from them while they run.
 
 import { utf8Encode } from '#platform';
-import { validatorMail } from '../../actors/mail.ts';
 import type { KeyValue } from '../../actors/turn.ts';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { must } from '../../protocol/refusal.ts';
-import { decodeWith, Reader } from '../../protocol/words.ts';
 import { makeCast, randomMesh } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
 import { allOracles } from '../../sim/oracles/index.ts';
-import { World, type WorldOptions } from '../../sim/world.ts';
+import { World } from '../../sim/world.ts';
 import { CliError, EXIT } from './usage.ts';
 
 export interface BenchNet {
@@ -39,7 +37,7 @@ export class BenchRun {
   private readonly atHeight = new Map<number, number>();
   committedTxs = 0;
 
-  constructor(net: BenchNet, onTurn?: WorldOptions['onTurn']) {
+  constructor(net: BenchNet) {
     this.net = net;
     const cast = makeCast({ powers: Array.from({ length: net.validators }, () => 10n) });
     const choices = new Choices({ seed: net.seed }, 'forget');
@@ -53,7 +51,6 @@ export class BenchRun {
       ...(net.validators > FULL_MESH_MAX && {
         edges: randomMesh(net.validators, MESH_DEGREE, choices.stream('bench/mesh')),
       }),
-      ...(onTurn && { onTurn }),
     });
     this.world.listeners.push((at, event) => {
       if (event.type !== 'committed') return;
@@ -110,34 +107,38 @@ export function heightsPerSecond(
   return ((to - from) / ms) * 1000;
 }
 
-/** Vote messages that reach a node, per node and height; again for every peer that sends the same one. */
-export function voteArrivals(
-  net: BenchNet,
-  heights: number,
-): { perNode: number; deliveriesPerHeight: number } {
-  let votes = 0;
-  const run = new BenchRun(net, (_, { kind, actor, input }) => {
-    if (kind === 'turn' && actor === 'validator') votes += votesIn(input);
-  });
-  run.runTo(2);
-  votes = 0;
-  const before = run.world.deliveriesSoFar;
-  run.runTo(2 + heights);
-  const deliveries = run.world.deliveriesSoFar - before;
-  return { perNode: votes / heights / net.validators, deliveriesPerHeight: deliveries / heights };
+/** What nodes say to each other in a height, counted. */
+export interface Traffic {
+  readonly deliveriesPerHeight: number;
+  /** Over all nodes; an envelope carries one or more. */
+  readonly channelMessagesPerHeight: number;
+  /** How often a vote reaches a node that it reaches at all. */
+  readonly voteArrivalsPerNode: number;
 }
 
-function votesIn(input: Uint8Array): number {
-  const r = new Reader(input);
-  r.u8();
-  r.text();
-  r.i64();
-  r.i64();
-  const draws = r.u32();
-  for (let i = 0; i < draws; i++) r.u32();
-  const message = decodeWith(validatorMail, input.slice(r.at));
-  if (message?.type !== 'heard') return 0;
-  return message.payloads.filter(({ channel }) => channel === CHANNEL_VOTE).length;
+export function traffic(net: BenchNet, from: number, to: number): Traffic {
+  const run = new BenchRun(net);
+  const { world } = run;
+  run.runTo(from);
+  const before = world.deliveriesSoFar;
+  let messages = 0;
+  let votes = 0;
+  const reached = new Set<string>();
+  world.network.rule = (_, peer, payloads) => {
+    messages += payloads.length;
+    for (const { channel, bytes } of payloads) {
+      if (channel !== CHANNEL_VOTE) continue;
+      votes++;
+      reached.add(`${peer} ${byteKey(bytes)}`);
+    }
+    return 'pass';
+  };
+  run.runTo(to);
+  return {
+    deliveriesPerHeight: (world.deliveriesSoFar - before) / (to - from),
+    channelMessagesPerHeight: messages / (to - from),
+    voteArrivalsPerNode: votes / reached.size,
+  };
 }
 
 export interface Held {

@@ -2,14 +2,19 @@
 // answers each with a line.
 
 import { createInterface } from 'node:readline';
+import type { CrashesJob } from './crashes-job.ts';
 import type { Job } from './job.ts';
 import type { ShrinkJob } from './shrink-job.ts';
 
 process.env['NODE_ENV'] ??= 'production';
 const { performJob } = await import('./job.ts');
+const { performCrashes } = await import('./crashes-job.ts');
 const { performShrink } = await import('./shrink-job.ts');
 
-const answerOf = (job: Job | ShrinkJob): unknown => ('shrink' in job ? performShrink(job) : performJob(job));
+const answerOf = (job: Job | CrashesJob | ShrinkJob): unknown => {
+  if ('grid' in job) return performCrashes(job);
+  return 'shrink' in job ? performShrink(job) : performJob(job);
+};
 
 for await (const line of createInterface({ input: process.stdin })) {
   if (line !== '') process.stdout.write(`${JSON.stringify(answerOf(JSON.parse(line)))}\n`);

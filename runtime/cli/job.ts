@@ -3,11 +3,12 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { runScenario } from '../../sim/run.ts';
-import { playNamed } from './play-file.ts';
+import { playAtOnce } from './play-file.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit } from './usage.ts';
 
 export interface Job {
+  /** Its name, or a JSON file. */
   readonly play: string;
   readonly seed: string;
   readonly crypto?: 'sim' | 'ed25519';
@@ -33,7 +34,7 @@ export function performJob(job: Job): JobResult {
   const startedMs = performance.now();
   const trace = job.trace === undefined ? null : openTrace(job.trace);
   try {
-    const verdict = runScenario(playNamed(job.play), {
+    const verdict = runScenario(playAtOnce(job.play), {
       seed: job.seed,
       commit: buildCommit(),
       ...(job.crypto && { crypto: job.crypto }),

@@ -15,19 +15,26 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { CliError, EXIT, packageFolder, whyNot } from './usage.ts';
 
-export interface Patch {
-  /** Of the file that the patch was read from. */
-  readonly id: string;
-  readonly name: string;
+export interface Edit {
   /** A file of `dist`. */
   readonly file: string;
   /** Stands exactly once in it. */
   readonly find: string;
   readonly replace: string;
+}
+
+export interface Patch {
+  /** Of the file that the patch was read from. */
+  readonly id: string;
+  readonly name: string;
+  /** In this order. Several where a promise is kept twice, and a bug must break both. */
+  readonly edits: readonly Edit[];
   /** What is wrong with it, or what it breaks. */
   readonly why: string;
   /** Oracles that are expected to find it (mutants). */
   readonly oracles: readonly string[];
+  /** It changes nothing that anybody was promised: no oracle may find it (mutants). */
+  readonly isHarmless: boolean;
   /** It only shows between engines of these versions (leaks). */
   readonly engines: readonly number[];
 }
@@ -50,24 +57,38 @@ export function patchOf(path: string): Patch {
   } catch (error) {
     throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
   }
-  const text = (field: string): string => {
-    const found = value[field];
-    if (typeof found !== 'string') throw new CliError(`the patch ${path}: ${field} must be text`);
+  const textIn = (holder: Record<string, unknown>, field: string, place = ''): string => {
+    const found = holder[field];
+    if (typeof found !== 'string') throw new CliError(`the patch ${path}: ${place}${field} must be text`);
     return found;
   };
+  const text = (field: string): string => textIn(value, field);
   const list = <T>(field: string): readonly T[] => {
     const found = value[field] ?? [];
     if (!Array.isArray(found)) throw new CliError(`the patch ${path}: ${field} must be a list`);
     return found as T[];
   };
+  const editOf = (holder: unknown, place: string): Edit => {
+    if (typeof holder !== 'object' || holder === null)
+      throw new CliError(`the patch ${path}: ${place} must be an object with file, find and replace`);
+    const field = (name: string): string =>
+      textIn(holder as Record<string, unknown>, name, place && `${place}.`);
+    return { file: field('file'), find: field('find'), replace: field('replace') };
+  };
+  if (value['edits'] !== undefined && value['file'] !== undefined)
+    throw new CliError(`the patch ${path}: it has edits, so its file, find and replace go in there`);
+  const edits =
+    value['edits'] === undefined
+      ? [editOf(value, '')]
+      : list<unknown>('edits').map((each, i) => editOf(each, `edits[${i}]`));
+  if (edits.length === 0) throw new CliError(`the patch ${path}: edits must not be empty`);
   return {
     id: basename(path, '.json'),
     name: text('name'),
-    file: text('file'),
-    find: text('find'),
-    replace: text('replace'),
+    edits,
     why: text('why'),
     oracles: list<string>('oracles'),
+    isHarmless: value['isHarmless'] === true,
     engines: list<number>('engines'),
   };
 }
@@ -90,14 +111,14 @@ export async function withPatchedBuild<T>(
       existsSync(join(path, 'xstate')),
     );
     if (modules) symlinkSync(modules, join(folder, 'node_modules'), 'dir');
-    if (patch) apply(patch, dist);
+    for (const edit of patch?.edits ?? []) apply(patch?.id ?? '', edit, dist);
     return await use(dist);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function apply({ id, file, find, replace }: Patch, dist: string): void {
+function apply(id: string, { file, find, replace }: Edit, dist: string): void {
   const path = join(dist, file);
   if (!existsSync(path))
     throw new CliError(`the patch ${id} no longer applies: there is no dist/${file}`, EXIT.violated);

@@ -23,6 +23,10 @@ export function playNamed(name: string): Play {
   throw new CliError(`there is no scenario "${name}": ${hint}`);
 }
 
+/** What needs no module to be loaded: a play by name, or a JSON file. */
+export const playAtOnce = (nameOrFile: string): Play =>
+  extname(nameOrFile) === '.json' ? playOfJson(nameOrFile, resolve(nameOrFile)) : playNamed(nameOrFile);
+
 export async function loadPlay(nameOrFile: string): Promise<Play> {
   const extension = extname(nameOrFile);
   if (!EXTENSIONS.includes(extension)) return playNamed(nameOrFile);

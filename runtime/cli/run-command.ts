@@ -3,10 +3,12 @@
 import { plays } from '../../scenarios/index.ts';
 import type { Cast } from '../../sim/cast.ts';
 import { explainRun } from '../../sim/explain/explain.ts';
+import { PictureCollector } from '../../sim/picture/collector.ts';
 import { type RunOptions, runScenario } from '../../sim/run.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
+import { PageFile } from './picture-page.ts';
 import { loadPlay, usualSeedOf } from './play-file.ts';
 import { Columns, explanationLines, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName } from './telling.ts';
@@ -20,6 +22,7 @@ export interface RunFlags {
   readonly story?: boolean;
   readonly quiet?: boolean;
   readonly trace?: string;
+  readonly html?: string;
   readonly genesis?: string;
   readonly keys?: string;
   readonly crypto?: string;
@@ -51,6 +54,8 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const cast = castFor(play, flags);
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
+  const page = flags.html === undefined ? null : new PageFile(flags.html);
+  const collector = page && new PictureCollector();
   const options: RunOptions = {
     seed,
     memo: flags.memo,
@@ -60,10 +65,11 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     ...(cast && { cast }),
   };
   const startedMs = performance.now();
-  const watch = watchOf(flags, bar, trace);
+  const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
   const verdict = asTyped(runScenario(play, { ...options, watch }), nameOrFile, flags);
   const wallMs = performance.now() - startedMs;
   trace?.close();
+  const pageBytes = collector ? page?.write(collector.picture(verdict)) : undefined;
   bar.clear();
   const explanation = verdict.holds ? null : explainRun(play, options);
   if (flags.json) print(toJson(explanation ? { ...verdict, explanation } : verdict));
@@ -71,6 +77,7 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   if (explanation && !flags.json && !flags.quiet)
     for (const line of explanationLines(explanation)) print(line);
   if (trace && !flags.json) print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}`);
+  if (page && !flags.json) print(`  picture       ${page.path}, ${bytesName(pageBytes ?? 0)}`);
   return verdict.holds ? EXIT.holds : EXIT.violated;
 }
 

@@ -42,6 +42,7 @@ function addRuns(sim: Command): void {
     .option('--story', 'tell every vote, not only the heights and what disturbs them')
     .option('--quiet', 'only the verdict')
     .option('--trace <file>', 'write every turn of every node to this file')
+    .option('--html <file>', 'draw the run: lanes, messages and faults as one HTML page')
     .option('--genesis <file>', 'perform it with the validators of this genesis ...')
     .option('--keys <dir>', '... whose priv_validator_key.json files are below this folder')
     .option('--crypto <kind>', 'sim (signatures from a hash) or ed25519; default: what the scenario says')
@@ -91,6 +92,18 @@ function addProofs(sim: Command): void {
     )
     .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
   sim
+    .command('crashes')
+    .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
+    .option('--heights <n>', 'of the life without a crash', '20')
+    .option('--validators <n>', 'how many', '4')
+    .option('--nodes <names>', 'whose lives: v0,v1 or all', 'v0')
+    .option('--workers <n>', 'processes', '2')
+    .option('--seed <seed>', 'of every run', '1')
+    .option('--only <point>', 'one point, as v0/append/consensus/17/torn/5, or all that begin so')
+    .option('--save <file>', 'with --only: write the scenario of the (first) point to this .json file')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./crashes-command.ts')).crashesCommand));
+  sim
     .command('bench')
     .description('heights per second, and where the time goes')
     .option('--json', 'as JSON')
@@ -108,6 +121,7 @@ function addProofs(sim: Command): void {
     .description('plants bugs in copies of the build and tells which oracle found each, at which seed')
     .option('--seeds <n>', 'at most so many seeds per bug', '500')
     .option('--only <id>', 'one of them')
+    .option('--triggers', 'the smallest play that shows each: it must hold on the healthy build only')
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./mutants-command.ts')).mutantsCommand));
 }

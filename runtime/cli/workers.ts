@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { CrashesJob, CrashesResult } from './crashes-job.ts';
 import type { Job, JobResult } from './job.ts';
 import type { ShrinkJob, ShrinkResult } from './shrink-job.ts';
 import { cliFolder } from './usage.ts';
@@ -45,11 +46,15 @@ export class Worker {
     return this.ask(job) as Promise<JobResult>;
   }
 
+  crashes(job: CrashesJob): Promise<CrashesResult> {
+    return this.ask(job) as Promise<CrashesResult>;
+  }
+
   shrink(job: ShrinkJob): Promise<ShrinkResult> {
     return this.ask(job) as Promise<ShrinkResult>;
   }
 
-  private ask(job: Job | ShrinkJob): Promise<unknown> {
+  private ask(job: Job | CrashesJob | ShrinkJob): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.child.exitCode !== null) {
         reject(new Error(`a worker failed: it ended before. ${this.complaints}`));

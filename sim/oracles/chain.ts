@@ -89,6 +89,7 @@ export const chainOracle =
       });
       validity(at, block, bytes);
       times(at, block);
+      for (const told of ghost.onBlock) told(at, block);
       forgetBlock(Number(height) - BLOCKS_KEPT);
     };
 

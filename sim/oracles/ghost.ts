@@ -5,8 +5,9 @@ import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import type { PublicKey, ValidatorUpdate } from '../../protocol/types.ts';
+import type { Block, PublicKey, ValidatorUpdate } from '../../protocol/types.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
+import type { Machine } from '../machine.ts';
 
 export interface GhostValidator {
   /** Hex. */
@@ -138,6 +139,8 @@ const SETS_KEPT = 16;
 export class GhostChain {
   readonly chainId: string;
   readonly genesisTimeNs: bigint;
+  /** Told of every block of the chain once, in order: when the first honest node stores it. */
+  readonly onBlock: ((at: Machine, block: Block) => void)[] = [];
   private readonly sets = new Map<number, GhostSet>();
   private readonly seen = new Set<number>();
 

@@ -2,8 +2,13 @@
 
 import type { OracleMaker } from '../oracle.ts';
 import { chainOracle } from './chain.ts';
+import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
 import { hygiene } from './hygiene.ts';
+import { justifiedSends } from './justified.ts';
+import { lightClient } from './light.ts';
+import { mempoolOracle } from './mempool.ts';
+import { resourceBounds } from './resources.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
 
 export interface OraclesOfRun {
@@ -15,5 +20,18 @@ export interface OraclesOfRun {
 export function allOracles(genesisText: string): OraclesOfRun {
   const ghost = new GhostChain(genesisText);
   const chain: OracleMaker = (report, about) => chainOracle(ghost, about.verify)(report, about);
-  return { ghost, makers: [voteUniqueness, lockLemma(ghost), chain, hygiene] };
+  return {
+    ghost,
+    makers: [
+      voteUniqueness,
+      lockLemma(ghost),
+      justifiedSends(ghost),
+      evidenceOracle(ghost),
+      lightClient(ghost),
+      mempoolOracle(ghost),
+      chain,
+      resourceBounds,
+      hygiene,
+    ],
+  };
 }

@@ -108,7 +108,7 @@ const state = tagged('is', {
   'weaker-than': { who: nodeName, power: whole },
 });
 
-const how = oneOf(['clean', 'lose', 'drawn']);
+const how = oneOf(['clean', 'lose', 'half', 'drawn']);
 const kinds = [
   'proposals',
   'parts',
@@ -236,7 +236,13 @@ const scenarioCheck = object({
   }),
   act: maybe(listOf(directive)),
   load: maybe(
-    object({ perSecond: maybe(positive), perBlock: maybe(positive), count: maybe(whole), size: whole }),
+    object({
+      perSecond: maybe(positive),
+      perBlock: maybe(positive),
+      count: maybe(whole),
+      copies: maybe(whole),
+      size: whole,
+    }),
   ),
   holds: maybe(listOf(claim)),
   ends: ending,

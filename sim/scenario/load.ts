@@ -57,6 +57,6 @@ export class Loader {
   private give(machine: Machine): void {
     const key = `t${this.made}=`;
     const tx = utf8Encode(key + 'x'.repeat(Math.max(1, this.load.size - key.length)));
-    if (this.stage.submit(machine.name as NodeName, tx)) this.made++;
+    if (this.stage.submit(machine.name as NodeName, tx, this.load.copies)) this.made++;
   }
 }

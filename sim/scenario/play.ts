@@ -207,6 +207,8 @@ export interface Load {
   readonly perBlock?: number;
   /** So many in all; not given: until the end. */
   readonly count?: number;
+  /** Each is given to so many nodes; not given: to one, which may take it to its grave. */
+  readonly copies?: number;
   /** Bytes of each. */
   readonly size: number;
 }

@@ -17,6 +17,13 @@ const AFTERWARDS_NS = 1_000;
 
 type Armed = CrashPoint & { readonly how: CrashHow; readonly restartMs: number | undefined; left: number };
 
+export interface StageWatcher {
+  /** An action is about to be carried out. */
+  acts?(action: Action): void;
+  /** A node stands still, or goes on. */
+  paused?(machine: Machine, isPaused: boolean): void;
+}
+
 export class Stage {
   readonly world: World;
   readonly rules: RuleBook;
@@ -28,8 +35,8 @@ export class Stage {
   /** When the last action was carried out, or a node died or came back by one. */
   changedAt = 0;
   transactions = 0;
-  /** Said as it happens, for the story. */
-  onAction: ((action: Action) => void) | null = null;
+  /** Told as it happens: the story, a picture. */
+  readonly watchers: StageWatcher[] = [];
   private readonly usual: LinkSettings;
   private readonly armed = new Map<Machine, Armed[]>();
   private doomed: Machine | null = null;
@@ -74,7 +81,7 @@ export class Stage {
 
   perform(action: Action): void {
     this.changedAt = this.world.agenda.now;
-    this.onAction?.(action);
+    for (const { acts } of this.watchers) acts?.(action);
     this.count(action.do);
     const { network } = this.world;
     const until = (forEver?: true): 'for-ever' | 'until-healed' => (forEver ? 'for-ever' : 'until-healed');
@@ -193,25 +200,27 @@ export class Stage {
     if (change.frozen === false) clock.thawWall();
   }
 
-  /** To the node named, or the next one that is up: a client tries another. */
-  submit(name: NodeName, tx: Uint8Array): boolean {
+  /** To the node named, or the next one that is up: a client tries another. Copies go to those after it. */
+  submit(name: NodeName, tx: Uint8Array, copies = 1): boolean {
     const { machines } = this.world;
     const first = this.machine(name).index;
-    for (let i = 0; i < machines.length; i++) {
+    let left = copies;
+    for (let i = 0; i < machines.length && left > 0; i++) {
       const machine = machines[(first + i) % machines.length] as Machine;
       if (!machine.isUp) continue;
-      this.transactions++;
       this.world.submit(machine, tx);
-      return true;
+      left--;
     }
-    return false;
+    if (left === copies) return false;
+    this.transactions++;
+    return true;
   }
 
   // --- lives -----------------------------------------------------------------------------------------------
 
   private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): void {
     if (!machine.isUp) return;
-    this.paused.delete(machine);
+    if (this.paused.delete(machine)) this.tellPaused(machine, false);
     this.changedAt = this.world.agenda.now;
     this.world.crash(machine, how);
     if (restartMs !== undefined) this.later(restartMs, () => this.start(machine));
@@ -228,14 +237,20 @@ export class Stage {
     if (!machine.node) return;
     machine.node.pause();
     this.paused.add(machine);
+    this.tellPaused(machine, true);
     const { lives } = machine;
     if (forMs !== undefined) this.later(forMs, () => machine.lives === lives && this.unpause(machine));
   }
 
   private unpause(machine: Machine): void {
     if (this.isFrozen(machine) || !this.paused.delete(machine)) return;
+    this.tellPaused(machine, false);
     this.changedAt = this.world.agenda.now;
     machine.node?.unpause();
+  }
+
+  private tellPaused(machine: Machine, isPaused: boolean): void {
+    for (const { paused } of this.watchers) paused?.(machine, isPaused);
   }
 
   // --- crash points ----------------------------------------------------------------------------------------

@@ -279,6 +279,7 @@ export const txs = (load: {
   perSecond?: number;
   perBlock?: number;
   count?: number;
+  copies?: number;
   size?: number;
 }): Load => ({
   size: TX_BYTES_USUAL,

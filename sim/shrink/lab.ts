@@ -1,4 +1,5 @@
-// Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the same
+// Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the
+// same
 // input is given the same work everywhere.
 
 import { runScenario } from '../run.ts';

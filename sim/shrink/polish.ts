@@ -1,4 +1,5 @@
-// Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is left.
+// Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is
+// left.
 
 import type { Ending, Scenario } from '../scenario/play.ts';
 import { costOf } from './cost.ts';
@@ -12,7 +13,8 @@ const SLACK_MS = 10_000;
 const HEIGHTS_MORE = 2;
 
 /**
- * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out. Null: it
+ * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out.
+ * Null: it
  * does not break.
  */
 export function atItsEnd(scenario: Scenario, lab: Lab): Scenario | null {

@@ -1,4 +1,5 @@
-// The same failure in other words, that depend less on chance: rules for what the network did, triggers for times, and
+// The same failure in other words, that depend less on chance: rules for what the network did, triggers for
+// times, and
 // all of it at the first heights.
 
 import { type Chronicle, chronicled, type Deeds, type Performed } from '../chronicle.ts';
@@ -112,7 +113,8 @@ function symbolised(scenario: Scenario, chronicle: Chronicle, lab: Lab): Scenari
 }
 
 /**
- * At the lowest height at which it fails under other seeds, too (the first one begins a little differently under each);
+ * At the lowest height at which it fails under other seeds, too (the first one begins a little differently
+ * under each);
  * else at the lowest at all. Null: only where it is.
  */
 function lowered(scenario: Scenario, lab: Lab, { deeds }: Chronicle): Scenario | null {

@@ -1,4 +1,5 @@
-// Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and deterministic: the
+// Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and
+// deterministic: the
 // same run and budget give the same scenario.
 
 import { scenarioUnder } from '../run.ts';

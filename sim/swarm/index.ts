@@ -21,6 +21,9 @@ const HEIGHTS_HEALED = 3;
 /** Ends a run whose liveness nobody watches; the analytic bound speaks long before. */
 const RUN_LONGEST = '2000s';
 
+/** A transaction costs as much as a vote: each node checks it. */
+const TXS_MAX = 40;
+
 /** Short timeouts: delays and faults of a second cost rounds instead of waiting. */
 const QUICK: ConsensusConfig = {
   ...DEFAULT_CONSENSUS,
@@ -73,7 +76,11 @@ export function swarmPlay(stream: Stream): Scenario {
     cast: { ...cast, ...(chaos.clocks && { clocks: clocksOf(stream, names) }) },
     act: [healing(stream, people), ...drawChaos(stream, people, chaos)],
     liars: drawLies(stream, people),
-    load: txs({ perSecond: stream.between(1, 6), size: stream.between(24, 400) }),
+    load: txs({
+      perSecond: stream.pick([0.5, 1, 2, 4]),
+      count: stream.between(5, TXS_MAX),
+      size: stream.between(24, 400),
+    }),
     settings: stream.chance(1, 2) ? { consensus: QUICK } : {},
     ends: these(...honestCore).decides(height(1), { within: RUN_LONGEST, afterwards: HEIGHTS_HEALED }),
   });

@@ -247,7 +247,12 @@ it('gossip: our own at once, those of others after a period, never back, and aga
   own.knownBy.add('a');
   expect(gossip.dueNs()).toBe(5_000n * MS);
   expect(offersOf(gossip, 5_000n * MS)).toEqual([['b,c', [1]]]);
-  expect(offersOf(gossip, 5_110n * MS)).toEqual([['c', [2]]]);
+  expect(offersOf(gossip, 9_999n * MS)).toEqual([]);
+  // On the beat, and so all together.
+  expect(offersOf(gossip, 10_000n * MS)).toEqual([
+    ['b', [1]],
+    ['c', [2, 1]],
+  ]);
 });
 
 it('gossip: a burst goes together, a large pool in pieces, an empty one not at all', () => {

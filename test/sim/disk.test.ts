@@ -52,6 +52,19 @@ function machine(settings: Partial<DiskSettings> = {}, seed = 'disk') {
 }
 
 describe('log', () => {
+  test.each([
+    [1, 0],
+    [2, 1],
+    [5, 2],
+  ])('of %i records that nobody synced the newer half goes, and one at least: %i are left', (count, left) => {
+    const world = machine();
+    for (let i = 0; i < count; i++) world.log().append(record(i));
+    world.crash('half');
+    world.restart();
+    expect(world.records()).toEqual([0, 1, 2, 3].slice(0, left));
+    expect(world.disk.counters.recordsTorn).toBe(1);
+  });
+
   test('one flush serves all syncs that were asked while another was under way', () => {
     const world = machine();
     const answered: number[] = [];

@@ -66,6 +66,7 @@ const oracleOf = (make: OracleMaker): Oracle =>
     machines,
     now: () => 0,
     isHonest: () => true,
+    reached: () => undefined,
     verify: crypto.verify,
   });
 

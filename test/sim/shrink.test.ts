@@ -196,12 +196,18 @@ describe('the whole', () => {
     ],
     ends: everyone.decides(height(4), { within: '20s' }),
   });
+  const breaks = (seed: string): string | null => {
+    const [first] = runScenario(forked, { seed }).violations;
+    return first ? promiseOf(first) : null;
+  };
+  /** Chance decides who hears which lie in time: the first seed under which the chain forks. */
+  const seed =
+    Array.from({ length: 30 }, (_, i) => String(i + 1)).find((s) => breaks(s) === 'chain/agreement') ?? '';
   const BUDGET = 30_000;
-  const shrunk = (play: Scenario) => shrink(play, '3', 'chain/agreement', BUDGET);
+  const shrunk = (play: Scenario) => shrink(play, seed, 'chain/agreement', BUDGET);
 
   test('is smaller, still breaks the same promise, and is the same twice', () => {
-    const first = runScenario(forked, { seed: 3 }).violations[0];
-    expect(first && promiseOf(first)).toBe('chain/agreement');
+    expect(seed).not.toBe('');
     const once = shrunk(forked);
     expect(once).toEqual(shrunk(forked));
     expect(once?.directives.after).toBeLessThanOrEqual(4);
@@ -212,6 +218,6 @@ describe('the whole', () => {
   });
 
   test('a run that keeps the promise is not shrunk', () => {
-    expect(shrink({ ...forked, liars: [] }, '3', 'chain/agreement', BUDGET)).toBeNull();
+    expect(shrink({ ...forked, liars: [] }, seed, 'chain/agreement', BUDGET)).toBeNull();
   });
 });

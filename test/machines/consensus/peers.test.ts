@@ -99,3 +99,21 @@ it('long answers are given a few times a period', () => {
     Array.from({ length: 20 }, () => view.mayAnswer(nowNs, 100n)).filter(Boolean).length;
   expect([answers(0n), answers(99n), answers(100n), answers(1_000n)]).toEqual([8, 0, 8, 8]);
 });
+
+it('who names what it has gets the rest, once; as the answer to a claim, at once again', () => {
+  const view = at(1n);
+  const has = (...indexes: number[]) => bitArrayOf(4, indexes);
+  const lacking = (...indexes: number[]) =>
+    view.takeLacking(1n, 0, PREVOTE, votes, has(...indexes), 4).map(({ validatorIndex }) => validatorIndex);
+  view.hasVote(1n, 0, PREVOTE, 2, 4); // another vote of validator 2, as the peer does not name it for this id
+  expect([lacking(1), lacking(1)]).toEqual([[0, 2, 3], []]);
+  view.forgetUnconfirmed();
+  expect([lacking(0, 1), lacking(0, 1)]).toEqual([[2, 3], []]);
+  expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 9))).toEqual([]);
+  view.claimedHeight = 1n;
+  expect([lacking(0, 1), lacking(0, 1)]).toEqual([
+    [2, 3],
+    [2, 3],
+  ]);
+  expect(view.takeLacking(2n, 0, PREVOTE, votes, has(), 4)).toEqual([]);
+});

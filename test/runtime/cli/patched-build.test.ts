@@ -1,11 +1,14 @@
 // Patches on a copy of the build: each still applies, one that does not is named, and what they plant is
 // found.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isRefusal } from '../../../protocol/refusal.ts';
 import { differenceLines } from '../../../runtime/cli/diverge.ts';
 import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patched-build.ts';
+import { TRIGGERS } from '../../../runtime/cli/triggers.ts';
+import { fromJson } from '../../../sim/scenario/json.ts';
 import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 describe('patches', () => {
@@ -13,14 +16,15 @@ describe('patches', () => {
   afterAll(folder.remove);
 
   const all: Patch[] = [...patchesOf('scenarios/leaks'), ...patchesOf('scenarios/zoo')];
-  test.skipIf(!isBuilt).each(all.map((patch) => [patch.id, patch] as const))(
-    '%s applies',
-    (_, { file, find, replace }) => {
-      const text = readFileSync(join(root, 'dist', file), 'utf8');
+  test.skipIf(!isBuilt).each(all.map((patch) => [patch.id, patch] as const))('%s applies', (_, { edits }) => {
+    const texts = new Map<string, string>();
+    for (const { file, find, replace } of edits) {
+      const text = texts.get(file) ?? readFileSync(join(root, 'dist', file), 'utf8');
       expect(text.split(find).length - 1).toBe(1);
       expect(replace).not.toBe(find);
-    },
-  );
+      texts.set(file, text.split(find).join(replace));
+    }
+  });
 
   test('the leaks and mutants that the bars name are there', () => {
     const ids = all.map(({ id }) => id);
@@ -40,10 +44,39 @@ describe('patches', () => {
     for (const id of named) expect(ids).toContain(id);
   });
 
+  test('each trigger is a play, and of a mutant that there is', () => {
+    const ids = new Set(all.map(({ id }) => id));
+    for (const folder of [TRIGGERS, `${TRIGGERS}/unseen`]) {
+      const files = readdirSync(join(root, folder)).filter((name) => name.endsWith('.json'));
+      expect(files.length).toBeGreaterThan(0);
+      for (const name of files) {
+        expect(ids).toContain(basename(name, '.json'));
+        expect(isRefusal(fromJson(readFileSync(join(root, folder, name), 'utf8')))).toBe(false);
+      }
+    }
+  });
+
   test('a patch without a field is refused by that name', () => {
     mkdirSync(folder.at('.'), { recursive: true });
     writeFileSync(folder.at('half.json'), JSON.stringify({ name: 'half', file: 'x.js', find: 'a' }));
     expect(() => patchOf(folder.at('half.json'))).toThrow(/half\.json: replace must be text/);
+  });
+
+  test('a patch with several edits names the one that is wrong, and is not of both forms', () => {
+    mkdirSync(folder.at('.'), { recursive: true });
+    const patch = (fields: object): string => {
+      writeFileSync(folder.at('many.json'), JSON.stringify({ name: 'many', why: 'a test', ...fields }));
+      return folder.at('many.json');
+    };
+    const edit = { file: 'x.js', find: 'a', replace: 'b' };
+    expect(patchOf(patch({ edits: [edit, edit] })).edits).toEqual([edit, edit]);
+    expect(patchOf(patch(edit)).edits).toEqual([edit]);
+    expect(() => patchOf(patch({ edits: [edit, { ...edit, find: 1 }] }))).toThrow(
+      /edits\[1\]\.find must be text/,
+    );
+    expect(() => patchOf(patch({ edits: [edit, 'x'] }))).toThrow(/edits\[1\] must be an object/);
+    expect(() => patchOf(patch({ edits: [] }))).toThrow(/edits must not be empty/);
+    expect(() => patchOf(patch({ edits: [edit], file: 'x.js' }))).toThrow(/it has edits/);
   });
 
   test('a difference reads as where, who and what', () => {
@@ -69,6 +102,18 @@ describe.skipIf(!isBuilt)('what is planted is found', () => {
     const { code, out } = nodecli('sim', 'mutants', '--seeds', '4', '--only', 'C3', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject([{ mutant: 'C3', oracle: 'hygiene', seeds: 1 }]);
+  });
+
+  test('a trigger holds on the healthy build and fails on its mutant', () => {
+    const { code, out } = nodecli('sim', 'mutants', '--triggers', '--only', 'M06', '--json');
+    expect(JSON.parse(out)).toMatchObject([{ mutant: 'M06', brokenBy: ['lock'], holdsOnHealthy: true }]);
+    expect(code).toBe(0);
+  });
+
+  test('a mutant without a trigger is told', () => {
+    const { code, err } = nodecli('sim', 'mutants', '--triggers', '--only', 'C2');
+    expect(err).toContain('there is no trigger');
+    expect(code).toBe(2);
   });
 
   test('a healthy build is the same twice', () => {

@@ -1,0 +1,296 @@
+// Liveness (SIMULATION invariants 10 and 11): once all trouble is over, every node of the core decides the next
+// height within the analytic bound, and the next, and the next. How near it came is kept.
+
+import { hexOf } from '../../protocol/bytes.ts';
+import { longestNs } from '../latency.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle } from '../oracle.ts';
+import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
+import { addressFor } from '../oracles/votes.ts';
+import type { Stage } from '../scenario/stage.ts';
+import type { World } from '../world.ts';
+import { boundNs, joiningNs, reconnectNs, type Standing } from './bound.ts';
+
+/** More loss than this is trouble: nobody promises a bound then. */
+const LOSS_PPM_MAX = 100_000;
+/** What one end of a message does about it: letters within the node, signing, so many flushes. */
+const LOCAL_NS = 2_000_000;
+const FLUSHES = 4;
+/** Sets are in the ghost for the height after next only. */
+const SETS_AHEAD = [1n, 2n];
+
+export interface Stall {
+  readonly what: string;
+  readonly at: Machine;
+}
+
+/** How long a height took of what it was allowed. */
+export interface Closest {
+  readonly ratio: number;
+  readonly tookNs: number;
+  readonly boundNs: number;
+  readonly height: bigint;
+}
+
+/** What a node is locked on, or holds for valid. */
+interface Choice {
+  readonly height: bigint;
+  readonly round: number;
+}
+
+interface Promise_ {
+  readonly core: readonly Machine[];
+  readonly height: bigint;
+  readonly sinceNs: number;
+  readonly boundNs: number;
+}
+
+export class Liveness {
+  private stage!: Stage;
+  private world!: World;
+  private readonly ghost: GhostChain;
+  private readonly isHonest: (machine: Machine) => boolean;
+  private promised: Promise_ | null = null;
+  private isStale = true;
+  private changedAt = -1;
+  /** When the last promise was kept. */
+  private keptAt = -1;
+  private readonly locks = new Map<Machine, Choice>();
+  private readonly values = new Map<Machine, Choice>();
+  /** The height that came nearest to its bound; null: none was promised and kept. */
+  closest: Closest | null = null;
+
+  constructor(ghost: GhostChain, isHonest: (machine: Machine) => boolean) {
+    this.ghost = ghost;
+    this.isHonest = isHonest;
+  }
+
+  /** The world is made with its oracles, so its stage comes later. */
+  watch(stage: Stage): void {
+    this.stage = stage;
+    this.world = stage.world;
+  }
+
+  /** Watches as an oracle does; what is wrong is said by `look`. */
+  asOracle(): Oracle {
+    const changed = (): void => {
+      this.isStale = true;
+    };
+    return {
+      name: 'liveness',
+      started: changed,
+      crashed: changed,
+      published: (at, _actor, event) => {
+        if (event.type === 'locked') this.locks.set(at, event);
+        else if (event.type === 'valid') this.values.set(at, event);
+        else if (event.type === 'halted') changed();
+        else if (event.type === 'committed') this.onCommitted();
+      },
+    };
+  }
+
+  private onCommitted(): void {
+    const { promised } = this;
+    if (!promised || promised.core.some(({ height }) => height < promised.height)) return;
+    const tookNs = this.world.agenda.now - promised.sinceNs;
+    const ratio = tookNs / promised.boundNs;
+    if (!this.closest || ratio > this.closest.ratio)
+      this.closest = { ratio, tookNs, boundNs: promised.boundNs, height: promised.height };
+    this.keptAt = this.world.agenda.now;
+    this.isStale = true;
+  }
+
+  /** Called before every event. */
+  look(): Stall | null {
+    const { now } = this.world.agenda;
+    if (this.isStale || this.stage.changedAt !== this.changedAt) this.promise(now);
+    const { promised } = this;
+    if (!promised || now <= promised.sinceNs + promised.boundNs) return null;
+    const at = promised.core.find(({ height }) => height < promised.height);
+    if (!at) return null;
+    const seconds = (ns: number): string => `${Math.round(ns / 1e8) / 10} s`;
+    const where = `${at.height + 1n}/${at.round}, step ${at.step}, mode ${at.mode}`;
+    const what =
+      `${at.name} has not committed height ${promised.height} in ${seconds(now - promised.sinceNs)} though all ` +
+      `trouble is over; the bound was ${seconds(promised.boundNs)}; it stands at ${where}`;
+    return { what, at };
+  }
+
+  // --- the promise -----------------------------------------------------------------------------------------
+
+  private promise(now: number): void {
+    this.isStale = false;
+    this.changedAt = this.stage.changedAt;
+    const core = this.core();
+    const standing = core.length > 0 ? this.standing(core, now) : null;
+    if (!standing) {
+      this.promised = null;
+      return;
+    }
+    const height = core.reduce((max, machine) => (machine.height > max ? machine.height : max), 0n) + 1n;
+    this.promised = { core, height, sinceNs: now, boundNs: boundNs(standing) };
+  }
+
+  /**
+   * Those who can reach each other, both ways, if honest ones among them hold more than two thirds of the
+   * power. After a `core` directive only those whom it names.
+   */
+  private core(): readonly Machine[] {
+    const { world, stage } = this;
+    if (!stage.rules.isEmpty) return [];
+    const named = stage.core;
+    const fit = world.machines.filter(
+      (machine) =>
+        machine.isUp &&
+        !stage.paused.has(machine) &&
+        machine.halted === null &&
+        (named ? named.has(machine) : true) &&
+        (this.isHonest(machine) || named?.has(machine)),
+    );
+    for (const a of fit) for (const b of fit) if (a !== b && !this.isFair(a, b)) return [];
+    const groups: Machine[][] = [];
+    for (const machine of fit) {
+      const touching = groups.filter((group) => group.some((other) => this.isLinked(machine, other)));
+      const merged = [machine, ...touching.flat()];
+      for (const group of touching) groups.splice(groups.indexOf(group), 1);
+      groups.push(merged);
+    }
+    return groups.find((group) => this.isStrong(group)) ?? [];
+  }
+
+  private isFair(a: Machine, b: Machine): boolean {
+    const { lossPpm, corruptPpm } = this.world.network.link(a.member.id, b.member.id).settings;
+    return lossPpm <= LOSS_PPM_MAX && corruptPpm === 0;
+  }
+
+  private isLinked(a: Machine, b: Machine): boolean {
+    const isNeighbour = a.config.peers.some(({ peer }) => peer === b.member.id);
+    return isNeighbour && !this.world.network.link(a.member.id, b.member.id).isBroken;
+  }
+
+  private isStrong(group: readonly Machine[]): boolean {
+    const height = group.reduce((max, machine) => (machine.height > max ? machine.height : max), 0n);
+    // The validators of the next height and of the one after: both must be able to decide.
+    return SETS_AHEAD.every((ahead) => {
+      const set = this.ghost.set(height + ahead);
+      return set !== undefined && isQuorum(powerOf(group, set), set.total);
+    });
+  }
+
+  // --- how the core stands ---------------------------------------------------------------------------------
+
+  private standing(core: readonly Machine[], now: number): Standing | null {
+    const config = (core[0] as Machine).config;
+    if (!config.consensus.createEmptyBlocks) return null; // it may rightly wait for a transaction
+    const heights = core.map(({ height }) => height);
+    const top = heights.reduce((max, height) => (height > max ? height : max), 0n);
+    const low = heights.reduce((min, height) => (height < min ? height : min), top);
+    const set = this.ghost.set(top + 1n);
+    if (!set) return null;
+    const rounds = core.filter(({ height }) => height === top).map(({ round, step }) => roundIn(round, step));
+    const isBehind = rounds.length < core.length;
+    const isTruthful = core.length === this.world.machines.length || this.liarsAreQuiet(core);
+    return {
+      config,
+      roundMin: isBehind ? 0 : Math.min(...rounds),
+      roundMax: Math.max(...rounds),
+      hopNs: this.hopNs(core),
+      diameter: this.diameter(core),
+      isLossy: core.some((a) => core.some((b) => a !== b && this.lossOf(a, b) > 0)),
+      settleNs: this.settleNs(core, now),
+      lag: Number(top - low),
+      hasLiars: !isTruthful,
+      isFresh: this.keptAt === now,
+      proposers: new Set(this.acceptable(core, top + 1n, set).map(nameOf)),
+      core: new Map(core.map((machine) => [nameOf(machine), set.powerOf(nameOf(machine))])),
+      powerTotal: set.total,
+      proposerAt: (round) => set.atRound(round),
+    };
+  }
+
+  private liarsAreQuiet(core: readonly Machine[]): boolean {
+    return this.world.machines.every((machine) => this.isHonest(machine) || core.includes(machine));
+  }
+
+  private lossOf(a: Machine, b: Machine): number {
+    return this.world.network.link(a.member.id, b.member.id).settings.lossPpm;
+  }
+
+  private hopNs(core: readonly Machine[]): number {
+    let latency = 0;
+    let flush = 0;
+    for (const a of core) {
+      flush = Math.max(flush, a.disk.settings.flush.maxNs);
+      for (const b of core) {
+        if (a === b) continue;
+        const { settings } = this.world.network.link(a.member.id, b.member.id);
+        const late = settings.reorderPpm + settings.duplicatePpm > 0 ? settings.straggle.maxNs : 0;
+        latency = Math.max(latency, longestNs(settings.latency) + late);
+      }
+    }
+    return latency + LOCAL_NS + FLUSHES * flush;
+  }
+
+  /** Of the graph of neighbours; 1 for one node, too: it hears itself. */
+  private diameter(core: readonly Machine[]): number {
+    let most = 1;
+    for (const start of core) {
+      const seen = new Set([start]);
+      let edge: Machine[] = [start];
+      for (let hops = 0; edge.length > 0; hops++) {
+        most = Math.max(most, hops);
+        edge = core.filter((each) => !seen.has(each) && edge.some((near) => this.isLinked(near, each)));
+        for (const each of edge) seen.add(each);
+      }
+    }
+    return most;
+  }
+
+  private settleNs(core: readonly Machine[], now: number): number {
+    const config = (core[0] as Machine).config;
+    // What got lost before is offered again; since the last promise was kept nothing was.
+    let settle = this.keptAt === now ? 0 : Number(config.consensus.reofferNs) * 1.25;
+    const isTorn = core.some((a) =>
+      core.some(
+        (b) => this.isLinked(a, b) && this.world.network.link(a.member.id, b.member.id).session === 0,
+      ),
+    );
+    if (isTorn) settle += reconnectNs(now);
+    if (core.some(({ mode }) => mode !== 'consensus')) settle += joiningNs(config, this.areMoreClaimed(core));
+    return settle;
+  }
+
+  private areMoreClaimed(core: readonly Machine[]): boolean {
+    const top = core.reduce((max, { height }) => (height > max ? height : max), 0n);
+    return this.world.machines.some(
+      (machine) => !core.includes(machine) && (machine.height > top || !this.isHonest(machine)),
+    );
+  }
+
+  /** Those whose valid value is as late as the locks of more than two thirds. */
+  private acceptable(core: readonly Machine[], height: bigint, set: GhostSet): readonly Machine[] {
+    const roundOf = (map: Map<Machine, Choice>, machine: Machine): number => {
+      const known = map.get(machine);
+      return known?.height === height ? known.round : -1;
+    };
+    return core.filter((proposer) => {
+      const valid = roundOf(this.values, proposer);
+      const willing = core.filter((machine) => roundOf(this.locks, machine) <= valid);
+      return isQuorum(powerOf(willing, set), set.total);
+    });
+  }
+}
+
+const nameOf = (machine: Machine): string => hexOf(addressFor(machine));
+
+/** Before its first step of a height a node stands in round 0. */
+const STEP_NEW_HEIGHT = 1;
+const STEP_COMMIT = 8;
+const roundIn = (round: number, step: number): number =>
+  step === STEP_NEW_HEIGHT || step === STEP_COMMIT ? 0 : round;
+
+function powerOf(group: readonly Machine[], set: GhostSet): bigint {
+  let sum = 0n;
+  for (const machine of group) sum += set.powerOf(nameOf(machine));
+  return sum;
+}

@@ -1,0 +1,107 @@
+// Accountability (SIMULATION invariant 9), the part that a running chain shows: only liars are punished, each
+// lie once, and a double vote that one honest node could prove does not go unpunished.
+
+import { hexOf } from '../../protocol/bytes.ts';
+import { evidenceIdentity } from '../../protocol/hashes.ts';
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import type { Block, Evidence, Vote } from '../../protocol/types.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import { consensusMessage, type GhostChain } from './ghost.ts';
+import { addressFor } from './votes.ts';
+
+/** Blocks that may pass until a proven double vote is punished. */
+const BLOCKS_UNTIL_PUNISHED = 8n;
+/** Heights in which votes are compared. */
+const HEIGHTS_COMPARED = 4;
+
+/** A double vote whose two halves reached a node while it could count them. */
+interface Proven {
+  readonly by: Machine;
+  readonly life: number;
+  readonly address: string;
+  readonly height: bigint;
+}
+
+export const evidenceOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const punished = new Set<string>();
+    const guilty = new Set<string>();
+    const votes = new Map<Machine, Map<number, Map<string, Vote>>>();
+    let proven: Proven[] = [];
+    const honest = new Map(
+      about.machines.filter(about.isHonest).map((machine) => [hexOf(addressFor(machine)), machine.name]),
+    );
+
+    const accused = (evidence: Evidence): readonly string[] =>
+      evidence.kind === 'duplicate-vote'
+        ? [hexOf(evidence.voteA.validatorAddress)]
+        : evidence.byzantineValidators.map(({ address }) => hexOf(address));
+
+    const inBlock = (at: Machine, { header, evidence }: Block): void => {
+      const { height } = header;
+      for (const each of evidence) {
+        const id = hexOf(evidenceIdentity(each));
+        if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
+        punished.add(id);
+        for (const address of accused(each)) {
+          const name = honest.get(address);
+          if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);
+          if (each.kind === 'duplicate-vote') guilty.add(`${address}/${each.voteA.height}`);
+        }
+      }
+      proven = proven.filter((each) => {
+        if (guilty.has(`${each.address}/${each.height}`)) return false;
+        if (each.by.lives !== each.life || each.by.mode !== 'consensus') return false; // its memory is gone
+        if (height <= each.height + BLOCKS_UNTIL_PUNISHED) return true;
+        const who = each.address.slice(0, 12);
+        report(
+          `${each.by.name} heard ${who} vote twice at ${each.height}; nobody was punished`,
+          each.by,
+          height,
+        );
+        return false;
+      });
+    };
+    ghost.onBlock.push(inBlock);
+
+    /** It counts votes of the height and round that it stands in. */
+    const counts = (at: Machine, vote: Vote): boolean =>
+      at.mode === 'consensus' && vote.height === at.height + 1n && vote.round === at.round;
+
+    const hears = (at: Machine, vote: Vote): void => {
+      if (!about.isHonest(at) || !counts(at, vote)) return;
+      const address = hexOf(vote.validatorAddress);
+      if (honest.has(address)) return;
+      let heights = votes.get(at);
+      if (!heights) {
+        heights = new Map();
+        votes.set(at, heights);
+      }
+      const height = Number(vote.height);
+      let known = heights.get(height);
+      if (!known) {
+        known = new Map();
+        heights.set(height, known);
+        heights.delete(height - HEIGHTS_COMPARED);
+      }
+      const key = `${address}/${vote.round}/${vote.type}`;
+      const before = known.get(key);
+      if (!before) known.set(key, vote);
+      else if (hexOf(before.blockId.hash) !== hexOf(vote.blockId.hash))
+        proven.push({ by: at, life: at.lives, address, height: vote.height });
+    };
+
+    return {
+      name: 'evidence',
+      effects: [],
+      heard(at, _from, payloads) {
+        if (honest.size === about.machines.length) return;
+        for (const { channel, bytes } of payloads) {
+          const message = channel === CHANNEL_VOTE ? consensusMessage(bytes) : null;
+          if (message?.type === 'vote') hears(at, message.vote);
+        }
+      },
+    };
+  };

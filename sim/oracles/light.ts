@@ -1,0 +1,87 @@
+// Light-client verifiability (SIMULATION invariant 16): a skipping verifier of the oracles' own reaches every
+// new height from every older one that it still knows, by headers, commits and sets alone.
+
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { merkleRoot } from '../../protocol/merkle.ts';
+import type { Block, Commit, Header } from '../../protocol/types.ts';
+import { encodeSimpleValidator } from '../../protocol/wire/index.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
+
+/** Heights that a client may trust; the ghost knows no older sets. */
+const HEIGHTS_TRUSTED = 12;
+
+interface LightBlock {
+  readonly header: Header;
+  readonly set: GhostSet;
+  /** Who signed for it, by address: from the commit in the next block. */
+  readonly signers: ReadonlySet<string>;
+}
+
+export const lightClient =
+  (ghost: GhostChain): OracleMaker =>
+  (report): Oracle => {
+    const blocks = new Map<number, LightBlock>();
+    const hashes = new WeakMap<GhostSet, Uint8Array>();
+    let waiting: Header | null = null;
+
+    const hashOf = (set: GhostSet): Uint8Array => {
+      let hash = hashes.get(set);
+      if (!hash) {
+        const members = set.members.map(({ key, power }) => encodeSimpleValidator({ publicKey: key, power }));
+        hash = merkleRoot(members);
+        hashes.set(set, hash);
+      }
+      return hash;
+    };
+
+    const signersOf = (commit: Commit): ReadonlySet<string> =>
+      new Set(commit.signatures.filter(({ flag }) => flag === 2).map((each) => hexOf(each.validatorAddress)));
+
+    const powerIn = (set: GhostSet, signers: ReadonlySet<string>): bigint => {
+      let sum = 0n;
+      for (const { address, power } of set.members) if (signers.has(address)) sum += power;
+      return sum;
+    };
+
+    /** What a client of `from` learns of `to`; null: it believes it. */
+    const refusal = (from: LightBlock, to: LightBlock): string | null => {
+      if (!isQuorum(powerIn(to.set, to.signers), to.set.total))
+        return 'two thirds of its own set did not sign';
+      const isNext = to.header.height === from.header.height + 1n;
+      if (isNext) {
+        const isLinked = equalBytes(to.header.validatorsHash, from.header.nextValidatorsHash);
+        return isLinked ? null : 'its set is not the one that the header before it announced';
+      }
+      if (powerIn(from.set, to.signers) * 3n > from.set.total) return null;
+      const middle = blocks.get(Number(from.header.height + to.header.height) >> 1);
+      if (!middle) return 'a header in between is missing';
+      return refusal(from, middle) ?? refusal(middle, to);
+    };
+
+    const complete = (at: Machine, header: Header, commit: Commit): void => {
+      const { height } = header;
+      const set = ghost.set(height);
+      const next = ghost.set(height + 1n);
+      if (!set) return;
+      if (!equalBytes(header.validatorsHash, hashOf(set)))
+        report(`header ${height} carries another set than the chain decided`, at, height);
+      if (next && !equalBytes(header.nextValidatorsHash, hashOf(next)))
+        report(`header ${height} announces another next set than the chain decided`, at, height);
+      const block: LightBlock = { header, set, signers: signersOf(commit) };
+      blocks.set(Number(height), block);
+      blocks.delete(Number(height) - HEIGHTS_TRUSTED);
+      for (const trusted of [Number(height) - 1, Number(height) - HEIGHTS_TRUSTED + 1, 1]) {
+        const from = blocks.get(trusted);
+        const why = from && from !== block ? refusal(from, block) : null;
+        if (why) report(`a light client at ${trusted} cannot reach ${height}: ${why}`, at, height);
+      }
+    };
+
+    ghost.onBlock.push((at: Machine, { header, lastCommit }: Block) => {
+      if (waiting && lastCommit && lastCommit.height === waiting.height) complete(at, waiting, lastCommit);
+      waiting = header;
+    });
+    return { name: 'light-client', effects: [] };
+  };

@@ -1,0 +1,61 @@
+// Resource bounds (SIMULATION invariant 20): what a node writes and says for one height is bounded by the
+// number of validators and the rounds it took, whatever liars send it.
+
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+
+/** Records of a height that do not depend on its rounds: its end, timeouts, a restart's own. */
+const RECORDS_BASE = 64;
+/** Of each round: two votes of everyone, as many again by those who equivocate, proposals, timeouts. */
+const RECORDS_PER_VALIDATOR = 4;
+const RECORDS_PER_ROUND = 16;
+/** Votes, proposals and timeouts are smaller. */
+const SMALL_BYTES = 1_024;
+/** Rounds ahead of its own that each peer may make a node keep. */
+const ROUNDS_AHEAD = 2;
+
+interface Use {
+  height: bigint;
+  records: number;
+  rounds: number;
+}
+
+export const resourceBounds: OracleMaker = (report, about): Oracle => {
+  const uses = new Map<Machine, Use>();
+  const of = (at: Machine): Use => {
+    let use = uses.get(at);
+    if (!use) {
+      use = { height: at.height, records: 0, rounds: 1 };
+      uses.set(at, use);
+    }
+    if (use.height !== at.height) {
+      use.height = at.height;
+      use.records = 0;
+      use.rounds = 1;
+    }
+    return use;
+  };
+  return {
+    name: 'resources',
+    effects: ['append'],
+    started(at) {
+      uses.delete(at);
+    },
+    published(at, _actor, event) {
+      if (event.type !== 'step') return;
+      const use = of(at);
+      use.rounds = Math.max(use.rounds, event.round + 1);
+    },
+    leaving(at, _actor, effect) {
+      if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
+      if (effect.record.length > SMALL_BYTES) return; // parts of blocks: bounded by the size of a block
+      const use = of(at);
+      use.records++;
+      const people = about.machines.length;
+      const rounds = use.rounds + ROUNDS_AHEAD * people;
+      const most = RECORDS_BASE + rounds * (RECORDS_PER_VALIDATOR * people + RECORDS_PER_ROUND);
+      if (use.records !== most + 1) return;
+      report(`${at.name} logs more than ${most} records for height ${at.height + 1n}`, at, at.height + 1n);
+    },
+  };
+};

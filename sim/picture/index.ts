@@ -1,0 +1,18 @@
+// A run and its picture in one call, for programs.
+
+import { type RunOptions, runScenario } from '../run.ts';
+import type { Play } from '../scenario/play.ts';
+import type { Verdict } from '../verdict.ts';
+import { PictureCollector, type PictureLimits } from './collector.ts';
+import type { Picture } from './picture.ts';
+
+/** Performs the play as `runScenario` does, to the same digest, and says what it looked like. */
+export function pictureOf(
+  play: Play,
+  options: RunOptions,
+  limits?: PictureLimits,
+): { readonly verdict: Verdict; readonly picture: Picture } {
+  const collector = new PictureCollector(limits);
+  const verdict = runScenario(play, { ...options, watch: { ...options.watch, backstage: collector.open } });
+  return { verdict, picture: collector.picture(verdict) };
+}

@@ -1,0 +1,133 @@
+// What the play does to its world, as spans of time: each begins with an action and ends with what undoes it.
+
+import type { Action, NodeName } from '../scenario/play.ts';
+import { actionText } from '../story.ts';
+import type { Trouble } from './picture.ts';
+
+const NS_PER_MS = 1_000_000;
+
+type Open = { -readonly [K in keyof Trouble]: Trouble[K] } & {
+  readonly forEver: boolean;
+  readonly key: string;
+};
+
+/** Ended by `heal`, unless they are for ever. */
+const HEALED: ReadonlySet<string> = new Set(['isolate', 'partition', 'cut', 'clog', 'rule']);
+
+export class Troubles {
+  private readonly names: readonly string[];
+  private readonly list: Open[] = [];
+  private readonly open = new Set<Open>();
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+  }
+
+  private indices(names: readonly NodeName[]): number[] {
+    return names.map((name) => this.names.indexOf(name));
+  }
+
+  acts(action: Action, atNs: number): void {
+    this.undo(action, atNs);
+    const trouble: Open = {
+      does: action.do,
+      text: actionText(action, this.names),
+      nodes: this.indices(aboutOf(action)),
+      fromNs: atNs,
+      toNs: atNs,
+      forEver: 'forEver' in action && action.forEver === true,
+      key: keyOf(action),
+    };
+    // Pauses open when the node really stands still.
+    if (action.do === 'pause') return;
+    this.list.push(trouble);
+    if (lasts(action)) this.open.add(trouble);
+    if (action.do === 'clog') trouble.toNs = atNs + action.forMs * NS_PER_MS;
+  }
+
+  paused(node: number, isPaused: boolean, atNs: number): void {
+    if (!isPaused) return this.close(atNs, ({ does, nodes }) => does === 'pause' && nodes[0] === node);
+    const pause = { does: 'pause', text: `${this.names[node]} is frozen`, nodes: [node] };
+    const trouble: Open = { ...pause, fromNs: atNs, toNs: atNs, forEver: false, key: '' };
+    this.list.push(trouble);
+    this.open.add(trouble);
+  }
+
+  private undo(action: Action, atNs: number): void {
+    const key = keyOf(action);
+    if (action.do === 'heal') this.close(atNs, ({ does, forEver }) => HEALED.has(does) && !forEver);
+    else if (action.do === 'core') this.healCore(this.indices(action.nodes), atNs);
+    else if (action.do === 'calm') this.close(atNs, ({ does }) => does === 'links');
+    else if (key !== '') this.close(atNs, (each) => each.key === key);
+  }
+
+  /** What is among the core alone ends, and so does every rule; what others are in goes on. */
+  private healCore(core: readonly number[], atNs: number): void {
+    this.close(atNs, ({ does, nodes }) => does === 'rule' || nodes.every((node) => core.includes(node)));
+  }
+
+  private close(atNs: number, isOver: (trouble: Open) => boolean): void {
+    for (const trouble of this.open) {
+      if (!isOver(trouble)) continue;
+      this.open.delete(trouble);
+      // A clog has its own end, if nothing ends it before.
+      if (trouble.does !== 'clog' || trouble.toNs > atNs) trouble.toNs = atNs;
+    }
+  }
+
+  read(endNs: number): Trouble[] {
+    this.close(endNs, () => true);
+    return this.list.map(({ does, text, nodes, fromNs, toNs }) => ({ does, text, nodes, fromNs, toNs }));
+  }
+}
+
+/** The nodes that an action names, those it is about only. */
+function aboutOf(action: Action): readonly NodeName[] {
+  switch (action.do) {
+    case 'partition':
+      return action.groups.flat();
+    case 'cut':
+    case 'clog':
+      return [...action.from, ...action.to];
+    case 'reset':
+      return action.nodes;
+    case 'submit':
+      return [action.to];
+    case 'links':
+    case 'rule':
+      return [...(action.from ?? []), ...(action.to ?? [])];
+    case 'core':
+      return action.nodes;
+    case 'heal':
+    case 'calm':
+      return [];
+    default:
+      return [action.node];
+  }
+}
+
+/** Whether it goes on until something else ends it. */
+function lasts(action: Action): boolean {
+  switch (action.do) {
+    case 'isolate':
+    case 'partition':
+    case 'cut':
+    case 'clog':
+    case 'links':
+    case 'rule':
+      return true;
+    case 'clock':
+      return action.frozen === true || (action.driftPpm ?? 0) !== 0;
+    case 'disk':
+      return action.disk !== 'good';
+    default:
+      return false;
+  }
+}
+
+/** Two with the same key: the later takes the place of the earlier. Empty: none does. */
+function keyOf(action: Action): string {
+  if (action.do === 'clock' || action.do === 'disk') return `${action.do} ${action.node}`;
+  if (action.do === 'links') return `links ${action.from?.join() ?? '*'} ${action.to?.join() ?? '*'}`;
+  return '';
+}

@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest';
+import { bitArrayOf } from '../../protocol/bit-array.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import { type BlockId, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { genesisOf } from '../protocol/rules/people.ts';
+import { Home, nextBlock, notProposers, proposalOf, signedVote } from './home.ts';
+
+const FOUR = genesisOf([10n, 10n, 10n, 10n]);
+const me = notProposers(new Home({ genesis: FOUR, me: 0 }), 0, 1, 2)[0]!;
+const others = [0, 1, 2, 3].filter((i) => i !== me);
+
+function home(...peers: readonly string[]): Home {
+  const made = new Home({ genesis: FOUR, me });
+  for (const peer of peers) made.peerUp(peer);
+  made.fire('start');
+  made.sent.length = 0;
+  return made;
+}
+
+/** Messages that left for this peer since the last look, as words. */
+function sentTo(at: Home, peer: string): string[] {
+  const said = at.sent
+    .filter(({ to }) => to.includes(peer))
+    .map(({ message }) => (message.type === 'vote' ? `vote ${message.vote.validatorIndex}` : message.type));
+  at.sent.length = 0;
+  return said.filter((word) => word !== 'new-round-step');
+}
+
+const bits = (blockId: BlockId, ...indexes: number[]): ConsensusMessage => ({
+  type: 'vote-set-bits',
+  height: 1n,
+  round: 0,
+  voteType: PREVOTE,
+  blockId,
+  votes: bitArrayOf(4, indexes),
+});
+
+/** Us with a block and the prevotes of two others, all of them from peer `a`; and the block's id. */
+function informed(...peers: readonly string[]) {
+  const at = home('a', ...peers);
+  const made = nextBlock(at, ['a']);
+  const votes: Vote[] = others.slice(0, 2).map((who) => signedVote(at, who, PREVOTE, 0, made.id));
+  at.hear('a', ...proposalOf(at, made, 0), ...votes.map((vote) => ({ type: 'vote', vote }) as const));
+  at.sent.length = 0;
+  return { at, id: made.id, have: votes.map(({ validatorIndex }) => validatorIndex) };
+}
+
+it('who has fewer peers than there are other validators asks them in turns; who hears all of them asks nobody', () => {
+  const far = home('a', 'b');
+  const asked: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    far.fire('ask');
+    asked.push(far.sent.map(({ to, message }) => `${to} ${message.type}`).join());
+    far.sent.length = 0;
+  }
+  expect(asked).toEqual(['a vote-set-bits', 'b vote-set-bits', 'a vote-set-bits']);
+  const near = home('a', 'b', 'c');
+  expect([...near.timers.keys()]).not.toContain('ask');
+  expect([...near.timers.keys()]).toContain('gossip');
+});
+
+it('who asks is answered with what it lacks in one envelope, once, and again when that may be lost', () => {
+  const { at, id, have } = informed('b');
+  at.hear('b', bits(id, have[0]!));
+  const own = at.state.consensus.index;
+  expect(sentTo(at, 'b').sort()).toEqual(['block-part', 'proposal', `vote ${have[1]}`]);
+  at.hear('b', bits(id, have[0]!));
+  expect(sentTo(at, 'b')).toEqual([]);
+  const late = signedVote(at, others[2]!, PREVOTE, 0, id);
+  at.hear('a', { type: 'vote', vote: late });
+  at.sent.length = 0;
+  for (let tick = 1; tick < 10; tick++) at.fire('gossip');
+  expect(sentTo(at, 'b')).toEqual([]); // it will ask for the late one
+  at.fire('gossip');
+  const again = sentTo(at, 'b');
+  for (const what of [
+    'proposal',
+    'block-part',
+    `vote ${have[1]}`,
+    `vote ${own}`,
+    `vote ${late.validatorIndex}`,
+  ])
+    expect(again).toContain(what);
+  expect(again).not.toContain(`vote ${have[0]}`);
+});
+
+it('who says which parts it has is not sent the block with what it lacks', () => {
+  const { at, id, have } = informed('b');
+  at.hear(
+    'b',
+    {
+      type: 'new-valid-block',
+      height: 1n,
+      round: 0,
+      parts: id.parts,
+      have: bitArrayOf(1, [0]),
+      isCommit: false,
+    },
+    bits(id, have[0]!),
+  );
+  expect(sentTo(at, 'b')).toEqual([`vote ${have[1]}`]);
+});
+
+it('who does not ask is offered what it lacks on the second tick', () => {
+  const { at, have } = informed('b');
+  at.fire('gossip');
+  expect(sentTo(at, 'b')).toEqual([]);
+  at.fire('gossip');
+  expect(sentTo(at, 'b').sort()).toEqual(['block-part', 'proposal', ...have.map((i) => `vote ${i}`)].sort());
+});
+
+it('who answers our claim asks nothing: it is still offered what it lacks on a tick', () => {
+  const { at, id, have } = informed('b');
+  for (let tick = 1; tick <= 10; tick++) at.fire('gossip');
+  expect(sentTo(at, 'b')).toContain('vote-set-maj23');
+  at.hear('b', bits(id, ...have));
+  const late = signedVote(at, others[2]!, PREVOTE, 0, id);
+  at.hear('a', { type: 'vote', vote: late });
+  at.sent.length = 0;
+  for (let tick = 11; tick <= 12; tick++) at.fire('gossip');
+  expect(sentTo(at, 'b')).toContain(`vote ${late.validatorIndex}`);
+});

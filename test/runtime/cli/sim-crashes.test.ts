@@ -1,0 +1,69 @@
+// `sim crashes` as a person meets it: what it counts, what it refuses, and that it finds what is planted.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { patchOf, withPatchedBuild } from '../../../runtime/cli/patched-build.ts';
+import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
+
+const SMALL = ['sim', 'crashes', '--heights', '1'] as const;
+
+describe.skipIf(!isBuilt)('sim crashes', () => {
+  const folder = workFolder();
+  afterAll(folder.remove);
+
+  test('hits all that it counts, and says how many there are of each', () => {
+    const { code, out } = nodecli(...SMALL, '--only', 'v0/sign', '--json');
+    expect(code).toBe(0);
+    const { points, hit, counts, failures, slowestRejoinNs, rejoinBoundNs } = JSON.parse(out);
+    expect(failures).toEqual([]);
+    expect(hit).toBe(points);
+    const sum = counts.flatMap(({ restarts }: { restarts: number[] }) => restarts);
+    expect(sum.reduce((a: number, b: number) => a + b, 0)).toBe(points);
+    expect(slowestRejoinNs).toBeGreaterThan(0);
+    expect(slowestRejoinNs).toBeLessThan(rejoinBoundNs);
+  });
+
+  test('a point is a scenario that `sim run` performs', () => {
+    const file = folder.at('point.json');
+    const { code, out } = nodecli(...SMALL, '--only', 'v0/sync/privval/1/torn/needed', '--save', file);
+    expect(out).toMatch(/1 of 1 points hit/);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8')).act[0].actions[0]).toMatchObject({
+      op: 'flush',
+      how: 'half',
+    });
+    expect(nodecli('sim', 'run', file, '--seed', '1', '--json').code).toBe(0);
+  });
+
+  test.each([
+    [['--only', 'v0/append/consensus/9999'], /there is no point "v0\/append\/consensus\/9999" in this grid/],
+    [['--nodes', 'v4'], /--nodes takes names from v0 to v3, or all, not "v4"/],
+    [['--validators', '3'], /--validators takes a whole number from 4 on/],
+    [['--save', '/nowhere/point.json', '--only', 'v0/sign/1'], /--save: .*\/nowhere\/point\.json/],
+  ])('%j is refused in one line', (flags, line) => {
+    const { code, err } = nodecli(...SMALL, ...flags);
+    expect(err).toMatch(line);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    ['M14', ['--heights', '2', '--only', 'v0/sync/privval'], 'vote-uniqueness'],
+    ['W01', ['--heights', '4', '--only', 'v0/flush/app/3'], 'hygiene'],
+    ['W02', ['--heights', '2', '--only', 'v0/flush/app'], 'hygiene'],
+  ])('finds %s, and the line that it prints finds it again', async (id, flags, oracle) => {
+    const patch = patchOf(join(root, `scenarios/zoo/${id}.json`));
+    await withPatchedBuild(patch, async (dist) => {
+      const run = (args: readonly string[]) =>
+        spawnSync(process.execPath, [join(dist, 'runtime/cli/nodecli.js'), ...args], { encoding: 'utf8' });
+      const { status, stdout } = run(['sim', 'crashes', ...flags, '--json']);
+      expect(status).toBe(1);
+      const { failures } = JSON.parse(stdout);
+      expect(failures[0].violation.oracle).toBe(oracle);
+      const again = run(failures[0].again.replace('npx nodecli ', '').split(' '));
+      expect(again.stdout).toContain(`${oracle}: ${failures[0].violation.what}`);
+    });
+  });
+});

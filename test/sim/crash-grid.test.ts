@@ -1,0 +1,129 @@
+// The grid of all crashes: no point of a life is missing, each is hit, and what a node owes after it came back
+// can be broken.
+
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_NODE } from '../../actors/node.ts';
+import { unreachable } from '../../protocol/refusal.ts';
+import {
+  COLUMNS,
+  crashGrid,
+  OPS,
+  performPoint,
+  RESTARTS,
+  STRIKES,
+  stateRefusal,
+} from '../../sim/crash-grid.ts';
+import type { OracleMaker } from '../../sim/oracle.ts';
+import { rejoin, rejoinBoundNs } from '../../sim/rejoin.ts';
+import { runScenario } from '../../sim/run.ts';
+import {
+  at,
+  crash,
+  everyone,
+  height,
+  isolate,
+  restart,
+  scenario,
+  these,
+  txs,
+  validators,
+} from '../../sim/scenario/words.ts';
+import type { World } from '../../sim/world.ts';
+
+const options = { heights: 2, validators: 4, seed: '1', nodes: ['v0'] } as const;
+const grid = crashGrid(options);
+
+/** Effects of v0 that leave it in the run without a crash, counted by an oracle. */
+function effectsOfV0(): { readonly counts: Map<string, number>; readonly world: World } {
+  const counts = new Map<string, number>();
+  let world: World | null = null;
+  const counter: OracleMaker = () => ({
+    name: 'counter',
+    leaving({ name }, _actor, { type }) {
+      if (name === 'v0') counts.set(type, (counts.get(type) ?? 0) + 1);
+    },
+  });
+  const play = scenario('a life without a crash', {
+    cast: validators(4),
+    load: txs({ perBlock: 1, size: 32, copies: 2 }),
+    act: [{ atMs: 0, actions: [] }],
+    ends: everyone.decides(height(2), { within: '60s' }),
+  });
+  const verdict = runScenario(play, { seed: 1, oracles: [counter], onWorld: (made) => (world = made) });
+  expect(verdict.digest).toBe(grid.calm.digest);
+  return { counts, world: world ?? unreachable('a run has a world') };
+}
+
+describe('the grid', () => {
+  it('holds every effect and every flush of a life, in every column, with every return', () => {
+    const { counts, world } = effectsOfV0();
+    const times = (op: string, column: string): number =>
+      grid.points.filter((point) => point.op === op && point.column === column && point.restart === '5')
+        .length;
+    for (const op of ['append', 'sync', 'sign'] as const) {
+      expect(counts.get(op)).toBeGreaterThan(3);
+      expect(times(op, 'before')).toBe(counts.get(op));
+    }
+    expect(times('write', 'before')).toBe(counts.get('store'));
+    const { logs, stores } = world.machine('v0').disk.image();
+    const flushes = (media: ReadonlyMap<string, { readonly flushes: number }>): number =>
+      [...media.values()].reduce((sum, medium) => sum + medium.flushes, 0);
+    for (const column of ['torn', 'unsynced', 'after']) {
+      expect(times('sync', column)).toBe(flushes(logs));
+      expect(times('flush', column)).toBe(flushes(stores));
+    }
+    const columns = Object.values(STRIKES).flatMap((of) => COLUMNS.filter((column) => of[column]));
+    expect(columns).toHaveLength(21);
+    expect(new Set(grid.points.map(({ id }) => id)).size).toBe(grid.points.length);
+  });
+
+  it('is hit where it says, and all comes back: one point of every cell, each return in turn', () => {
+    const cells = OPS.flatMap((op) =>
+      COLUMNS.flatMap((column) => (STRIKES[op][column] ? [{ op, column }] : [])),
+    );
+    const chosen = cells.map(({ op, column }, i) => {
+      const ofOne = grid.points.filter(
+        (point) =>
+          point.op === op && point.column === column && point.restart === RESTARTS[i % RESTARTS.length],
+      );
+      return ofOne[(i * 5) % ofOne.length] ?? unreachable('every cell has points of each return');
+    });
+    expect(chosen).toHaveLength(21);
+    for (const point of chosen) {
+      const { id, heights, rejoinNs, ...rest } = performPoint(options, point);
+      expect({ id, ...rest }).toEqual({ id: point.id, holds: true, isHit: true, violation: null });
+      expect(rejoinNs).toBeGreaterThan(0);
+      expect(heights).toBeGreaterThan(point.anybodyAt);
+    }
+  });
+
+  it('says so when a point is not hit', () => {
+    const point = grid.points[0] ?? unreachable('a grid has points');
+    const beyond = { ...point, strike: { ...point.strike, nth: 1_000_000 } };
+    expect(performPoint(options, beyond)).toMatchObject({ holds: false, isHit: false });
+  });
+});
+
+describe('what is owed afterwards', () => {
+  it('a node that cannot come back in time is told of, and one that never does', () => {
+    const cutOff = scenario('comes back and hears nobody', {
+      cast: validators(4),
+      act: [at('3s', crash('v0')), at('5s', restart('v0'), isolate('v0'))],
+      ends: these('v1', 'v2', 'v3').decides(height(60), { within: '100s' }),
+      liveness: 'waived',
+    });
+    const late = runScenario(cutOff, { seed: 1, oracles: [rejoin({ slowestNs: null })] });
+    expect(late.violations).toMatchObject([{ oracle: 'rejoin', node: 'v0' }]);
+    expect(late.virtualNs).toBeGreaterThan(5e9 + rejoinBoundNs(DEFAULT_NODE));
+    const short = { ...cutOff, ends: these('v1', 'v2', 'v3').decides(height(8), { within: '100s' }) };
+    const never = runScenario(short, { seed: 1, oracles: [rejoin({ slowestNs: null })] });
+    expect(never.violations).toMatchObject([{ oracle: 'rejoin', what: 'v0 came back and did not rejoin' }]);
+  });
+
+  it('a transaction too few or too many in the state is told of', () => {
+    const { world } = effectsOfV0();
+    expect(stateRefusal(world, 1)).toBeNull();
+    expect(stateRefusal(world, 2)).toMatch(/lacks transaction t1, one of 2/);
+    expect(stateRefusal(world, 0)).toMatch(/holds 1 pairs that nobody gave/);
+  });
+});

@@ -1,0 +1,222 @@
+// A picture tells every envelope, every commit and every lock of its run, in order, and the run does not
+// know of it.
+
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { plays } from '../../scenarios/index.ts';
+import type { NetCounters } from '../../sim/links.ts';
+import { pictureOf } from '../../sim/picture/index.ts';
+import type { EndName, MarkName, Picture } from '../../sim/picture/picture.ts';
+import { type RunOptions, runScenario } from '../../sim/run.ts';
+import type { Play } from '../../sim/scenario/play.ts';
+import {
+  at,
+  crash,
+  cut,
+  everyone,
+  heal,
+  height,
+  isolate,
+  pause,
+  scenario,
+  validators,
+} from '../../sim/scenario/words.ts';
+import type { Verdict } from '../../sim/verdict.ts';
+
+interface Drawn {
+  readonly verdict: Verdict;
+  readonly picture: Picture;
+  readonly counters: NetCounters;
+}
+
+function draw(play: Play, seed: number, most?: number): Drawn {
+  let counters: NetCounters | undefined;
+  const onWorld: RunOptions['onWorld'] = ({ network }) => {
+    counters = network.counters;
+  };
+  const drawn = pictureOf(play, { seed, crypto: 'sim', onWorld }, most === undefined ? {} : { most });
+  return { ...drawn, counters: counters as NetCounters };
+}
+
+const playNamed = (name: string): Play => plays.find((each) => each.name === name) as Play;
+
+const times = (steps: readonly number[]): number[] => {
+  let sum = 0;
+  return steps.map((step) => {
+    sum += step;
+    return sum;
+  });
+};
+
+const ended = ({ arrows, names }: Picture, ...ends: EndName[]): number =>
+  arrows.end.filter((end) => ends.includes(names.ends[end] as EndName)).length;
+
+const marked = ({ marks, names, nodes }: Picture, what: MarkName, node: string) =>
+  marks.what.flatMap((each, i) =>
+    names.marks[each] === what && nodes[marks.node[i] as number]?.name === node ? [i] : [],
+  );
+
+describe.each([
+  ['tour', 1],
+  ['swarm', 1],
+  ['swarm', 5],
+  ['lock-holds', 1],
+  ['equivocating-proposer', 2],
+  ['lagging-node-catches-up', 1],
+] as const)('a picture of %s, seed %i', (name, seed) => {
+  const play = playNamed(name);
+  const drawn = draw(play, seed);
+  const { verdict, picture, counters } = drawn;
+  const { arrows, names } = picture;
+  const withBit = (bit: number): number => arrows.done.filter((done) => done & bit).length;
+
+  test('the run is the same without it', () => {
+    const alone = runScenario(play, { seed, crypto: 'sim' });
+    expect(verdict.digest).toBe(alone.digest);
+    expect(verdict.shape).toBe(alone.shape);
+    expect(picture.about.digest).toBe(alone.digest);
+  });
+
+  test('an arrow for every envelope that was sent, with what became of it', () => {
+    const { done } = names;
+    expect(arrows.from.length - withBit(done.copied)).toBe(counters.sent);
+    expect(withBit(done.copied)).toBe(counters.duplicated);
+    expect(ended(picture, 'heard')).toBe(counters.delivered);
+    expect(ended(picture, 'lost')).toBe(counters.dropped);
+    expect(ended(picture, 'cut at once', 'cut on the way')).toBe(counters.cut);
+    expect(ended(picture, 'nobody there')).toBe(counters.stray);
+    expect(ended(picture, 'ruled out')).toBe(counters.ruledDropped);
+    expect(arrows.done.filter((bits) => bits & done.reordered && !(bits & done.copied)).length).toBe(
+      counters.reordered,
+    );
+    const corrupted = arrows.done.filter((bits) => bits & done.corrupted && !(bits & done.copied)).length;
+    expect(corrupted).toBe(counters.corrupted + counters.truncated);
+  });
+
+  test('arrivals come after sendings, in the time of the run', () => {
+    const sent = times(arrows.afterNs);
+    expect(arrows.afterNs.every((step) => step >= 0)).toBe(true);
+    for (const [i, took] of arrows.tookNs.entries()) {
+      const end = names.ends[arrows.end[i] as number];
+      const isGone = end === 'lost' || end === 'cut at once' || end === 'ruled out';
+      if (isGone) expect(took).toBe(0);
+      else expect(took).toBeGreaterThan(0);
+      if (end === 'heard') expect((sent[i] as number) + took).toBeLessThanOrEqual(verdict.virtualNs);
+      expect(arrows.from[i]).not.toBe(arrows.to[i]);
+    }
+  });
+
+  test('a commit of every height on every lane, each lock of a block, each vote that was sent', () => {
+    for (const node of verdict.nodes) {
+      const heights = marked(picture, 'decides', node.name).map((i) => picture.marks.height[i]);
+      // Who died before it knew of its commit, commits again.
+      expect([...new Set(heights)]).toEqual(Array.from({ length: Number(node.height) }, (_, i) => i + 1));
+      for (const i of marked(picture, 'locks', node.name)) {
+        const block = picture.blocks[picture.marks.block[i] as number];
+        expect(block?.hash).toMatch(/^[0-9a-f]{64}$/);
+        expect(block?.height).toBe(picture.marks.height[i]);
+      }
+    }
+    const locks = picture.marks.what.filter((what) => names.marks[what] === 'locks').length;
+    expect(locks).toBeGreaterThan(verdict.nodes.length);
+    const signers = new Set(
+      picture.messages.kind.flatMap((kind, i) =>
+        names.kinds[kind] === 'precommit' ? [picture.messages.signer[i] as number] : [],
+      ),
+    );
+    for (const [i, { role }] of picture.nodes.entries())
+      if (role === 'validator') expect(signers).toContain(i);
+  });
+
+  test('it is plain: JSON gives it back', () => {
+    expect(JSON.parse(JSON.stringify(picture))).toEqual(picture);
+  });
+});
+
+describe('what the play did', () => {
+  const play = scenario('one of each', {
+    name: 'one-of-each',
+    cast: validators(4),
+    act: [
+      at('1s', isolate('v3')),
+      at('2s', heal()),
+      at('3s', cut(['v0'], ['v1'])),
+      at('4s', pause('v2', '2s')),
+      at('5s', heal()),
+      at('7s', crash('v1', { restart: '1s' })),
+    ],
+    ends: everyone.decides(height(12), { within: '90s' }),
+  });
+  const { picture } = draw(play, 1);
+  const spans = picture.troubles.map(({ does, fromNs, toNs, nodes }) => [
+    does,
+    fromNs / 1e9,
+    toNs / 1e9,
+    nodes.map((node) => picture.nodes[node]?.name).join(' '),
+  ]);
+
+  test('stands as spans of time, each to what ended it', () => {
+    expect(spans).toEqual([
+      ['isolate', 1, 2, 'v3'],
+      ['heal', 2, 2, ''],
+      ['cut', 3, 5, 'v0 v1'],
+      ['pause', 4, 6, 'v2'],
+      ['heal', 5, 5, ''],
+      ['crash', 7, 7, 'v1'],
+    ]);
+    expect(picture.troubles[0]?.text).toBe('v3 is cut off from all others');
+  });
+
+  test('with the lines that it cut, one way or both', () => {
+    const cuts = picture.cuts.map(({ atNs, lines }) => [atNs / 1e9, lines.map((line) => line.join()).sort()]);
+    expect(cuts).toEqual([
+      [1, ['0,3', '1,3', '2,3', '3,0', '3,1', '3,2']],
+      [2, []],
+      [3, ['0,1']],
+      [5, []],
+    ]);
+  });
+
+  test('and each death and start on its lane', () => {
+    const deaths = marked(picture, 'crashes', 'v1').map((i) => times(picture.marks.afterNs)[i]);
+    expect(deaths).toEqual([7e9]);
+    expect(marked(picture, 'starts', 'v1').map((i) => picture.marks.more[i])).toEqual([1, 2]);
+    expect(marked(picture, 'starts', 'v0').length).toBe(1);
+  });
+});
+
+describe('a run that is longer than its picture', () => {
+  const whole = draw(playNamed('tour'), 1).picture;
+  const { picture } = draw(playNamed('tour'), 1, 200);
+
+  test('keeps the newest, and says how many are gone', () => {
+    const gone = new Map(picture.omitted.map(({ what, count }) => [what, count]));
+    expect(picture.marks.what.length).toBe(200);
+    expect(gone.get('events')).toBe(whole.marks.what.length - 200);
+    expect(picture.arrows.from.length).toBe(400);
+    expect((gone.get('messages') ?? 0) + (gone.get('chatter') ?? 0)).toBe(whole.arrows.from.length - 400);
+    expect(times(picture.marks.afterNs).at(-1)).toBe(times(whole.marks.afterNs).at(-1));
+    expect(times(picture.arrows.afterNs).at(-1)).toBe(times(whole.arrows.afterNs).at(-1));
+    expect(whole.omitted).toEqual([]);
+  });
+
+  test('and knows where every node stood before', async () => {
+    const model = join(import.meta.dirname, '../../runtime/cli/page/model.js');
+    const { modelOf, stateAt } = await import(model);
+    const gone = picture.omitted.find(({ what }) => what === 'events')?.count ?? 0;
+    const first = (column: readonly number[]): number[] => column.slice(0, gone);
+    const { node, afterNs, what, height, round, block, more } = whole.marks;
+    const columns = { node, afterNs, what, height, round, block, more };
+    const marks = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, first(column)]));
+    const full = modelOf({ ...whole, marks });
+    for (const index of picture.nodes.keys()) {
+      const { lock, value, ...before } = picture.before[index] as Picture['before'][number];
+      const then = stateAt(full, index, whole.about.endNs);
+      expect({ ...before, lock: picture.blocks[lock], value: picture.blocks[value] }).toEqual({
+        ...then,
+        lock: whole.blocks[then.lock],
+        value: whole.blocks[then.value],
+      });
+    }
+  });
+});
