@@ -5,6 +5,7 @@ export type { Application } from '../machines/apps/application.ts';
 export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
+export { type Explanation, explainRun } from './explain/explain.ts';
 export type { Liar, LiarKit } from './liars/liar.ts';
 export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
@@ -26,6 +27,7 @@ export type {
   LiarWords,
   Load,
   NodeName,
+  Origin,
   Play,
   RuleAction,
   Scenario,
@@ -33,5 +35,6 @@ export type {
   StateOf,
 } from './scenario/play.ts';
 export * from './scenario/words.ts';
+export { type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';
 export type { Backstage, NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';
