@@ -1,6 +1,6 @@
 // What each peer has, is being sent, and was told: so that gossip offers what is missing, once, and never floods in circles (spec 5.11).
 
-import { indexesOf } from '../../protocol/bit-array.ts';
+import { membership } from '../../protocol/bit-array.ts';
 import { byteKey } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, BlockId, Part, PartSetHeader, Vote } from '../../protocol/types.ts';
@@ -147,11 +147,10 @@ export class PeerView {
     const marks = this.voteMarks(height, round, type, validators);
     if (!marks) return lacking;
     const onTheWay = this.claimedHeight === height ? 0 : SENT;
-    const has = new Uint8Array(validators);
-    for (const index of indexesOf(have)) has[index] = HAS;
+    const has = membership(have);
     for (let i = 0; i < validators; i++) {
       const vote = votes[i];
-      if (has[i] === HAS) marks[i] = (marks[i] as number) | HAS;
+      if (has(i)) marks[i] = (marks[i] as number) | HAS;
       else if (vote && ((marks[i] as number) & onTheWay) === 0) {
         marks[i] = SENT; // it may have another vote of this validator
         lacking.push(vote);
