@@ -21,6 +21,8 @@ export type Marks = Uint8Array;
 
 /** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. The oldest go first. */
 const MARKS_KEPT_MAX = 64;
+/** A peer counts as one that asks for so many heights after it did: in each it asks only some of its peers. */
+const ASKING_HEIGHTS = 16n;
 /** Times that a peer may have us look up what it lacks, in one gossip period: its claims and part sets of one tick. */
 const ANSWERS_PER_PERIOD_MAX = 8;
 
@@ -54,7 +56,7 @@ export class PeerView {
   private parts = new Map<string, Marks>();
   private proposals = new Map<string, number>();
   /** The last height at which it asked for what it lacks: who asks is answered, and not offered anything on a tick. */
-  askedHeight = -1n;
+  askedHeight = -ASKING_HEIGHTS;
   /** The last height at which we claimed two thirds: its bits of that height answer us, and ask nothing. */
   claimedHeight = -1n;
   /** What the questions of the envelope under way are answered with; null: it asks nothing. */
@@ -207,6 +209,11 @@ export class PeerView {
       missing.push(found);
     }
     return missing;
+  }
+
+  /** Whether it gets by asking what others have, so that nothing need be offered. */
+  asks(height: bigint): boolean {
+    return this.askedHeight + ASKING_HEIGHTS >= height;
   }
 
   /** Whether to answer what the peer asks for outright. An answer may be 10,000 times as long as the question. */
