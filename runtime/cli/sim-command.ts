@@ -92,6 +92,16 @@ function addProofs(sim: Command): void {
     )
     .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
   sim
+    .command('explore')
+    .description('swarm runs, each twice, on all cores: what they saw, and the shortest run of each failure')
+    .option('--runs <n>', 'so many (default: 2000)')
+    .option('--minutes <n>', 'or for so long')
+    .option('--workers <n>', 'processes (default: one per core)')
+    .option('--seed <seed>', 'the first (default: from the commit)')
+    .option('--out <dir>', 'keep the campaign and its failures there; with the same folder it goes on')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./explore-command.ts')).exploreCommand));
+  sim
     .command('crashes')
     .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
     .option('--heights <n>', 'of the life without a crash', '20')

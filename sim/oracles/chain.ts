@@ -19,6 +19,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { SET_CHANGES } from '../swarm/coverage.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
 
 const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
@@ -299,6 +300,7 @@ export const chainOracle =
             const answer = decodeOutcome(value);
             if (isRefusal(answer)) continue;
             ghost.finalized(height, answer.validatorUpdates);
+            if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
             const known = heightAt(height);
             if (known) known.answeredAppHash = answer.appHash;
           }
