@@ -127,11 +127,14 @@ function addProofs(sim: Command): void {
     .option('--only <id>', 'one of them')
     .action(ends(async () => (await import('./leaks-command.ts')).leaksCommand));
   sim
-    .command('mutants')
+    .command('zoo')
+    .alias('mutants')
     .description('plants bugs in copies of the build and tells which oracle found each, at which seed')
-    .option('--seeds <n>', 'at most so many seeds per bug', '500')
-    .option('--only <id>', 'one of them')
-    .option('--triggers', 'the smallest play that shows each: it must hold on the healthy build only')
+    .option('--seeds <n>', 'at most so many runs per bug', '500')
+    .option('--from <seed>', 'the first seed', '1')
+    .option('--only <ids>', 'some of them: M01,M06')
+    .option('--mutant <file>', 'a patch of your own: JSON as in scenarios/zoo, or a unified diff')
+    .option('--triggers', 'instead: the smallest play that shows each')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./mutants-command.ts')).mutantsCommand));
+    .action(ends(async () => (await import('./zoo-command.ts')).zooCommand));
 }
