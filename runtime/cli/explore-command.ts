@@ -100,11 +100,15 @@ class Explorer {
   private readonly bar = new ProgressBar();
   private readonly startedMs = performance.now();
   private readonly secondsBefore: number;
-  private nextBatch: number;
+  /** Batches begin where an earlier sitting ended. */
+  private readonly runsBefore: number;
+  private nextBatch = 0;
   private readonly halves: Half[] = [];
+  /** Batches that are being made for the first time now: they will need another worker. */
+  private firstTimes = 0;
   /** Batches that are done, and wait for those before them: a campaign is counted in order. */
   private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly RunSummary[] }>();
-  private counted: number;
+  private counted = 0;
   private isStopping = false;
 
   constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
@@ -113,8 +117,7 @@ class Explorer {
     this.out = out;
     this.deadlineMs = minutes === undefined ? Number.POSITIVE_INFINITY : this.startedMs + minutes * 60_000;
     this.secondsBefore = campaign.seconds;
-    this.counted = Math.floor(campaign.runs / BATCH);
-    this.nextBatch = this.counted;
+    this.runsBefore = campaign.runs;
   }
 
   async run(workers: readonly Worker[]): Promise<void> {
@@ -130,13 +133,18 @@ class Explorer {
   }
 
   private get isOver(): boolean {
-    return this.isStopping || performance.now() > this.deadlineMs || this.nextBatch * BATCH >= this.goal;
+    return this.isStopping || performance.now() > this.deadlineMs || this.offset(this.nextBatch) >= this.goal;
   }
 
-  private seedsOf(index: number): string[] {
+  private offset(batch: number): number {
+    return this.runsBefore + batch * BATCH;
+  }
+
+  private seedsOf(batch: number): string[] {
     const base = BigInt(this.campaign.base);
-    const count = Math.min(BATCH, this.goal - index * BATCH);
-    return Array.from({ length: count }, (_, i) => String(base + BigInt(index * BATCH + i)));
+    const offset = this.offset(batch);
+    const count = Math.min(BATCH, this.goal - offset);
+    return Array.from({ length: count }, (_, i) => String(base + BigInt(offset + i)));
   }
 
   private async work(worker: Worker, areOthers: boolean): Promise<void> {
@@ -146,9 +154,11 @@ class Explorer {
       if (half) await this.again(worker, half);
       else if (!this.isOver) {
         const index = this.nextBatch++;
+        this.firstTimes++;
         const { runs } = await worker.explore({ explore: PLAY, seeds: this.seedsOf(index) });
         this.halves.push({ index, by: worker, runs });
-      } else if (this.halves.length === 0) return;
+        this.firstTimes--;
+      } else if (this.halves.length === 0 && this.firstTimes === 0) return;
       else await new Promise((resolve) => setTimeout(resolve, 20)); // another worker's turn
     }
   }

@@ -3,19 +3,23 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Effect } from '../../actors/turn.ts';
 import { seenCommitKey } from '../../machines/chain/keys.ts';
+import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
+  type Block,
   type BlockId,
   type Commit,
   EMPTY_BYTES,
+  type Evidence,
   FLAG_ABSENT,
   FLAG_COMMIT,
   NIL_BLOCK_ID,
   PRECOMMIT,
   PREVOTE,
+  PROPOSAL,
   type Vote,
   type VoteType,
 } from '../../protocol/types.ts';
@@ -25,8 +29,11 @@ import { Choices } from '../../sim/choices.ts';
 import type { Machine } from '../../sim/machine.ts';
 import type { Oracle, OracleMaker } from '../../sim/oracle.ts';
 import { chainOracle } from '../../sim/oracles/chain.ts';
+import { evidenceOracle } from '../../sim/oracles/evidence.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
-import { lockLemma, voteUniqueness } from '../../sim/oracles/votes.ts';
+import { justifiedSends } from '../../sim/oracles/justified.ts';
+import { resourceBounds } from '../../sim/oracles/resources.ts';
+import { addressFor, lockLemma, voteUniqueness } from '../../sim/oracles/votes.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { World } from '../../sim/world.ts';
 
@@ -60,12 +67,12 @@ let said: string[];
 beforeEach(() => {
   said = [];
 });
-const oracleOf = (make: OracleMaker): Oracle =>
+const oracleOf = (make: OracleMaker, isHonest: (at: Machine) => boolean = () => true): Oracle =>
   make((what) => said.push(what), {
     chainId: cast.chainId,
     machines,
     now: () => 0,
-    isHonest: () => true,
+    isHonest,
     reached: () => undefined,
     verify: crypto.verify,
   });
@@ -168,5 +175,153 @@ describe('certificates', () => {
     const [a, b, ...more] = other.signatures;
     stores(oracle, { ...other, signatures: [b!, a!, ...more] });
     expect(said).toEqual([expect.stringContaining('signature 0 is of another validator')]);
+  });
+});
+
+describe('justified sends', () => {
+  const ghost = new GhostChain(cast.genesis);
+  const members = ghost.set(1n)?.members ?? [];
+  /** A vote under the index that its signer has in the set. */
+  const placed = (at: Machine, type: VoteType, round: number, id: BlockId): Vote => {
+    const vote = voteOf(at, type, round, id);
+    const validatorIndex = members.findIndex(
+      ({ addressBytes }) => addressBytes.join() === vote.validatorAddress.join(),
+    );
+    return { ...vote, validatorIndex };
+  };
+  const heard = (oracle: Oracle, at: Machine, ...votes: Vote[]): void =>
+    oracle.heard?.(
+      at,
+      'x',
+      votes.map((vote) => ({
+        channel: CHANNEL_VOTE,
+        bytes: encodeConsensusMessage({ type: 'vote', vote }),
+      })),
+    );
+  const proposed = (oracle: Oracle, at: Machine, round: number, blockId: BlockId, polRound = -1): void => {
+    const proposal = {
+      type: PROPOSAL,
+      height: 1n,
+      round,
+      polRound,
+      blockId,
+      timeNs: 5n,
+      signature: new Uint8Array(64),
+    };
+    const bytes = encodeConsensusMessage({ type: 'proposal', proposal });
+    oracle.heard?.(at, 'x', [{ channel: CHANNEL_DATA, bytes }]);
+  };
+  /** Somebody whose own proposal would need no hearing does not vote here. */
+  const listener = machines.find(
+    (each) => ![0, 1].some((round) => ghost.set(1n)?.atRound(round) === hexOf(addressFor(each))),
+  ) as Machine;
+  const others = machines.filter((each) => each !== listener);
+  const fresh = (): Oracle => oracleOf(justifiedSends(new GhostChain(cast.genesis)));
+
+  it('a prevote needs a proposal that was heard', () => {
+    const oracle = fresh();
+    says(oracle, listener, placed(listener, PREVOTE, 0, A));
+    expect(said).toEqual([expect.stringContaining('it heard no such proposal')]);
+    said = [];
+    const after = fresh();
+    proposed(after, listener, 0, A);
+    says(after, listener, placed(listener, PREVOTE, 0, A));
+    expect(said).toEqual([]);
+  });
+
+  it('a precommit needs two thirds of prevotes for it that reached the node, in that round', () => {
+    const oracle = fresh();
+    heard(
+      oracle,
+      listener,
+      placed(others[0] as Machine, PREVOTE, 0, A),
+      placed(others[1] as Machine, PREVOTE, 1, A),
+    );
+    says(oracle, listener, placed(listener, PRECOMMIT, 0, A));
+    expect(said).toEqual([expect.stringContaining('no polka for it reached it')]);
+    said = [];
+    const after = fresh();
+    heard(after, listener, ...others.slice(0, 2).map((each) => placed(each, PREVOTE, 0, A)));
+    says(after, listener, placed(listener, PREVOTE, 0, NIL_BLOCK_ID));
+    says(after, listener, placed(listener, PRECOMMIT, 0, A));
+    expect(said).toEqual([expect.stringContaining('no polka for it reached it')]); // its own was for nil
+    said = [];
+    const more = fresh();
+    heard(more, listener, ...others.map((each) => placed(each, PREVOTE, 0, A)));
+    says(more, listener, placed(listener, PRECOMMIT, 0, A));
+    expect(said).toEqual([]);
+  });
+
+  it('a lock is left for a polka at least as late that reached the node', () => {
+    const locked = (): Oracle => {
+      const oracle = fresh();
+      heard(oracle, listener, ...others.map((each) => placed(each, PREVOTE, 0, A)));
+      says(oracle, listener, placed(listener, PRECOMMIT, 0, A));
+      proposed(oracle, listener, 2, B, 1);
+      return oracle;
+    };
+    const without = locked();
+    says(without, listener, placed(listener, PREVOTE, 2, B));
+    expect(said).toEqual([expect.stringContaining('no polka as late as its lock')]);
+    said = [];
+    const after = locked();
+    heard(after, listener, ...others.map((each) => placed(each, PREVOTE, 1, B)));
+    says(after, listener, placed(listener, PREVOTE, 2, B));
+    expect(said).toEqual([]);
+  });
+
+  it('a round begins with a third in it, or two thirds of precommits of the one before', () => {
+    const begins = (oracle: Oracle): void =>
+      oracle.published?.(listener, 'validator', { type: 'step', height: 1n, round: 1, step: 3 });
+    begins(fresh());
+    expect(said).toEqual([expect.stringContaining('nothing that reached it allows that')]);
+    said = [];
+    const skips = fresh();
+    heard(skips, listener, placed(others[0] as Machine, PREVOTE, 1, NIL_BLOCK_ID));
+    begins(skips); // with its own: two of four
+    const waits = fresh();
+    heard(
+      waits,
+      listener,
+      ...others.map((each, i) => placed(each, PRECOMMIT, 0, i === 0 ? A : NIL_BLOCK_ID)),
+    );
+    begins(waits);
+    expect(said).toEqual([]);
+  });
+});
+
+describe('evidence', () => {
+  const ghost = new GhostChain(cast.genesis);
+  const evidence = (against: Machine): Evidence => ({
+    kind: 'duplicate-vote',
+    voteA: voteOf(against, PREVOTE, 0, A),
+    voteB: voteOf(against, PREVOTE, 0, B),
+    powerTotal: 40n,
+    validatorPower: 10n,
+    timeNs: 5n,
+  });
+  const block = (height: bigint, ...list: Evidence[]): Block =>
+    ({ header: { height }, evidence: list, txs: [], lastCommit: null }) as unknown as Block;
+
+  it('names no honest node, and each lie once', () => {
+    oracleOf(evidenceOracle(ghost), (machine) => machine !== v3);
+    for (const tell of ghost.onBlock) tell(v0, block(2n, evidence(v3)));
+    expect(said).toEqual([]);
+    for (const tell of ghost.onBlock) tell(v0, block(3n, evidence(v3)));
+    expect(said).toEqual(['evidence of block 3 was in a block before']);
+    said = [];
+    for (const tell of ghost.onBlock) tell(v0, block(4n, evidence(v1)));
+    expect(said).toEqual(['framing: block 4 punishes v1, who never lied']);
+  });
+});
+
+describe('bounds', () => {
+  it('a height writes so many small records, and no more', () => {
+    const oracle = oracleOf(resourceBounds);
+    const effect: Effect = { type: 'append', log: 'consensus', record: new Uint8Array(100) };
+    for (let i = 0; i < 736; i++) oracle.leaving?.(v0, 'validator', effect);
+    expect(said).toEqual([]);
+    oracle.leaving?.(v0, 'validator', effect);
+    expect(said).toEqual([expect.stringContaining('logs more than 736 records')]);
   });
 });

@@ -1,0 +1,38 @@
+// A unified diff becomes edits: what stands there, and what stands there instead.
+
+import { expect, it } from 'vitest';
+import { editsOfDiff } from '../../../runtime/cli/unified-diff.ts';
+
+it('each hunk is an edit of its file; a/ and b/, dist/ and times are no part of its name', () => {
+  const diff = [
+    'diff --git a/dist/x/a.js b/dist/x/a.js',
+    'index 111..222 100644',
+    '--- a/dist/x/a.js\t2026-01-01',
+    '+++ b/dist/x/a.js\t2026-01-02',
+    '@@ -1,3 +1,3 @@ function f() {',
+    ' before',
+    '-old',
+    '+new',
+    ' after',
+    '@@ -9,2 +9,1 @@',
+    ' kept',
+    '-gone',
+    '--- a/y.ts',
+    '+++ b/y.ts',
+    '@@ -1 +1,2 @@',
+    ' one',
+    '+two',
+    '\\ No newline at end of file',
+    '',
+  ].join('\n');
+  expect(editsOfDiff(diff)).toEqual([
+    { file: 'x/a.js', find: 'before\nold\nafter', replace: 'before\nnew\nafter' },
+    { file: 'x/a.js', find: 'kept\ngone', replace: 'kept' },
+    { file: 'y.ts', find: 'one', replace: 'one\ntwo' },
+  ]);
+});
+
+it('says what is wrong with it', () => {
+  expect(editsOfDiff('hello\n')).toEqual({ because: 'there is no hunk in it' });
+  expect(editsOfDiff('@@ -1 +1 @@\n-x\n')).toEqual({ because: 'line 1: a hunk before any "+++ file"' });
+});
