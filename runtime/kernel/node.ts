@@ -107,6 +107,10 @@ export class Node {
     this.backlog ??= [];
   }
 
+  get isPaused(): boolean {
+    return this.backlog !== null;
+  }
+
   unpause(): void {
     const waiting = this.backlog ?? [];
     this.backlog = null;

@@ -8,8 +8,10 @@ import { hygiene } from './hygiene.ts';
 import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
 import { mempoolOracle } from './mempool.ts';
+import { progressRules } from './progress.ts';
 import { proposalUniqueness } from './proposals.ts';
 import { resourceBounds } from './resources.ts';
+import { timeouts } from './timeouts.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
 
 export interface OraclesOfRun {
@@ -28,11 +30,13 @@ export function allOracles(genesisText: string): OraclesOfRun {
       proposalUniqueness(ghost),
       lockLemma(ghost),
       justifiedSends(ghost),
+      progressRules(ghost),
       evidenceOracle(ghost),
       lightClient(ghost),
       mempoolOracle(ghost),
       chain,
       resourceBounds,
+      timeouts,
       hygiene,
     ],
   };

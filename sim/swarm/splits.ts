@@ -3,7 +3,7 @@
 
 import type { Stream } from '../choices.ts';
 import type { Action, Directive, NodeName } from '../scenario/play.ts';
-import { delay, drop } from '../scenario/words.ts';
+import { delay, drop, heal } from '../scenario/words.ts';
 import type { People } from './people.ts';
 
 const HEIGHTS_SPLIT = [2, 3, 4, 5];
@@ -30,6 +30,8 @@ function splitHeight(stream: Stream, people: People, height: number): Directive[
   if (next === 1) rules.push(drop('proposals', { height, round: 1 }));
   if (next >= 2) rules.push(...(split(stream, people, { height, round: 1 })?.rules ?? []));
   const act: Directive[] = [{ atMs: 0, actions: rules }];
+  // Until then those who locked have spoken to themselves; now they are heard, if chaos goes on.
+  if (stream.chance(2, 3)) act.push({ atMs: stream.between(3_000, 25_000), actions: [heal()] });
   if (stream.chance(1, 2)) {
     const node = stream.pick(first.lockers);
     const restartMs = stream.draw(6_000);
