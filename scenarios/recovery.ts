@@ -11,6 +11,7 @@ import {
   heal,
   height,
   isolate,
+  liar,
   restart,
   scenario,
   txs,
@@ -83,3 +84,18 @@ export const laggingNodeCatchesUp = scenario(
     ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
   },
 );
+
+/** f0 claims a thousand heights more than there are, and never admits that it lacks a block. */
+export const lyingSyncPeer = scenario('a node far behind joins, whatever one of its peers claims to have', {
+  name: 'lying-sync-peer',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f0', 'sync-liar', ['v3'])],
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(v0.decides(height(30)), restart('v3')),
+    when(v3.joins()),
+    when(v3.precommits()),
+  ],
+  ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});

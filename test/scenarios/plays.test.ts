@@ -23,6 +23,13 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'crash-around-sync': ['crashes', 'restarts'],
   'lagging-node-catches-up': ['partitions', 'crashes', 'restarts'],
   'validator-joins-and-leaves': ['validator changes asked for'],
+  'hidden-lock': ['crashes', 'restarts', 'envelopes dropped by rule'],
+  'lying-sync-peer': ['crashes', 'restarts', 'lie: more blocks than it has'],
+  'slow-disk': ['disk changes'],
+  'full-disk': ['writes refused by a full disk', 'crashes', 'restarts'],
+  'clock-skew': ['clock changes'],
+  'transaction-storm': ['transactions refused'],
+  'set-replaced': ['validator changes asked for', 'partitions', 'envelopes cut off', 'one-way cuts'],
 };
 
 describe('the plays', () => {
