@@ -3,6 +3,7 @@
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk } from './clocks-and-disks.ts';
+import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
 import { lockHolds, validValueReproposed } from './locks.ts';
@@ -38,6 +39,8 @@ export const plays: readonly Play[] = [
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,
+  forkByTwoVotes,
+  forkByAmnesia,
   crashAroundSync,
   voteOutlivesPowerCut,
   laggingNodeCatchesUp,

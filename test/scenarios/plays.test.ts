@@ -23,6 +23,8 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'crash-around-sync': ['crashes', 'restarts'],
   'lagging-node-catches-up': ['partitions', 'crashes', 'restarts'],
   'validator-joins-and-leaves': ['validator changes asked for'],
+  'fork-by-two-votes': ['lie: another block', 'lie: another vote'],
+  'fork-by-amnesia': ['lie: forgotten lock', 'envelopes dropped by rule'],
   'hidden-lock': ['crashes', 'restarts', 'envelopes dropped by rule'],
   'lying-sync-peer': ['crashes', 'restarts', 'lie: more blocks than it has'],
   'slow-disk': ['disk changes'],
