@@ -3,6 +3,7 @@
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk } from './clocks-and-disks.ts';
+import { forgedBlocks, forgedPolka, mislabelledParts } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
@@ -39,12 +40,15 @@ export const plays: readonly Play[] = [
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,
+  forgedPolka,
+  mislabelledParts,
   forkByTwoVotes,
   forkByAmnesia,
   crashAroundSync,
   voteOutlivesPowerCut,
   laggingNodeCatchesUp,
   lyingSyncPeer,
+  forgedBlocks,
   slowDisk,
   fullDisk,
   clockSkew,
