@@ -56,6 +56,8 @@ export interface RunOptions {
 const NS_PER_MS = 1_000_000;
 /** Virtual time that each height beyond the play's own is given: some rounds of it. */
 const HEIGHT_MORE_MS = 30_000;
+/** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
+const SCRIPT_NS_MAX = 1_800_000 * NS_PER_MS;
 const PROGRESS_EVERY_NS = 500 * NS_PER_MS;
 
 /** The scenario that a play is under a seed. */
@@ -259,9 +261,9 @@ class Run {
     const { ends } = play;
     world.startAll();
     if (ends.who === 'nobody') {
-      world.run(() => this.look() || this.script.isDone, Number.MAX_SAFE_INTEGER - 1);
+      world.run(() => this.look() || this.script.isDone, SCRIPT_NS_MAX);
       const until = this.script.lastFiredAt + ends.forMs * NS_PER_MS;
-      world.run(() => this.look() || this.now >= until, until);
+      if (this.script.isDone) world.run(() => this.look() || this.now >= until, until);
     } else {
       world.run(() => this.look() || this.isEnded(), ends.withinMs * NS_PER_MS);
     }
