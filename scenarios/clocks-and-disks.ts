@@ -24,8 +24,8 @@ const noRoundIsLost = Array.from({ length: 14 }, (_, i) =>
 );
 
 /**
- * The median of the votes' times is a time that an honest clock shows; no block waits for the slowest clock, and no validator refuses what the
- * fastest one says.
+ * The median of the votes' times is a time that an honest clock shows; no block waits for the slowest clock,
+ * and no validator refuses what the fastest one says.
  */
 export const clockSkew = scenario(
   'clocks are 30 s apart, then one is set right: all goes on, block time too',

@@ -1,4 +1,5 @@
-// Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof says, blocks without a commit.
+// Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof
+// says, blocks without a commit.
 
 import {
   at,
@@ -27,8 +28,8 @@ const second = { height: 7, round: 1 };
 const third = { height: 7, round: 2 };
 
 /**
- * With four equal validators v0, v3 and v2 propose the first rounds of height 7. v0 alone locks block 1, round 1 has two thirds for nothing, and in
- * round 2 v2 says it had, for its own block.
+ * With four equal validators v0, v3 and v2 propose the first rounds of height 7. v0 alone locks block 1,
+ * round 1 has two thirds for nothing, and in round 2 v2 says it had, for its own block.
  */
 export const forgedPolka = scenario('a claimed polka that nobody saw opens no lock', {
   name: 'forged-polka',

@@ -20,7 +20,10 @@ import {
 const FORK = 13;
 const there = { fromHeight: FORK, toHeight: FORK };
 
-/** v0 and v1 each hear a block and votes that make two thirds with their own. */
+/**
+ * v0 and v1 each hear a block and votes that make two thirds with their own. Nobody passes on to v0, or from v0,
+ * what v2 shows it.
+ */
 export const forkByTwoVotes = scenario('two of four vote twice, the chain forks, and both are named', {
   name: 'fork-by-two-votes',
   cast: validators(4),
@@ -28,6 +31,15 @@ export const forkByTwoVotes = scenario('two of four vote twice, the chain forks,
     liar('v2', 'proposal-equivocator', ['v0'], there),
     liar('v2', 'vote-equivocator', ['v0'], there),
     liar('v3', 'vote-equivocator', ['v0'], there),
+  ],
+  act: [
+    at(
+      '0s',
+      drop('proposals', { height: FORK, from: ['v0'] }),
+      drop('parts', { height: FORK, from: ['v0'] }),
+      drop('proposals', { height: FORK, from: ['v1', 'v3'], to: ['v0'] }),
+      drop('parts', { height: FORK, from: ['v1', 'v3'], to: ['v0'] }),
+    ),
   ],
   ends: chain.forksAt(height(FORK), { guilty: ['v2', 'v3'], within: '60s' }),
 });
@@ -37,8 +49,8 @@ const second = { height: FORK, round: 1 };
 const later = { ...there, fromRound: 1 };
 
 /**
- * No key signs two votes for one round. v0 alone decides block 1 in round 0; in round 1 v2 and v3, who precommitted it too, vote for block 2,
- * though nobody has shown them two thirds for that.
+ * No key signs two votes for one round. v0 alone decides block 1 in round 0; in round 1 v2 and v3, who
+ * precommitted it too, vote for block 2, though nobody has shown them two thirds for that.
  */
 export const forkByAmnesia = scenario('two of four forget their lock, the chain forks, and both are named', {
   name: 'fork-by-amnesia',

@@ -24,8 +24,8 @@ const first = { height: 5, round: 0 };
 const second = { height: 5, round: 1 };
 
 /**
- * As in `lock-holds`, but v3 dies: without v0 there are no two thirds, and v0 refuses what others bring. It ends when v0
- * proposes its block, with the polka of round 0 to prove it.
+ * As in `lock-holds`, but v3 dies: without v0 there are no two thirds, and v0 refuses what others bring. It
+ * ends when v0 proposes its block, with the polka of round 0 to prove it.
  */
 export const hiddenLock = scenario('the only locked validator is needed: its own turn ends the height', {
   name: 'hidden-lock',

@@ -17,7 +17,9 @@ import {
 
 const SECOND_NS = 1_000_000_000n;
 
-/** Ten times as many as fit, for twenty seconds; what was refused is refused, and what was taken is decided. */
+/**
+ * Ten times as many as fit, for twenty seconds; what was refused is refused, and what was taken is decided.
+ */
 export const transactionStorm = scenario(
   'more transactions than pools hold: some are refused, none is lost',
   {
@@ -31,8 +33,8 @@ export const transactionStorm = scenario(
 );
 
 /**
- * The block after a transaction is made without being asked for: its header proves the application's state. So
- * each transaction makes two heights, and then all wait again.
+ * The block after a transaction is made without being asked for: its header proves the application's state.
+ * So each transaction makes two heights, and then all wait again.
  */
 export const noEmptyBlocks = scenario(
   'without transactions no blocks, but for one that proves the app hash',

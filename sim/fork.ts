@@ -1,5 +1,5 @@
-// Judges a play that promises a fork: agreement must break where it says, and forensics must name those who lied, nobody else, with more than a
-// third of the power.
+// Judges a play that promises a fork: agreement must break where it says, and forensics must name those who
+// lied, nobody else, with more than a third of the power.
 
 import { hexOf } from '../protocol/bytes.ts';
 import type { Violation } from './oracle.ts';
@@ -19,8 +19,8 @@ export interface Fork {
 export type ForkEnding = Extract<Ending, { who: 'fork' }>;
 
 /**
- * Takes the violations that are this fork out of the world's: what the oracle of the chain says of this height, agreement first. Null: there is
- * no fork, or more is wrong than that.
+ * Takes the violations that are this fork out of the world's: what the oracle of the chain says of this
+ * height, agreement first. Null: there is no fork, or more is wrong than that.
  */
 export function takeFork(
   world: World,
@@ -57,12 +57,13 @@ function forkOf(world: World, { decides }: ForkEnding, { guilty, total }: Findin
 }
 
 function* unkept({ guilty, decides }: ForkEnding, { decided }: Findings, fork: Fork): Generator<string> {
+  const at = `the fork at height ${decides}`;
   if (decided.length < 2)
-    yield `the fork at height ${decides} is not in the votes that honest nodes said and heard: ${decided.length} blocks have two thirds there`;
+    yield `${at} is not in the votes that honest nodes know: ${decided.length} blocks have two thirds there`;
   const names = fork.guilty.map(({ name }) => name).join(', ');
   const promised = [...guilty].sort().join(', ');
   if (names !== promised)
-    yield `the fork at height ${decides} names ${names === '' ? 'nobody' : names}; the play promises ${promised}`;
+    yield `${at} names ${names === '' ? 'nobody' : names}; the play promises ${promised}`;
   if (fork.power * 3n <= fork.total)
-    yield `the fork at height ${decides} names ${fork.power} of ${fork.total} power: a third forks nothing`;
+    yield `${at} names ${fork.power} of ${fork.total} power: a third forks nothing`;
 }

@@ -1,5 +1,5 @@
-// What proposing liars share: for each block of its own that a liar proposes to a victim, another one instead,
-// with its parts, truly signed.
+// What proposing liars share: for each block of its own that a liar proposes to a victim, another one
+// instead, with its parts, truly signed.
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
@@ -22,8 +22,8 @@ interface Other {
 }
 
 /**
- * `change` makes another block of its own one; null: the truth this time. `polRound` is what its proposal claims, if not the truth (which is
- * -1: blocks that are proposed again are left alone).
+ * `change` makes another block of its own one; null: the truth this time. `polRound` is what its proposal
+ * claims, if not the truth (which is -1: blocks that are proposed again are left alone).
  */
 export function aboutOwnBlocks(
   kit: LiarKit,

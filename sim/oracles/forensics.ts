@@ -1,5 +1,5 @@
-// Who broke the chain: from all that honest nodes said and heard at the height where it forked, the validators that double-signed or forgot a
-// lock. Own arithmetic; nothing of the product's rules.
+// Who broke the chain: from all that honest nodes said and heard at the height where it forked, the
+// validators that double-signed or forgot a lock. Own arithmetic; nothing of the product's rules.
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
@@ -25,9 +25,10 @@ export interface Findings {
 }
 
 /**
- * What is claimed: who signed two votes for one round and step is guilty, on the strength of its two signatures. Who precommitted a block and voted for
- * another in a later round is guilty unless two thirds prevoted that other one in between: a polka that no honest node heard of would
- * clear it, so of amnesia this is as sure as the logs are complete. Whoever fell silent is never named.
+ * What is claimed: who signed two votes for one round and step is guilty, on the strength of its two
+ * signatures. Who precommitted a block and voted for another in a later round is guilty unless two thirds
+ * prevoted that other one in between: a polka that no honest node heard of would clear it, so of amnesia
+ * this is as sure as the logs are complete. Whoever fell silent is never named.
  */
 export class Forensics {
   private readonly ghost: GhostChain;
@@ -119,7 +120,9 @@ export class Forensics {
     return null;
   }
 
-  /** Two thirds prevoted the other block since it locked; a precommit follows the prevotes of its own round. */
+  /**
+   * Two thirds prevoted the other block since it locked; a precommit follows the prevotes of its own round.
+   */
   private isFreed(locked: Vote, later: Vote, set: GhostSet): boolean {
     const until = later.type === PRECOMMIT ? later.round : later.round - 1;
     for (let round = locked.round; round <= until; round++)

@@ -1,4 +1,5 @@
-// What the verdict of a play does not say: where block time lies when clocks differ, and that a full pool loses nothing.
+// What the verdict of a play does not say: where block time lies when clocks differ, and that a full pool
+// loses nothing.
 
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '../../protocol/refusal.ts';
@@ -14,7 +15,10 @@ const BLOCK_FAMILY = 'b'.charCodeAt(0);
 const BLOCK_KEY_BYTES = 9;
 const SECOND = 1e9;
 
-/** By height: the block's time and the world's, when the first node stored it; both since the world began, in seconds. */
+/**
+ * By height: the block's time and the world's, when the first node stored it; both since the world began, in
+ * seconds.
+ */
 function timesOf(play: typeof clockSkew, seed: number): { height: number; blockS: number; worldS: number }[] {
   const times = new Map<number, { height: number; blockS: number; worldS: number }>();
   const watch: OracleMaker = (_report, { now }) => ({

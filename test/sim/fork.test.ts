@@ -1,4 +1,5 @@
-// A promised fork: it must come, and forensics must name who lied, nobody else. Each promise is broken once here.
+// A promised fork: it must come, and forensics must name who lied, nobody else. Each promise is broken once
+// here.
 
 import { describe, expect, it } from 'vitest';
 import type { Payload } from '../../actors/turn.ts';
