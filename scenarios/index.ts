@@ -2,6 +2,10 @@
 
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
+import { clockSkew, fullDisk, slowDisk } from './clocks-and-disks.ts';
+import { forgedBlocks, forgedPolka, mislabelledParts } from './forgeries.ts';
+import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
+import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
 import { lockHolds, validValueReproposed } from './locks.ts';
 import {
@@ -14,16 +18,18 @@ import {
 } from './partitions.ts';
 import { voteOutlivesPowerCut } from './power-cut.ts';
 import { equivocatingProposer, equivocatorPunished, proposerDown } from './proposers.ts';
-import { crashAroundSync, laggingNodeCatchesUp } from './recovery.ts';
+import { crashAroundSync, laggingNodeCatchesUp, lyingSyncPeer } from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
-import { validatorJoinsAndLeaves } from './validator-set.ts';
+import { emptyBlocksAtIntervals, noEmptyBlocks, transactionStorm } from './transactions.ts';
+import { setReplaced, validatorJoinsAndLeaves } from './validator-set.ts';
 
 export const plays: readonly Play[] = [
   tour,
   calm,
   lockHolds,
   validValueReproposed,
+  hiddenLock,
   lockSplits,
   minorityPartition,
   evenSplit,
@@ -34,9 +40,22 @@ export const plays: readonly Play[] = [
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,
+  forgedPolka,
+  mislabelledParts,
+  forkByTwoVotes,
+  forkByAmnesia,
   crashAroundSync,
   voteOutlivesPowerCut,
   laggingNodeCatchesUp,
+  lyingSyncPeer,
+  forgedBlocks,
+  slowDisk,
+  fullDisk,
+  clockSkew,
+  transactionStorm,
+  noEmptyBlocks,
+  emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
+  setReplaced,
   swarm,
 ];

@@ -11,6 +11,7 @@ import {
   heal,
   height,
   isolate,
+  liar,
   restart,
   scenario,
   txs,
@@ -83,3 +84,21 @@ export const laggingNodeCatchesUp = scenario(
     ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
   },
 );
+
+/**
+ * f0 claims a thousand heights more than there are, and never admits that it lacks a block. While the others
+ * go on without v3 there is always one more block to fetch; when they need it, it gives up waiting.
+ */
+export const lyingSyncPeer = scenario('a node far behind joins when it is needed, whatever a peer claims', {
+  name: 'lying-sync-peer',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f0', 'sync-liar', ['v3'])],
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(v0.decides(height(30)), restart('v3')),
+    when(v3.decides(height(32)), crash('v2')),
+    when(v3.precommits(), restart('v2')),
+  ],
+  ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});

@@ -2,15 +2,23 @@
 
 import {
   after,
+  anyone,
   c0,
+  cut,
   empower,
   everyone,
   finally_,
+  heal,
   height,
+  isolate,
+  never,
+  node,
   scenario,
   sometime,
   txs,
   v0,
+  v1,
+  v2,
   v3,
   validators,
   when,
@@ -34,3 +42,40 @@ export const validatorJoinsAndLeaves = scenario(
     ends: everyone.decides(height(20), { within: '240s' }),
   },
 );
+
+const [c1, c2, c3] = [node('c1'), node('c2'), node('c3')];
+
+/** What is in force when the last of them has left holds none of those who began. */
+export const setReplaced = scenario('four others take over within ten heights, while the network splits', {
+  name: 'set-replaced',
+  cast: validators(4, { candidates: 4 }),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(anyone.decides(height(3)), empower('c0', 10), empower('c1', 10), isolate('v3')),
+    when(
+      anyone.decides(height(5)),
+      heal(),
+      empower('c2', 10),
+      empower('c3', 10),
+      empower('v3', 0),
+      isolate('c1'),
+    ),
+    when(
+      anyone.decides(height(7)),
+      heal(),
+      empower('v2', 0),
+      empower('v1', 0),
+      cut(['v1'], ['c2']),
+      cut(['c2'], ['v1']),
+    ),
+    when(anyone.decides(height(9)), heal(), empower('v0', 0), isolate('c3')),
+    when(anyone.decides(height(14)), heal()),
+  ],
+  holds: [
+    ...[v0, v1, v2, v3].map((old) => never(old.precommits({}, height(14)))),
+    ...[v0, v1, v2, v3].map((old) => finally_(old.hasPower(0))),
+    ...[c0, c1, c2, c3].map((fresh) => finally_(fresh.hasPower(10))),
+    ...[c0, c1, c2, c3].map((fresh) => sometime(fresh.precommits())),
+  ],
+  ends: everyone.decides(height(20), { within: '300s', afterwards: 2 }),
+});

@@ -63,6 +63,8 @@ const NAMED: Readonly<Record<string, string>> = {
   cut: 'one-way cuts',
   pause: 'pauses',
   clock: 'clock changes',
+  disk: 'disk changes',
+  refused: 'transactions refused',
   reset: 'connections reset',
   empower: 'validator changes asked for',
 };

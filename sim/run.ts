@@ -10,10 +10,12 @@ import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trac
 import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
 import { Choices } from './choices.ts';
 import { faultsOf } from './faults.ts';
-import { liarNamed } from './liars/index.ts';
+import { type Fork, takeFork } from './fork.ts';
+import { castLiars } from './liars/cast-liars.ts';
 import { Liveness } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
+import { Forensics } from './oracles/forensics.ts';
 import { allOracles, type OraclesOfRun } from './oracles/index.ts';
 import { addressFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
@@ -54,6 +56,8 @@ export interface RunOptions {
 const NS_PER_MS = 1_000_000;
 /** Virtual time that each height beyond the play's own is given: some rounds of it. */
 const HEIGHT_MORE_MS = 30_000;
+/** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
+const SCRIPT_NS_MAX = 1_800_000 * NS_PER_MS;
 const PROGRESS_EVERY_NS = 500 * NS_PER_MS;
 
 /** The scenario that a play is under a seed. */
@@ -93,6 +97,9 @@ class Run {
   private readonly stage: Stage;
   private readonly script: Script;
   private readonly liveness: Liveness;
+  /** Null: the play promises no fork. */
+  private readonly forensics: Forensics | null;
+  private fork: Fork | null = null;
   private readonly honest: readonly Machine[];
   private readonly shape = new Shape();
   private readonly rounds = { max: 0, laterThanFirst: 0 };
@@ -112,6 +119,9 @@ class Run {
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
     this.oracles = allOracles(cast.genesis);
+    const { ghost } = this.oracles;
+    this.forensics =
+      scenario.ends.who === 'fork' ? new Forensics(ghost, BigInt(scenario.ends.decides)) : null;
     this.witness = new Witness(this.oracles.ghost, needsWords(scenario, this.watch));
     const liars = new Set<string>(scenario.liars.map(({ node }) => node));
     this.liveness = new Liveness(this.oracles.ghost, (machine) => !liars.has(machine.name));
@@ -131,7 +141,7 @@ class Run {
       },
     );
     this.stage = new Stage(world, rules);
-    this.castLiars(rules);
+    castLiars(scenario.liars, this.stage, this.witness);
     this.liveness.watch(this.stage);
     this.tellStory();
     this.script = new Script({
@@ -162,7 +172,13 @@ class Run {
       crypto: this.crypto,
       edges: degree === undefined ? fullMesh(size) : randomMesh(size, degree, choices.stream('mesh')),
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
-      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness, liveness],
+      oracles: [
+        ...this.oracles.makers,
+        ...(options.oracles ?? []),
+        ...(this.forensics ? [this.forensics.asOracle] : []),
+        witness,
+        liveness,
+      ],
       liars,
       memo: options.memo ?? true,
       clocks: (index) => {
@@ -188,44 +204,11 @@ class Run {
     this.world.violations.push({ oracle, what, node: at?.name ?? '', atNs: this.now, height });
   }
 
-  private castLiars(rules: RuleBook): void {
-    const { world, play } = this;
-    if (play.liars.length === 0) return;
-    rules.lied = (from, to, payloads) => {
-      const liar = world.machineOf(from);
-      if (!liar) return;
-      // What a liar says counts where votes are counted; its own node has not said it.
-      for (const oracle of world.oracles)
-        oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
-    };
-    for (const words of play.liars) {
-      const machine = world.machine(words.node);
-      let told = 0;
-      const stream = world.choices.stream(`liar/${words.node}/${words.liar}`);
-      const lie = liarNamed(words.liar)({
-        machine,
-        words,
-        chainId: world.chainId,
-        victims: new Set(words.to.map((name) => world.machine(name).member.id)),
-        lies: () =>
-          told < (words.times ?? Number.MAX_SAFE_INTEGER) && stream.chance(words.ppm ?? 1_000_000, 1_000_000),
-        proposed: (height, round) => this.witness.proposedAt(height, round),
-        submitted: (tx) => {
-          for (const oracle of world.oracles) oracle.submitted?.(machine, tx);
-        },
-        count: (what) => {
-          told++;
-          this.stage.count(what);
-        },
-      });
-      rules.addLie(machine.member.id, lie);
-    }
-  }
-
   // --- watching --------------------------------------------------------------------------------------------
 
   private onEvent(at: Machine, event: NodeEvent): void {
     if (event.type === 'committed') this.onCommitted(at, event);
+    if (event.type === 'checked' && event.code !== 0) this.stage.count('refused');
     if (event.type === 'step' && event.round > this.rounds.max) this.rounds.max = event.round;
     this.watch.event?.(at, event);
     const text = this.watch.line && eventText(event);
@@ -278,12 +261,14 @@ class Run {
     const { ends } = play;
     world.startAll();
     if (ends.who === 'nobody') {
-      world.run(() => this.look() || this.script.isDone, Number.MAX_SAFE_INTEGER - 1);
+      world.run(() => this.look() || this.script.isDone, SCRIPT_NS_MAX);
       const until = this.script.lastFiredAt + ends.forMs * NS_PER_MS;
-      world.run(() => this.look() || this.now >= until, until);
+      if (this.script.isDone) world.run(() => this.look() || this.now >= until, until);
     } else {
       world.run(() => this.look() || this.isEnded(), ends.withinMs * NS_PER_MS);
     }
+    if (ends.who === 'fork' && this.forensics)
+      this.fork = takeFork(world, ends, this.forensics, (what) => this.violate('play', what, null));
     if (world.violations.length === 0) this.judgeEnd();
     world.end();
     return this.verdict();
@@ -305,12 +290,12 @@ class Run {
 
   private finishers(): readonly Machine[] {
     const { who } = this.play.ends;
-    if (who === 'nobody' || who === 'everyone') return this.honest;
+    if (who === 'nobody' || who === 'everyone' || who === 'fork') return this.honest;
     return who.map((name) => this.world.machine(name));
   }
 
   private isEnded(): boolean {
-    if (!this.script.isDone || !this.script.isFulfilled) return false;
+    if (this.play.ends.who === 'fork' || !this.script.isDone || !this.script.isFulfilled) return false;
     const target = this.target();
     return this.heightMax >= target && this.finishers().every(({ height }) => height >= target);
   }
@@ -318,7 +303,7 @@ class Run {
   /** The height that ends the play; grows once, when the last directive has fired. */
   private target(): bigint {
     const { ends } = this.play;
-    if (this.healedTarget < 0n && this.script.isDone && ends.who !== 'nobody') {
+    if (this.healedTarget < 0n && this.script.isDone && 'afterwards' in ends) {
       this.healedTarget = ends.afterwards === undefined ? 0n : this.heightMax + BigInt(ends.afterwards);
     }
     return this.healedTarget > BigInt(ends.decides) ? this.healedTarget : BigInt(ends.decides);
@@ -327,6 +312,7 @@ class Run {
   private judgeEnd(): void {
     for (const { what, at } of this.script.unkept()) this.violate('play', what, at);
     const { ends } = this.play;
+    if (ends.who === 'fork') return;
     const target = this.target();
     if (ends.who === 'nobody') {
       const ahead = this.honest.find(({ height }) => height > target);
@@ -371,6 +357,7 @@ class Run {
       faults: faultsOf(this.stage),
       labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),
       liveness: this.liveness.closest,
+      fork: this.fork,
       again: againLine(this.options, this.crypto),
     };
   }
@@ -391,7 +378,8 @@ const castOf = ({ cast }: Scenario): Cast =>
 
 function longer(scenario: Scenario, heights: number | undefined): Scenario {
   const { ends } = scenario;
-  if (heights === undefined || ends.who === 'nobody' || heights <= ends.decides) return scenario;
+  if (heights === undefined || ends.who === 'nobody' || ends.who === 'fork' || heights <= ends.decides)
+    return scenario;
   const withinMs = ends.withinMs + (heights - ends.decides) * HEIGHT_MORE_MS;
   return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
 }

@@ -1,6 +1,7 @@
 // What a run says when it is over: held or broken, by which promise, what happened on the way, and the digest that anyone can reproduce.
 
 import type { NodeEvent } from '../actors/turn.ts';
+import type { Fork } from './fork.ts';
 import type { Closest } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
@@ -42,6 +43,8 @@ export interface Verdict {
   readonly labels: Readonly<Record<string, number>>;
   /** The height that took most of its bound after trouble was over; null: none was promised and kept. */
   readonly liveness: Closest | null;
+  /** The fork that the play promised, and whom it names; null: none was promised, or it did not come. */
+  readonly fork: Fork | null;
   /** The line that reproduces it. */
   readonly again: string;
 }

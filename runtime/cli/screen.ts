@@ -127,6 +127,7 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     lines.push(row('violated', `${oracle}: ${what} (${where})`));
     for (const frame of framesOf(thrown)) lines.push(row('', frame));
   }
+  if (verdict.fork) lines.push(row('fork', forkLine(verdict.fork)));
   const heights = nodes.map(({ name, height, crashes }) => {
     const fell = crashes === 0 ? '' : ` (${crashes} ${crashes === 1 ? 'crash' : 'crashes'})`;
     return `${name} ${height}${fell}`;
@@ -149,6 +150,10 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
   );
   return lines;
 }
+
+const forkLine = ({ height, guilty, power, total }: NonNullable<Verdict['fork']>): string =>
+  `at height ${height}, as promised; guilty with ${power} of ${total} power: ` +
+  guilty.map(({ name, why }) => `${name} (${why})`).join(', ');
 
 /** Why a run was violated, below its verdict. */
 export function explanationLines({ sentence, story, stalls }: Explanation): string[] {

@@ -2,10 +2,13 @@
 
 import { unreachable } from '../../protocol/refusal.ts';
 import { amnesiac } from './amnesiac.ts';
+import { blockForger } from './block-forger.ts';
 import { futureSpammer } from './future-spammer.ts';
 import { invalidProposer } from './invalid-proposer.ts';
 import type { Liar } from './liar.ts';
 import { nilVoter } from './nil-voter.ts';
+import { partMislabeler } from './part-mislabeler.ts';
+import { polForger } from './pol-forger.ts';
 import { proposalEquivocator } from './proposal-equivocator.ts';
 import { syncLiar } from './sync-liar.ts';
 import { timeLiar } from './time-liar.ts';
@@ -23,6 +26,9 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   'time-liar': timeLiar,
   'future-spammer': futureSpammer,
   'sync-liar': syncLiar,
+  'pol-forger': polForger,
+  'part-mislabeler': partMislabeler,
+  'block-forger': blockForger,
 };
 
 export const liarNamed = (name: string): Liar =>

@@ -67,6 +67,20 @@ export const partPayload = (height: bigint, round: number, part: Part): Payload 
   bytes: encodeConsensusMessage({ type: 'block-part', height, round, part }),
 });
 
+/** What goes to a victim instead of each payload; null: the truth. */
+export const instead =
+  (kit: LiarKit, lie: (payload: Payload) => readonly Payload[] | null): Lie =>
+  (to, payloads) => {
+    if (!kit.victims.has(to)) return null;
+    let isLie = false;
+    const said = payloads.flatMap((payload) => {
+      const lied = lie(payload);
+      if (lied) isLie = true;
+      return lied ?? [payload];
+    });
+    return isLie ? said : null;
+  };
+
 /** A decision per key, remembered for some heights: a lie is told the same way each time it is repeated. */
 export class Remembered<T> {
   private readonly byKey = new Map<string, T>();

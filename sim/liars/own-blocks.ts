@@ -1,5 +1,5 @@
-// What proposing liars share: for each block of its own that a liar proposes to a victim, another one instead,
-// with its parts, truly signed.
+// What proposing liars share: for each block of its own that a liar proposes to a victim, another one
+// instead, with its parts, truly signed.
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
@@ -21,8 +21,16 @@ interface Other {
   readonly payloads: readonly Payload[];
 }
 
-/** `change` makes another block of its own one; null: the truth this time. */
-export function aboutOwnBlocks(kit: LiarKit, what: string, change: (block: Block) => Block | null): Lie {
+/**
+ * `change` makes another block of its own one; null: the truth this time. `polRound` is what its proposal
+ * claims, if not the truth (which is -1: blocks that are proposed again are left alone).
+ */
+export function aboutOwnBlocks(
+  kit: LiarKit,
+  what: string,
+  change: (block: Block, proposal: Proposal) => Block | null,
+  polRound: (proposal: Proposal) => number = (proposal) => proposal.polRound,
+): Lie {
   const others = new Remembered<Other | null>();
   return (to, payloads) => {
     if (!kit.victims.has(to)) return null;
@@ -33,9 +41,9 @@ export function aboutOwnBlocks(kit: LiarKit, what: string, change: (block: Block
       const other = others.get(`${proposal.height}/${proposal.round}`, () => {
         const block = ownBlock(kit, proposal, payloads);
         if (!block || !isItsPlace(kit.words, proposal.height, proposal.round) || !kit.lies()) return null;
-        const changed = change(block);
+        const changed = change(block, proposal);
         if (changed) kit.count(what);
-        return changed && proposedInstead(kit, proposal, changed);
+        return changed && proposedInstead(kit, { ...proposal, polRound: polRound(proposal) }, changed);
       });
       if (other && equalBytes(other.instead, proposal.blockId.parts.hash)) return [...other.payloads];
     }

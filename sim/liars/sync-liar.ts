@@ -1,16 +1,14 @@
 // The lying sync peer: claims heights that it does not have, and never admits that it lacks a block.
 
-import type { Payload } from '../../actors/turn.ts';
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { decodeBlocksyncMessage, encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
-import { isItsPlace, type Liar } from './liar.ts';
+import { instead, isItsPlace, type Liar } from './liar.ts';
 
 const HEIGHTS_CLAIMED = 1_000n;
 
-export const syncLiar: Liar = (kit) => {
-  /** What goes instead of it; null: the truth. */
-  const instead = ({ channel, bytes }: Payload): readonly Payload[] | null => {
+export const syncLiar: Liar = (kit) =>
+  instead(kit, ({ channel, bytes }) => {
     if (channel !== CHANNEL_BLOCKSYNC) return null;
     const message = decodeBlocksyncMessage(bytes);
     if (isRefusal(message)) return null;
@@ -20,15 +18,4 @@ export const syncLiar: Liar = (kit) => {
     if (message.type === 'no-block-response') return [];
     const claimed = { ...message, height: message.height + HEIGHTS_CLAIMED };
     return [{ channel, bytes: encodeBlocksyncMessage(claimed) }];
-  };
-  return (to, payloads) => {
-    if (!kit.victims.has(to)) return null;
-    let isLie = false;
-    const said = payloads.flatMap((payload) => {
-      const lie = instead(payload);
-      if (lie) isLie = true;
-      return lie ?? [payload];
-    });
-    return isLie ? said : null;
-  };
-};
+  });

@@ -48,6 +48,10 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
     if (!Object.hasOwn(LIARS, liar))
       return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
   }
+  const { ends } = scenario;
+  const honest =
+    ends.who === 'fork' && ends.guilty.find((name) => !scenario.liars.some(({ node }) => node === name));
+  if (honest) return no(`ends.guilty: ${honest} does not lie; name liars`);
   const app = typeof scenario.app === 'string' ? applicationNamed(scenario.app) : null;
   return isRefusal(app) ? no(`app: ${app.because}`) : null;
 }
@@ -197,17 +201,21 @@ const claim = each('claim', [
 const ending: Check = {
   expects: 'an ending',
   inside: (checker, value, path) => {
-    const isNobody = (value as { who?: unknown } | null)?.who === 'nobody';
+    const said = (value as { who?: unknown } | null)?.who;
     const whoEnds: Check = {
-      expects: '"everyone", "nobody", or a list of nodes',
+      expects: '"everyone", "nobody", "fork", or a list of nodes',
       holds: (names) =>
         names === 'everyone' ||
         names === 'nobody' ||
+        names === 'fork' ||
         (Array.isArray(names) && names.every((name) => nodeName.holds?.(name) === true)),
     };
-    const shape = isNobody
-      ? { who: whoEnds, decides: whole, forMs: whole }
-      : { who: whoEnds, decides: whole, withinMs: whole, afterwards: maybe(whole) };
+    const shape =
+      said === 'nobody'
+        ? { who: whoEnds, decides: whole, forMs: whole }
+        : said === 'fork'
+          ? { who: whoEnds, decides: whole, guilty: nodes, withinMs: whole }
+          : { who: whoEnds, decides: whole, withinMs: whole, afterwards: maybe(whole) };
     checker.check(object(shape), value, path);
   },
 };

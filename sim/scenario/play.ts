@@ -198,7 +198,17 @@ export type Ending =
    * Nobody gets beyond this height from the last directive on until so much later: liveness is lost, safety
    * is kept.
    */
-  | { readonly who: 'nobody'; readonly decides: number; readonly forMs: number };
+  | { readonly who: 'nobody'; readonly decides: number; readonly forMs: number }
+  /**
+   * Two honest nodes decide different blocks at this height, and what honest nodes said and heard names these
+   * as the liars, nobody else, with more than a third of the power.
+   */
+  | {
+      readonly who: 'fork';
+      readonly decides: number;
+      readonly guilty: readonly NodeName[];
+      readonly withinMs: number;
+    };
 
 export interface Load {
   /** Every so many a second, over all nodes that are up, ... */

@@ -158,6 +158,14 @@ export const nobody = {
   }),
 };
 
+/** Agreement breaks at this height, and the votes name these, and nobody else. */
+export const chain = {
+  forksAt: (
+    at: { readonly height: number },
+    ends: { readonly guilty: readonly NodeName[]; readonly within: Duration },
+  ): Ending => ({ who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within) }),
+};
+
 // --- when --------------------------------------------------------------------------------------------------
 
 export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });

@@ -52,8 +52,13 @@ function recast(scenario: Scenario, cast: CastWords, to: Renaming): Scenario {
     act: scenario.act.flatMap((directive) => renamedDirective(directive, to)),
     liars: named(scenario.liars),
     holds: named(scenario.holds),
-    ends: Array.isArray(ends.who) ? ({ ...ends, who: named(ends.who) } as Ending) : ends,
+    ends: endingOf(ends, named),
   };
+}
+
+function endingOf(ends: Ending, named: <T>(list: readonly T[]) => T[]): Ending {
+  if (ends.who === 'fork') return { ...ends, guilty: named(ends.guilty) };
+  return Array.isArray(ends.who) ? ({ ...ends, who: named(ends.who) } as Ending) : ends;
 }
 
 const nameOf = (index: number): NodeName => `v${index}`;

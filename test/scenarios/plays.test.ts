@@ -23,6 +23,18 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'crash-around-sync': ['crashes', 'restarts'],
   'lagging-node-catches-up': ['partitions', 'crashes', 'restarts'],
   'validator-joins-and-leaves': ['validator changes asked for'],
+  'fork-by-two-votes': ['lie: another block', 'lie: another vote'],
+  'fork-by-amnesia': ['lie: forgotten lock', 'envelopes dropped by rule'],
+  'forged-polka': ['lie: a polka that never was', 'envelopes dropped by rule'],
+  'mislabelled-parts': ['lie: a part at another place'],
+  'forged-blocks': ['lie: a block that nobody decided', 'crashes', 'restarts'],
+  'hidden-lock': ['crashes', 'restarts', 'envelopes dropped by rule'],
+  'lying-sync-peer': ['crashes', 'restarts', 'lie: more blocks than it has'],
+  'slow-disk': ['disk changes'],
+  'full-disk': ['writes refused by a full disk', 'crashes', 'restarts'],
+  'clock-skew': ['clock changes'],
+  'transaction-storm': ['transactions refused'],
+  'set-replaced': ['validator changes asked for', 'partitions', 'envelopes cut off', 'one-way cuts'],
 };
 
 describe('the plays', () => {

@@ -1,0 +1,72 @@
+// Machines that are worse than others: clocks far apart, a disk that is slow, a disk that is full.
+
+import {
+  after,
+  anyone,
+  at,
+  clock,
+  disk,
+  everyone,
+  height,
+  never,
+  restart,
+  scenario,
+  txs,
+  v0,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+/** From height 3 on: at the very first one, nodes may wait for each other. */
+const noRoundIsLost = Array.from({ length: 14 }, (_, i) =>
+  never(anyone.enters('propose', { height: 3 + i, round: 1 })),
+);
+
+/**
+ * The median of the votes' times is a time that an honest clock shows; no block waits for the slowest clock,
+ * and no validator refuses what the fastest one says.
+ */
+export const clockSkew = scenario(
+  'clocks are 30 s apart, then one is set right: all goes on, block time too',
+  {
+    name: 'clock-skew',
+    cast: validators(4, {
+      clocks: { v0: { skewMs: 15_000 }, v1: { skewMs: -15_000 }, v2: { skewMs: 5_000, driftPpm: 500 } },
+    }),
+    load: txs({ perSecond: 3 }),
+    act: [when(v0.decides(height(8)), clock('v1', { step: '15s' }))],
+    holds: noRoundIsLost,
+    ends: everyone.decides(height(16), { within: '60s' }),
+  },
+);
+
+/** Everything that v3 says waits for its disk, up to 0.2 s each time; nobody's timeout is that short. */
+export const slowDisk = scenario('the disk of one validator is slow, and no round is lost by it', {
+  name: 'slow-disk',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [at('2s', disk('v3', 'slow'))],
+  holds: noRoundIsLost,
+  ends: everyone.decides(height(16), { within: '60s' }),
+});
+
+/** A node that cannot write does not go on: it stops, and what is durable is where it comes back from. */
+export const fullDisk = scenario(
+  'a validator stops when its disk is full, and comes back when there is room',
+  {
+    name: 'full-disk',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(v3.decides(height(3)), disk('v3', 'full')),
+      when(v3.crashes()),
+      after('5s', restart('v3')),
+      when(v3.crashes()),
+      when(v0.decides(height(9)), disk('v3', 'good'), restart('v3')),
+      when(v3.joins()),
+      when(v3.precommits()),
+    ],
+    ends: everyone.decides(height(14), { within: '240s', afterwards: 2 }),
+  },
+);

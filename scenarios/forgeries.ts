@@ -1,0 +1,80 @@
+// Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof
+// says, blocks without a commit.
+
+import {
+  at,
+  block,
+  crash,
+  drop,
+  everyone,
+  heal,
+  height,
+  liar,
+  never,
+  nil,
+  restart,
+  scenario,
+  sometime,
+  txs,
+  v0,
+  v2,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const first = { height: 7, round: 0 };
+const second = { height: 7, round: 1 };
+const third = { height: 7, round: 2 };
+
+/**
+ * With four equal validators v0, v3 and v2 propose the first rounds of height 7. v0 alone locks block 1,
+ * round 1 has two thirds for nothing, and in round 2 v2 says it had, for its own block.
+ */
+export const forgedPolka = scenario('a claimed polka that nobody saw opens no lock', {
+  name: 'forged-polka',
+  cast: validators(4),
+  liars: [liar('v2', 'pol-forger', ['v0', 'v1', 'v3'], { fromHeight: 7, toHeight: 7 })],
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v1'] }),
+      drop('parts', { ...first, to: ['v1'] }),
+      drop('prevotes', { ...first, by: ['v0'] }),
+      drop('proposals', { ...second, to: ['v1'] }),
+      drop('parts', { ...second, to: ['v1'] }),
+    ),
+    when(v2.proposes(block(3), third)),
+    when(v0.prevotes(nil, third), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    never(v0.prevotes(block(3), third)),
+    never(v3.prevotes(block(3), third)),
+  ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/** Blocks of two to four parts; what v2 spoils for v0 the others give it whole. */
+export const mislabelledParts = scenario('parts under a wrong index are refused, and come from others', {
+  name: 'mislabelled-parts',
+  cast: validators(4),
+  load: txs({ perBlock: 4, size: 40_000 }),
+  liars: [liar('v2', 'part-mislabeler', ['v0'])],
+  ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/** What f0 serves is not in the commit of the block after it, or has a commit that nobody signed. */
+export const forgedBlocks = scenario('a node far behind takes no block that nobody decided', {
+  name: 'forged-blocks',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f0', 'block-forger', ['v3'])],
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(v0.decides(height(30)), restart('v3')),
+    when(v3.joins()),
+    when(v3.precommits()),
+  ],
+  ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});

@@ -1,0 +1,66 @@
+// Many transactions and none: what a full pool refuses, and when a chain that makes no empty blocks waits.
+
+import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
+import { DEFAULT_MEMPOOL } from '../machines/mempool/config.ts';
+import {
+  after,
+  everyone,
+  height,
+  nobody,
+  scenario,
+  sometime,
+  submit,
+  txs,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const SECOND_NS = 1_000_000_000n;
+
+/**
+ * Ten times as many as fit, for twenty seconds; what was refused is refused, and what was taken is decided.
+ */
+export const transactionStorm = scenario(
+  'more transactions than pools hold: some are refused, none is lost',
+  {
+    name: 'transaction-storm',
+    cast: validators(4),
+    load: txs({ perSecond: 300, size: 100, count: 6_000 }),
+    settings: { mempool: { ...DEFAULT_MEMPOOL, txsMax: 40, cacheSize: 400 } },
+    act: [after('25s')],
+    ends: everyone.decides(height(16), { within: '120s', afterwards: 2 }),
+  },
+);
+
+/**
+ * The block after a transaction is made without being asked for: its header proves the application's state.
+ * So each transaction makes two heights, and then all wait again.
+ */
+export const noEmptyBlocks = scenario(
+  'without transactions no blocks, but for one that proves the app hash',
+  {
+    name: 'no-empty-blocks',
+    cast: validators(4),
+    settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
+    act: [
+      when(everyone.decides(height(1))),
+      ...[1, 2, 3, 4, 5].flatMap((i) => [
+        after('20s', submit('v0', `k${i}=v`)),
+        when(everyone.decides(height(1 + 2 * i))),
+      ]),
+    ],
+    ends: nobody.decidesBeyond(height(11), { for: '60s' }),
+    liveness: 'waived', // waiting for a transaction has no bound
+  },
+);
+
+/** Five seconds without a transaction, then the height itself: nine to ten heights a minute. */
+export const emptyBlocksAtIntervals = scenario('an empty block is made when nothing came for five seconds', {
+  name: 'empty-blocks-at-intervals',
+  cast: validators(4),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocksIntervalNs: 5n * SECOND_NS } },
+  act: [when(everyone.decides(height(2)))],
+  holds: [sometime(everyone.decides(height(11)))],
+  ends: nobody.decidesBeyond(height(12), { for: '60s' }),
+  liveness: 'waived', // its bound does not know of this wait
+});

@@ -1,0 +1,51 @@
+// The forger of blocks: as a sync peer it serves blocks that nobody decided. At even heights another valid
+// one; at odd heights the true one, with a commit for what it forged before.
+
+import { utf8Encode } from '#platform';
+import { commitHash, dataHash, headerHash } from '../../protocol/hashes.ts';
+import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
+import { PartSet } from '../../protocol/part-set.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import type { Block, BlockId } from '../../protocol/types.ts';
+import { decodeBlocksyncMessage, encodeBlock, encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
+import { instead, isItsPlace, type Liar, type LiarKit, Remembered } from './liar.ts';
+
+export const blockForger: Liar = (kit) => {
+  /** By height; null: it told the truth there. */
+  const forged = new Remembered<Block | null>();
+  return instead(kit, ({ channel, bytes }) => {
+    if (channel !== CHANNEL_BLOCKSYNC) return null;
+    const message = decodeBlocksyncMessage(bytes);
+    if (isRefusal(message) || message.type !== 'block-response') return null;
+    const { height } = message.block.header;
+    const block = forged.get(String(height), () => {
+      if (!isItsPlace(kit.words, height, 0) || !kit.lies()) return null;
+      kit.count('lie: a block that nobody decided');
+      if (height % 2n === 0n) return withOwnTransaction(kit, message.block);
+      return withCommitFor(
+        message.block,
+        forged.get(String(height - 1n), () => null),
+      );
+    });
+    return block && [{ channel, bytes: encodeBlocksyncMessage({ ...message, block }) }];
+  });
+};
+
+function withOwnTransaction(kit: LiarKit, block: Block): Block {
+  const own = utf8Encode(`forged${block.header.height}=x`);
+  kit.submitted(own);
+  const txs = [...block.txs, own];
+  return { ...block, txs, header: { ...block.header, dataHash: dataHash(txs) } };
+}
+
+/** The signatures are true ones, for the true block. */
+function withCommitFor(block: Block, before: Block | null): Block {
+  if (!before || !block.lastCommit) return block;
+  const blockId: BlockId = {
+    hash: headerHash(before.header),
+    parts: PartSet.whole(encodeBlock(before)).header,
+  };
+  const lastCommit = { ...block.lastCommit, blockId };
+  const header = { ...block.header, lastBlockId: blockId, lastCommitHash: commitHash(lastCommit) };
+  return { ...block, lastCommit, header };
+}
