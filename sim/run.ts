@@ -162,7 +162,13 @@ class Run {
       crypto: this.crypto,
       edges: degree === undefined ? fullMesh(size) : randomMesh(size, degree, choices.stream('mesh')),
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
-      oracles: [...this.oracles.makers, ...(options.oracles ?? []), witness, liveness],
+      oracles: [
+        ...this.oracles.makers,
+        ...(play.oracles ?? []),
+        ...(options.oracles ?? []),
+        witness,
+        liveness,
+      ],
       liars,
       memo: options.memo ?? true,
       clocks: (index) => {
@@ -201,8 +207,10 @@ class Run {
     for (const words of play.liars) {
       const machine = world.machine(words.node);
       let told = 0;
-      const stream = world.choices.stream(`liar/${words.node}/${words.liar}`);
-      const lie = liarNamed(words.liar)({
+      const { liar } = words;
+      const name = typeof liar === 'string' ? liar : 'own';
+      const stream = world.choices.stream(`liar/${words.node}/${name}`);
+      const lie = (typeof liar === 'string' ? liarNamed(liar) : liar)({
         machine,
         words,
         chainId: world.chainId,
