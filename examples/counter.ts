@@ -1,49 +1,39 @@
-// An application of one's own: `+3 anything` adds 3 to a number. It keeps nothing on disk: a node that restarts has
-// forgotten, says so (`info`: height 0), and is told all blocks again.
-import { ACCEPT, type Application, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, txsThatFit } from 'rehearsal/sim';
+// An application: it counts transactions. It keeps nothing on disk: a node that restarts has forgotten, says
+// so (`info`: height 0), and is told all blocks again.
+import * as sim from 'rehearsal/sim';
 
-export class Counter implements Application {
-  readonly name: string = 'adding-counter';
-  protected sum = 0;
+export class Counter implements sim.Application {
+  readonly name: string = 'my-counter';
+  protected count = 0;
   private height = 0n;
 
-  answer(request: Parameters<Application['answer']>[0]): ReturnType<Application['answer']> {
-    const hash = this.digest();
-    switch (request.type) {
-      case 'info': {
-        const own = { data: '', version: '1', appVersion: 1n };
-        return { type: 'info', value: { ...own, lastBlockHeight: this.height, lastBlockAppHash: hash } };
-      }
+  answer({ type, value }: sim.AbciRequest): sim.AbciResponse {
+    const about = { data: '', version: '1', appVersion: 1n, lastBlockHeight: this.height };
+    switch (type) {
+      case 'info':
+        return { type, value: { ...about, lastBlockAppHash: this.digest() } };
       case 'init-chain':
-        return { type: 'init-chain', value: { validators: [], appHash: hash } };
+        return { type, value: { validators: [], appHash: this.digest() } };
       case 'query':
-        return { type: 'query', value: { ...PLAIN_QUERY, value: hash } };
+        return { type, value: { ...sim.PLAIN_QUERY, value: this.digest() } };
       case 'check-tx':
-        return { type: 'check-tx', value: { ...PLAIN_RESULT, code: amountOf(request.value.tx) > 0 ? 0 : 1 } };
+        return { type, value: sim.PLAIN_RESULT };
       case 'prepare-proposal':
-        return txsThatFit(request.value);
+        return sim.txsThatFit(value);
       case 'process-proposal':
-        return ACCEPT;
+        return sim.ACCEPT;
       case 'finalize-block': {
-        const { txs, height } = request.value;
-        this.height = height;
-        this.apply(txs);
-        const txResults = txs.map(() => PLAIN_RESULT);
-        const value = { events: [], txResults, validatorUpdates: [], appHash: this.digest() };
-        return { type: 'finalize-block', value };
+        this.height = value.height;
+        this.count += value.txs.length;
+        const txResults = value.txs.map(() => sim.PLAIN_RESULT);
+        return { type, value: { events: [], txResults, validatorUpdates: [], appHash: this.digest() } };
       }
       case 'commit':
-        return COMMITTED;
+        return sim.COMMITTED;
     }
-  }
-  protected apply(txs: readonly Uint8Array[]): void {
-    for (const tx of txs) this.sum += amountOf(tx);
   }
   drainWrites = () => [];
   restore = () => undefined;
-  digest = () => new TextEncoder().encode(`sum ${this.sum}`);
+  digest = () => new TextEncoder().encode(`count ${this.count}`);
   digestFromScratch = () => this.digest();
 }
-
-export const amountOf = (tx: Uint8Array): number =>
-  Number(/^[+]([0-9]{1,9}) /.exec(new TextDecoder().decode(tx))?.[1] ?? 0);

@@ -1,14 +1,13 @@
-// The same counter with a bug: it adds when a block is proposed, not when one is decided. Who missed a proposal, or
-// saw one that was not decided, has another sum than the others.
-import type { Application } from 'rehearsal/sim';
+// The same counter with a bug: it counts a block when it is proposed, too. Whoever missed a proposal, or
+// processed one twice, has another count than the others.
+import type { AbciRequest, AbciResponse } from 'rehearsal/sim';
 import { Counter } from './counter.ts';
 
 export class HastyCounter extends Counter {
   override readonly name = 'hasty-counter';
 
-  override answer(request: Parameters<Application['answer']>[0]): ReturnType<Application['answer']> {
-    if (request.type === 'process-proposal') super.apply(request.value.txs);
+  override answer(request: AbciRequest): AbciResponse {
+    if (request.type === 'process-proposal') this.count += request.value.txs.length;
     return super.answer(request);
   }
-  protected override apply(): void {}
 }

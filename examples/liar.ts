@@ -1,4 +1,4 @@
-// A liar of one's own: prevotes as it should, but tells some that it precommits nothing.
+// A liar: prevotes as it should, but tells some that it precommits nothing.
 import { NIL_BLOCK_ID, PRECOMMIT } from 'rehearsal/protocol';
 import { aboutOwnVotes, type Liar, signedVote } from 'rehearsal/sim';
 

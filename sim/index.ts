@@ -12,6 +12,7 @@ export {
   txsThatFit,
 } from '../machines/apps/base.ts';
 export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
+export type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
 export { isItsPlace, type Liar, type LiarKit, otherValue, Remembered, signedVote } from './liars/liar.ts';
