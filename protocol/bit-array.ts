@@ -33,6 +33,14 @@ export function hasBit(array: BitArray, index: number): boolean {
   return ((elem >> BigInt(index % BITS_PER_ELEM)) & 1n) === 1n;
 }
 
+/** Whether an index is in, for many of them: a bigint shift for each would cost more than all else. */
+export function membership(array: BitArray): (index: number) => boolean {
+  const halves: number[] = [];
+  for (const elem of array.elems)
+    halves.push(Number(BigInt.asUintN(32, elem)), Number(BigInt.asUintN(32, elem >> 32n)));
+  return (index) => index < array.bits && (((halves[index >> 5] as number) >>> (index & 31)) & 1) === 1;
+}
+
 /** Ascending. Bits that an array carries beyond its size do not count. */
 export function indexesOf(array: BitArray): number[] {
   const indexes: number[] = [];

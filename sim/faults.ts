@@ -1,5 +1,6 @@
 // How often each fault happened in a run, by name: what a campaign must show to be more than zero.
 
+import type { Machine } from './machine.ts';
 import type { Stage } from './scenario/stage.ts';
 
 export function faultsOf(stage: Stage): Readonly<Record<string, number>> {
@@ -41,9 +42,19 @@ export function faultsOf(stage: Stage): Readonly<Record<string, number>> {
   for (const [action, times] of stage.counts) {
     const name = NAMED[action];
     if (name) add(name, times);
+    else if (action === 'disk') add('slow disks', stage.slowDisks);
     else if (action.startsWith('crashed ') || action.startsWith('lie: ')) add(action, times);
   }
+  add('clocks far apart', isFarApart(world.machines) ? 1 : 0);
   return Object.fromEntries(Object.entries(sums).filter(([, times]) => times > 0));
+}
+
+const FAR_APART_NS = 1_000_000_000n;
+
+/** More than a second between two clocks, at the end. */
+function isFarApart(machines: readonly Machine[]): boolean {
+  const walls = machines.map(({ clock }) => clock.wallNs()).sort((a, b) => (a < b ? -1 : 1));
+  return (walls.at(-1) ?? 0n) - (walls[0] ?? 0n) > FAR_APART_NS;
 }
 
 const NAMED: Readonly<Record<string, string>> = {

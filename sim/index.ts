@@ -15,6 +15,7 @@ export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/c
 export type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
+export { type Explanation, explainRun } from './explain/explain.ts';
 export { isItsPlace, type Liar, type LiarKit, otherValue, Remembered, signedVote } from './liars/liar.ts';
 export { aboutOwnVotes } from './liars/own-votes.ts';
 export type { Machine } from './machine.ts';
@@ -37,6 +38,7 @@ export type {
   LiarWords,
   Load,
   NodeName,
+  Origin,
   Play,
   RuleAction,
   Scenario,
@@ -46,5 +48,6 @@ export type {
 } from './scenario/play.ts';
 export type { Lie } from './scenario/rules.ts';
 export * from './scenario/words.ts';
+export { type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';
 export type { Backstage, NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';

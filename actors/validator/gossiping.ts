@@ -160,7 +160,7 @@ function gossip(v: ValidatorState): void {
     const messages = asks ? [] : announce(v.consensus, view);
     if (again) messages.push(...askForParts(v.consensus), ...claim(v, view));
     // A vote is relayed a tick after it was announced: by then the peer has said if it has it. Who asks need not be offered anything.
-    const isOffered = v.ticks % 2 === 0 && view.askedHeight + 1n < v.consensus.height;
+    const isOffered = v.ticks % 2 === 0 && !view.asks(v.consensus.height);
     if (isOffered || again) messages.push(...offer(v.consensus, v.finished, view));
     const step = again && messages.length === 0 ? roundStep(v.consensus, view, startedSeconds(v)) : null;
     if (step) send(v, [view.peer], [payloadOf(step)]);

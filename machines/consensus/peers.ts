@@ -1,6 +1,6 @@
 // What each peer has, is being sent, and was told: so that gossip offers what is missing, once, and never floods in circles (spec 5.11).
 
-import { indexesOf } from '../../protocol/bit-array.ts';
+import { membership } from '../../protocol/bit-array.ts';
 import { byteKey } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, BlockId, Part, PartSetHeader, Vote } from '../../protocol/types.ts';
@@ -21,6 +21,8 @@ export type Marks = Uint8Array;
 
 /** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. The oldest go first. */
 const MARKS_KEPT_MAX = 64;
+/** A peer counts as one that asks for so many heights after it did: in each it asks only some of its peers. */
+const ASKING_HEIGHTS = 16n;
 /** Times that a peer may have us look up what it lacks, in one gossip period: its claims and part sets of one tick. */
 const ANSWERS_PER_PERIOD_MAX = 8;
 
@@ -54,7 +56,7 @@ export class PeerView {
   private parts = new Map<string, Marks>();
   private proposals = new Map<string, number>();
   /** The last height at which it asked for what it lacks: who asks is answered, and not offered anything on a tick. */
-  askedHeight = -1n;
+  askedHeight = -ASKING_HEIGHTS;
   /** The last height at which we claimed two thirds: its bits of that height answer us, and ask nothing. */
   claimedHeight = -1n;
   /** What the questions of the envelope under way are answered with; null: it asks nothing. */
@@ -147,11 +149,10 @@ export class PeerView {
     const marks = this.voteMarks(height, round, type, validators);
     if (!marks) return lacking;
     const onTheWay = this.claimedHeight === height ? 0 : SENT;
-    const has = new Uint8Array(validators);
-    for (const index of indexesOf(have)) has[index] = HAS;
+    const has = membership(have);
     for (let i = 0; i < validators; i++) {
       const vote = votes[i];
-      if (has[i] === HAS) marks[i] = (marks[i] as number) | HAS;
+      if (has(i)) marks[i] = (marks[i] as number) | HAS;
       else if (vote && ((marks[i] as number) & onTheWay) === 0) {
         marks[i] = SENT; // it may have another vote of this validator
         lacking.push(vote);
@@ -208,6 +209,11 @@ export class PeerView {
       missing.push(found);
     }
     return missing;
+  }
+
+  /** Whether it gets by asking what others have, so that nothing need be offered. */
+  asks(height: bigint): boolean {
+    return this.askedHeight + ASKING_HEIGHTS >= height;
   }
 
   /** Whether to answer what the peer asks for outright. An answer may be 10,000 times as long as the question. */

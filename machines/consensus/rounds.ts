@@ -5,8 +5,13 @@ import { PREVOTE, type Proposal, type ValidatorSet, type Vote } from '../../prot
 import { equalBlockId } from '../../protocol/validate.ts';
 import { type Tallied, VoteTally } from './votes.ts';
 
-/** A peer may make us keep votes for one round ahead of ours, and one it claims to be catching up from (spec 5.2). */
+/**
+ * A peer may make us keep votes for one round ahead of ours, and one it claims to be catching up from (spec 5.2).
+ * For another one it gives up its oldest: who decided in a later round must be able to show that.
+ */
 const CATCH_UP_ROUNDS_PER_PEER_MAX = 2;
+/** Rounds that a peer may open in a height one after the other: a flood would fill the log otherwise. */
+const CATCH_UP_CHANGES_PER_PEER_MAX = 64;
 /** An equivocating proposer's second proposal is kept when a quorum names it; more than this many ids cannot have one. */
 const PROPOSALS_PER_ROUND_MAX = 3;
 
@@ -23,11 +28,17 @@ export interface Round {
 
 export type VoteOutcome = Tallied | { readonly tally: 'too-far'; readonly round: number };
 
+/** The rounds ahead of ours that a peer keeps open, oldest first, and how many it has opened. */
+interface CatchUp {
+  readonly rounds: number[];
+  changes: number;
+}
+
 export class Rounds {
   readonly height: bigint;
   readonly validators: ValidatorSet;
   private readonly byRound = new Map<number, Round>();
-  private readonly catchUp = new Map<string, number[]>();
+  private readonly catchUp = new Map<string, CatchUp>();
   /** Rounds ahead of ours that more than a third of the power speaks in, greatest first; -1: none. */
   private furthestSpoken = -1;
 
@@ -62,21 +73,36 @@ export class Rounds {
 
   /** Counts a verified vote. `peer` is empty for our own. `current` is the round that we are in. */
   tally(vote: Vote, power: bigint, peer: string, current: number): VoteOutcome {
-    if (!this.byRound.has(vote.round) && vote.round > current + 1 && !this.mayCatchUp(peer, vote.round)) {
+    if (vote.round > current + 1 && !this.catchUpTo(vote.round, peer, current))
       return { tally: 'too-far', round: vote.round };
-    }
     const round = this.at(vote.round);
     const outcome = (vote.type === PREVOTE ? round.prevotes : round.precommits).tally(vote, power);
     if (outcome.tally === 'added') this.spoke(round, vote.validatorIndex, power);
     return outcome;
   }
 
-  private mayCatchUp(peer: string, round: number): boolean {
-    const rounds = this.catchUp.get(peer) ?? [];
+  private catchUpTo(round: number, peer: string, current: number): boolean {
+    let own = this.catchUp.get(peer);
+    if (!own) {
+      own = { rounds: [], changes: 0 };
+      this.catchUp.set(peer, own);
+    }
+    const { rounds } = own;
     if (rounds.includes(round)) return true;
-    if (rounds.length >= CATCH_UP_ROUNDS_PER_PEER_MAX) return false;
-    this.catchUp.set(peer, [...rounds, round]);
+    if (own.changes >= CATCH_UP_CHANGES_PER_PEER_MAX) return false;
+    own.changes++;
+    rounds.push(round);
+    if (rounds.length > CATCH_UP_ROUNDS_PER_PEER_MAX) this.letGo(rounds.shift() as number, current);
     return true;
+  }
+
+  /** Of a round ahead that no peer keeps open any more, nothing stays, unless somebody honest spoke in it (f+1). */
+  private letGo(number: number, current: number): void {
+    const round = this.byRound.get(number);
+    if (!round || number <= current + 1 || moreThanThird(round.spokePower, this.validators.powerTotal))
+      return;
+    for (const { rounds } of this.catchUp.values()) if (rounds.includes(number)) return;
+    this.byRound.delete(number);
   }
 
   peerDown(peer: string): void {

@@ -60,12 +60,15 @@ export class ProtoWriter {
   }
 
   private bigVarint(value: bigint): void {
-    let rest = BigInt.asUintN(64, value); // a negative number takes ten bytes
-    while (rest > 127n) {
-      this.buffer[this.at++] = Number(rest & 127n) | 128;
-      rest >>= 7n;
+    // A negative number takes ten bytes. Two halves, because each step of a bigint makes another one.
+    let low = Number(BigInt.asUintN(32, value));
+    let high = Number(BigInt.asUintN(32, value >> 32n));
+    while (high > 0 || low > 127) {
+      this.buffer[this.at++] = (low & 127) | 128;
+      low = ((low >>> 7) | (high << 25)) >>> 0;
+      high >>>= 7;
     }
-    this.buffer[this.at++] = Number(rest);
+    this.buffer[this.at++] = low;
   }
 
   private anyVarint(value: bigint): void {

@@ -3,16 +3,19 @@
 
 import { createInterface } from 'node:readline';
 import type { CrashesJob } from './crashes-job.ts';
+import type { ExploreJob } from './explore-job.ts';
 import type { Job } from './job.ts';
 import type { ShrinkJob } from './shrink-job.ts';
 
 process.env['NODE_ENV'] ??= 'production';
 const { performJob } = await import('./job.ts');
 const { performCrashes } = await import('./crashes-job.ts');
+const { performExplore } = await import('./explore-job.ts');
 const { performShrink } = await import('./shrink-job.ts');
 
-const answerOf = (job: Job | CrashesJob | ShrinkJob): unknown => {
+const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob): unknown => {
   if ('grid' in job) return performCrashes(job);
+  if ('explore' in job) return performExplore(job);
   return 'shrink' in job ? performShrink(job) : performJob(job);
 };
 

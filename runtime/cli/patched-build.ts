@@ -1,6 +1,7 @@
 // A copy of the build with one thing changed in it: how leaks and bugs are planted without an `if` in the
 // product.
 
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -13,10 +14,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { editsOfDiff } from './unified-diff.ts';
 import { CliError, EXIT, packageFolder, whyNot } from './usage.ts';
 
 export interface Edit {
-  /** A file of `dist`. */
+  /** A file of `dist`, or a source (`.ts`): then all is built anew. */
   readonly file: string;
   /** Stands exactly once in it. */
   readonly find: string;
@@ -50,10 +52,28 @@ export function patchesOf(folder: string): Patch[] {
     .map((file) => patchOf(join(path, file)));
 }
 
+/** Our JSON, or a unified diff (`.diff`, `.patch`) of the build or of the sources. */
 export function patchOf(path: string): Patch {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
+  }
+  return path.endsWith('.json') ? patchOfJson(path, content) : patchOfDiff(path, content);
+}
+
+function patchOfDiff(path: string, text: string): Patch {
+  const edits = editsOfDiff(text);
+  if ('because' in edits) throw new CliError(`the patch ${path} is no unified diff: ${edits.because}`);
+  const id = basename(path).replace(/\.[^.]+$/, '');
+  return { id, name: id, edits, why: '', oracles: [], isHarmless: false, engines: [] };
+}
+
+function patchOfJson(path: string, json: string): Patch {
   let value: Record<string, unknown>;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+    value = JSON.parse(json) as Record<string, unknown>;
   } catch (error) {
     throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
   }
@@ -103,30 +123,54 @@ export async function withPatchedBuild<T>(
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-build-'));
   try {
-    const dist = join(folder, 'dist');
-    const isCode = (path: string): boolean => !path.endsWith('.map') && !path.endsWith('.d.ts');
-    cpSync(join(packageFolder, 'dist'), dist, { recursive: true, filter: isCode });
-    cpSync(join(packageFolder, 'package.json'), join(folder, 'package.json'));
+    const isOfSources = patch?.edits.some(({ file }) => file.endsWith('.ts')) ?? false;
+    if (isOfSources) copySources(folder);
+    else copyBuild(folder);
     const modules = [join(packageFolder, 'node_modules'), join(packageFolder, '..')].find((path) =>
       existsSync(join(path, 'xstate')),
     );
     if (modules) symlinkSync(modules, join(folder, 'node_modules'), 'dir');
-    for (const edit of patch?.edits ?? []) apply(patch?.id ?? '', edit, dist);
+    const dist = join(folder, 'dist');
+    for (const edit of patch?.edits ?? []) apply(patch?.id ?? '', edit, isOfSources ? folder : dist);
+    if (isOfSources) build(folder, patch?.id ?? '');
     return await use(dist);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function apply(id: string, { file, find, replace }: Edit, dist: string): void {
-  const path = join(dist, file);
+function copyBuild(folder: string): void {
+  const isCode = (path: string): boolean => !path.endsWith('.map') && !path.endsWith('.d.ts');
+  cpSync(join(packageFolder, 'dist'), join(folder, 'dist'), { recursive: true, filter: isCode });
+  cpSync(join(packageFolder, 'package.json'), join(folder, 'package.json'));
+}
+
+/** All that a build is made of. */
+function copySources(folder: string): void {
+  if (!existsSync(join(packageFolder, 'tsconfig.build.json')))
+    throw new CliError('a patch of sources needs the repository: the package holds the build alone');
+  const left = new Set(['node_modules', 'dist', 'dist.new', '.git', 'test']);
+  for (const name of readdirSync(packageFolder)) {
+    if (!left.has(name)) cpSync(join(packageFolder, name), join(folder, name), { recursive: true });
+  }
+}
+
+function build(folder: string, id: string): void {
+  const made = spawnSync(process.execPath, [join(folder, 'tools', 'build.mjs')], { encoding: 'utf8' });
+  if (made.status === 0) return;
+  const why = `${made.stdout}${made.stderr}`.trim().split('\n')[0];
+  throw new CliError(`with the patch ${id} the sources do not build: ${why}`, EXIT.violated);
+}
+
+function apply(id: string, { file, find, replace }: Edit, folder: string): void {
+  const path = join(folder, file);
   if (!existsSync(path))
-    throw new CliError(`the patch ${id} no longer applies: there is no dist/${file}`, EXIT.violated);
+    throw new CliError(`the patch ${id} no longer applies: there is no ${file}`, EXIT.violated);
   const text = readFileSync(path, 'utf8');
   const parts = text.split(find);
   if (parts.length !== 2) {
     const times = parts.length === 1 ? 'does not stand there' : `stands there ${parts.length - 1} times`;
-    throw new CliError(`the patch ${id} no longer applies to dist/${file}: its text ${times}`, EXIT.violated);
+    throw new CliError(`the patch ${id} no longer applies to ${file}: its text ${times}`, EXIT.violated);
   }
   writeFileSync(path, parts.join(replace));
 }

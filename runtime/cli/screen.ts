@@ -111,7 +111,7 @@ export class ProgressBar {
 }
 
 const LABEL_WIDTH = 14;
-const row = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}`;
+export const row = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}`;
 
 /** The verdict as a block of lines. `wallMs`: how long the run took here. */
 export function verdictLines(verdict: Verdict, wallMs: number): string[] {

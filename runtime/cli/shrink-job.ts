@@ -1,5 +1,6 @@
 // Shrinking as a job for one process: of this build, or of a patched copy, where the bug is.
 
+import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
 import { runScenario } from '../../sim/run.ts';
 import { toJson } from '../../sim/scenario/json.ts';
 import type { Play } from '../../sim/scenario/play.ts';
@@ -19,7 +20,9 @@ export type PlaySource = { readonly name: string } | { readonly json: string };
 
 /** What came of it, with the scenario as JSON: it may hold bigints. */
 export type ShrunkText = Omit<Shrunk, 'scenario'> & { readonly scenario: string };
-export type ShrinkResult = { readonly shrunk: ShrunkText } | { readonly not: string };
+export type ShrinkResult =
+  | { readonly shrunk: ShrunkText; readonly explanation: Explanation | null }
+  | { readonly not: string };
 
 export const playOfSource = (source: PlaySource): Play =>
   'name' in source ? playNamed(source.name) : playFromJson('the scenario', source.json);
@@ -27,9 +30,11 @@ export const playOfSource = (source: PlaySource): Play =>
 export function performShrink({ shrink: source, seed, budget }: ShrinkJob): ShrinkResult {
   const play = playOfSource(source);
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
-  if (!first) return { not: 'it holds' };
+  if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
   const shrunk = shrink(play, seed, promiseOf(first), budget);
   if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
-  return { shrunk: { ...shrunk, scenario: String(toJson(shrunk.scenario)) } };
+  // Here, where the bug is.
+  const explanation = explainRun(shrunk.scenario, { seed: shrunk.seed });
+  return { shrunk: { ...shrunk, scenario: String(toJson(shrunk.scenario)) }, explanation };
 }

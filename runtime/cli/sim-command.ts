@@ -92,6 +92,16 @@ function addProofs(sim: Command): void {
     )
     .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
   sim
+    .command('explore')
+    .description('swarm runs, each twice, on all cores: what they saw, and the shortest run of each failure')
+    .option('--runs <n>', 'so many (default: 2000)')
+    .option('--minutes <n>', 'or for so long')
+    .option('--workers <n>', 'processes (default: one per core)')
+    .option('--seed <seed>', 'the first (default: from the commit)')
+    .option('--out <dir>', 'keep the campaign and its failures there; with the same folder it goes on')
+    .option('--json', 'as JSON')
+    .action(ends(async () => (await import('./explore-command.ts')).exploreCommand));
+  sim
     .command('crashes')
     .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
     .option('--heights <n>', 'of the life without a crash', '20')
@@ -117,11 +127,14 @@ function addProofs(sim: Command): void {
     .option('--only <id>', 'one of them')
     .action(ends(async () => (await import('./leaks-command.ts')).leaksCommand));
   sim
-    .command('mutants')
+    .command('zoo')
+    .alias('mutants')
     .description('plants bugs in copies of the build and tells which oracle found each, at which seed')
-    .option('--seeds <n>', 'at most so many seeds per bug', '500')
-    .option('--only <id>', 'one of them')
-    .option('--triggers', 'the smallest play that shows each: it must hold on the healthy build only')
+    .option('--seeds <n>', 'at most so many runs per bug', '500')
+    .option('--from <seed>', 'the first seed', '1')
+    .option('--only <ids>', 'some of them: M01,M06')
+    .option('--mutant <file>', 'a patch of your own: JSON as in scenarios/zoo, or a unified diff')
+    .option('--triggers', 'instead: the smallest play that shows each')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./mutants-command.ts')).mutantsCommand));
+    .action(ends(async () => (await import('./zoo-command.ts')).zooCommand));
 }

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { CrashesJob, CrashesResult } from './crashes-job.ts';
+import type { ExploreJob, ExploreResult } from './explore-job.ts';
 import type { Job, JobResult } from './job.ts';
 import type { ShrinkJob, ShrinkResult } from './shrink-job.ts';
 import { cliFolder } from './usage.ts';
@@ -50,11 +51,15 @@ export class Worker {
     return this.ask(job) as Promise<CrashesResult>;
   }
 
+  explore(job: ExploreJob): Promise<ExploreResult> {
+    return this.ask(job) as Promise<ExploreResult>;
+  }
+
   shrink(job: ShrinkJob): Promise<ShrinkResult> {
     return this.ask(job) as Promise<ShrinkResult>;
   }
 
-  private ask(job: Job | CrashesJob | ShrinkJob): Promise<unknown> {
+  private ask(job: Job | CrashesJob | ExploreJob | ShrinkJob): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.child.exitCode !== null) {
         reject(new Error(`a worker failed: it ended before. ${this.complaints}`));

@@ -1,4 +1,5 @@
-// Explains a violated run: which promise broke, the shortest story of how, and for who stands still what it waits for.
+// Explains a violated run: which promise broke, the shortest story of how, and for who stands still what it
+// waits for.
 
 import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
 import type { Violation } from '../oracle.ts';

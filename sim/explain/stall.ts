@@ -1,4 +1,5 @@
-// Why a node does not go on: the votes that its next step waits for, how many of them it has, and what became of the
+// Why a node does not go on: the votes that its next step waits for, how many of them it has, and what became
+// of the
 // others. Counted from what was sent and delivered, with the oracles' arithmetic.
 
 import { hexOf } from '../../protocol/bytes.ts';

@@ -6,7 +6,7 @@ import { type Liar, signedVote } from './liar.ts';
 import { aboutOwnVotes } from './own-votes.ts';
 
 /** How far ahead in rounds; and of the height after this one too. */
-const ROUNDS_AHEAD = [...Array.from({ length: 30 }, (_, i) => i + 1), 1_000, 0x7fff_fff0];
+const ROUNDS_AHEAD = [...Array.from({ length: 100 }, (_, i) => i + 1), 1_000, 0x7fff_fff0];
 
 export const futureSpammer: Liar = (kit) =>
   aboutOwnVotes(kit, 'lie: the future', (vote, payload) => {

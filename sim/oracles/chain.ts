@@ -2,6 +2,7 @@
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
+import { equalBlockId } from '../../protocol/block-id.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { commitHash, dataHash, evidenceListHash, headerHash, txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { SET_CHANGES } from '../swarm/coverage.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
 
 const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
@@ -42,6 +44,24 @@ interface Height {
   appliedDigest: Uint8Array | null;
 }
 
+interface Proven {
+  readonly commit: Commit;
+  readonly signature: CommitSig;
+}
+
+/** The same height, index and so key: what was signed is the same when round, id and time are. */
+const isProven = (
+  known: Proven | undefined,
+  commit: Commit,
+  { flag, timeNs, signature }: CommitSig,
+): boolean =>
+  known !== undefined &&
+  known.commit.round === commit.round &&
+  known.signature.flag === flag &&
+  known.signature.timeNs === timeNs &&
+  equalBytes(known.signature.signature, signature) &&
+  equalBlockId(known.commit.blockId, commit.blockId);
+
 /**
  * 1 agreement, 2 validity, 3 integrity, 8 certificates, 15 application determinism, 17 proposers, 18 time, 21 recovery: one pass over the
  * same decoded blocks, one name per promise.
@@ -57,6 +77,8 @@ export const chainOracle =
     const lastApplied = new Map<Machine, bigint>();
     /** Commits that verified already, by height: nodes mostly hold the same. */
     const certified = new Map<number, Uint8Array[]>();
+    /** Signatures that were found good, by height and index: nodes keep commits that differ in a few of them. */
+    const proven = new Map<number, (Proven | undefined)[]>();
     const heightAt = (height: bigint): Height | undefined => heights.get(Number(height));
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
@@ -142,6 +164,8 @@ export const chainOracle =
         known = [];
         certified.set(height, known);
         certified.delete(height - BLOCKS_KEPT);
+        proven.set(height, []);
+        proven.delete(height - BLOCKS_KEPT);
       }
       for (const each of known) if (equalBytes(each, bytes)) return true;
       known.push(bytes);
@@ -158,12 +182,15 @@ export const chainOracle =
         return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
       }
       let sum = 0n;
+      const good = proven.get(Number(commit.height)) ?? [];
       for (let index = 0; index < commit.signatures.length; index++) {
         const signature = commit.signatures[index] as CommitSig;
         if (signature.flag === 1) continue;
         const member = set.members[index];
         if (!member || !equalBytes(member.addressBytes, signature.validatorAddress))
           return bad(`signature ${index} is of another validator`);
+        if (signature.flag === 2) sum += member.power;
+        if (isProven(good[index], commit, signature)) continue;
         const vote = {
           type: PRECOMMIT,
           height: commit.height,
@@ -176,9 +203,9 @@ export const chainOracle =
           extension: new Uint8Array(0),
           extensionSignature: new Uint8Array(0),
         };
-        if (!verify(member.key, voteSignBytes(about.chainId, vote), signature.signature))
-          bad(`signature ${index} is wrong`);
-        if (signature.flag === 2) sum += member.power;
+        if (verify(member.key, voteSignBytes(about.chainId, vote), signature.signature))
+          good[index] = { commit, signature };
+        else bad(`signature ${index} is wrong`);
       }
       if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
     };
@@ -273,6 +300,7 @@ export const chainOracle =
             const answer = decodeOutcome(value);
             if (isRefusal(answer)) continue;
             ghost.finalized(height, answer.validatorUpdates);
+            if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
             const known = heightAt(height);
             if (known) known.answeredAppHash = answer.appHash;
           }

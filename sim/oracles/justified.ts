@@ -43,7 +43,6 @@ class Standing {
 }
 
 const STEP_PREVOTE_WAIT = 5;
-const STEP_PRECOMMIT_WAIT = 7;
 
 export const justifiedSends =
   (ghost: GhostChain): OracleMaker =>
@@ -145,7 +144,6 @@ export const justifiedSends =
       node.round = round;
       node.step = step;
       if (step === STEP_PREVOTE_WAIT) about.reached('L34 waits for more prevotes');
-      if (step === STEP_PRECOMMIT_WAIT) about.reached('L47 waits for more precommits');
       const heard = node.heard.at(height);
       if (!heard || round === 0 || round <= before) return;
       if (heard.isThirdIn(round)) about.reached('L55 skips to a round of others');

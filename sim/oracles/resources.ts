@@ -11,8 +11,8 @@ const RECORDS_PER_VALIDATOR = 4;
 const RECORDS_PER_ROUND = 16;
 /** Votes, proposals and timeouts are smaller. */
 const SMALL_BYTES = 1_024;
-/** Rounds ahead of its own that each peer may make a node keep. */
-const ROUNDS_AHEAD = 2;
+/** Votes for rounds ahead of its own that a peer may make a node take, in one height. */
+const AHEAD_PER_VALIDATOR = 160;
 
 interface Use {
   height: bigint;
@@ -52,8 +52,8 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
       const use = of(at);
       use.records++;
       const people = about.machines.length;
-      const rounds = use.rounds + ROUNDS_AHEAD * people;
-      const most = RECORDS_BASE + rounds * (RECORDS_PER_VALIDATOR * people + RECORDS_PER_ROUND);
+      const ofRounds = use.rounds * (RECORDS_PER_VALIDATOR * people + RECORDS_PER_ROUND);
+      const most = RECORDS_BASE + ofRounds + AHEAD_PER_VALIDATOR * people;
       if (use.records !== most + 1) return;
       report(`${at.name} logs more than ${most} records for height ${at.height + 1n}`, at, at.height + 1n);
     },

@@ -35,6 +35,7 @@ export class Stage {
   /** When the last action was carried out, or a node died or came back by one. */
   changedAt = 0;
   transactions = 0;
+  slowDisks = 0;
   /** Told as it happens: the story, a picture. */
   readonly watchers: StageWatcher[] = [];
   private readonly usual: LinkSettings;
@@ -171,6 +172,7 @@ export class Stage {
         return this.setClock(this.machine(action.node), action);
       case 'disk': {
         const { disk } = this.machine(action.node);
+        if (action.disk === 'slow') this.slowDisks++;
         disk.settings =
           action.disk === 'slow'
             ? SLOW_DISK

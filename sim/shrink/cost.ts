@@ -1,4 +1,5 @@
-// Which of two scenarios is the smaller story: fewer directives, then fewer heights and nodes, then fewer words.
+// Which of two scenarios is the smaller story: fewer directives, then fewer heights and nodes, then fewer
+// words.
 
 import { toJson } from '../scenario/json.ts';
 import type { Scenario } from '../scenario/play.ts';

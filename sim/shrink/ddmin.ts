@@ -1,7 +1,9 @@
-// Delta debugging (Zeller and Hildebrandt, ddmin): the parts of a failing whole that are needed for it to fail.
+// Delta debugging (Zeller and Hildebrandt, ddmin): the parts of a failing whole that are needed for it to
+// fail.
 
 /**
- * A list of which no single part can be left out. `fails` says whether these parts alone still fail; it holds for
+ * A list of which no single part can be left out. `fails` says whether these parts alone still fail; it holds
+ * for
  * `all`, and is asked of every list at most once by whoever remembers.
  */
 export function ddmin<T>(all: readonly T[], fails: (kept: readonly T[]) => boolean): readonly T[] {

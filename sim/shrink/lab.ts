@@ -1,4 +1,5 @@
-// Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the same
+// Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the
+// same
 // input is given the same work everywhere.
 
 import { runScenario } from '../run.ts';
@@ -89,13 +90,16 @@ export class Lab {
 
   /** Whether it breaks the promise under so many of them: stops asking when that is clear. */
   scores(scenario: Scenario, least: number): boolean {
-    let fails = 0;
+    let fails = 0; // of the seeds before i
     for (let i = 0; i < SCORE_SEEDS && fails < least; i++) {
       if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
       else if (i - fails >= SCORE_SEEDS - least) return false;
     }
     return fails >= least;
   }
+
+  /** The same, as long as it may cost more: afterwards nothing fails any more, and what was found stays. */
+  readonly stillFails = (scenario: Scenario): boolean => !this.isSpent && this.fails(scenario);
 
   private perform(scenario: Scenario, seed: string): Outcome {
     this.runs++;

@@ -1,4 +1,5 @@
-// Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is left.
+// Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is
+// left.
 
 import type { Ending, Scenario } from '../scenario/play.ts';
 import { costOf } from './cost.ts';
@@ -12,7 +13,8 @@ const SLACK_MS = 10_000;
 const HEIGHTS_MORE = 2;
 
 /**
- * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out. Null: it
+ * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out.
+ * Null: it
  * does not break.
  */
 export function atItsEnd(scenario: Scenario, lab: Lab): Scenario | null {
@@ -35,7 +37,7 @@ export const fewerParts = (scenario: Scenario, fails: Test): Scenario =>
 /** As small as its steps make it; it fails under other seeds as often as before, or often enough. */
 export function polished(scenario: Scenario, lab: Lab): Scenario {
   const floor = Math.min(SCORE_GOOD, lab.score(scenario));
-  const isGood: Test = (candidate) => !lab.isSpent && lab.fails(candidate) && lab.scores(candidate, floor);
+  const isGood: Test = (candidate) => lab.stillFails(candidate) && lab.scores(candidate, floor);
   let best = scenario;
   for (;;) {
     const before = costOf(best);
@@ -64,7 +66,7 @@ function stepped(scenario: Scenario, family: (typeof FAMILIES)[number], isGood: 
   }
 }
 
-export function firstOf<T>(list: Iterable<T>, is: (each: T) => boolean): T | null {
+function firstOf<T>(list: Iterable<T>, is: (each: T) => boolean): T | null {
   for (const each of list) if (is(each)) return each;
   return null;
 }

@@ -1,11 +1,11 @@
-// The same failure in other words, that depend less on chance: rules for what the network did, triggers for times, and
+// The same failure in other words, that depend less on chance: rules for what the network did, triggers for
+// times, and
 // all of it at the first heights.
 
 import { type Chronicle, chronicled, type Deeds, type Performed } from '../chronicle.ts';
 import type { Action, Directive, Scenario } from '../scenario/play.ts';
 import { type Lab, SCORE_GOOD } from './lab.ts';
 import { isOfNetwork, type Missed, missedAt, rulesOf } from './materialise.ts';
-import { firstOf } from './polish.ts';
 import { earlierCasts } from './recast.ts';
 import { conditionOf, symbolic } from './symbolise.ts';
 
@@ -17,7 +17,7 @@ export function rewritten(scenario: Scenario, lab: Lab): Scenario[] {
   const { height } = lab.outcome(scenario);
   const drafts: Scenario[] = [];
   const add = (draft: Scenario | null): void => {
-    if (draft && lab.fails(draft)) drafts.push(draft);
+    if (draft && lab.stillFails(draft)) drafts.push(draft);
   };
   add(lowered(scenario, lab, chronicle));
   for (const explicit of explicits(scenario, chronicle, height)) {
@@ -104,7 +104,7 @@ function symbolised(scenario: Scenario, chronicle: Chronicle, lab: Lab): Scenari
     for (const directive of symbolic(chronicle, performed)) {
       if (score >= SCORE_GOOD || lab.isSpent) break;
       const candidate = { ...before, act: before.act.with(at, directive) };
-      if (!lab.fails(candidate) || lab.score(candidate) < Math.max(1, score)) continue;
+      if (!lab.stillFails(candidate) || lab.score(candidate) < Math.max(1, score)) continue;
       best = candidate;
       score = lab.score(candidate);
     }
@@ -112,16 +112,24 @@ function symbolised(scenario: Scenario, chronicle: Chronicle, lab: Lab): Scenari
   return best;
 }
 
-/** At the lowest height at which it fails; null: only where it is. */
+/**
+ * At the lowest height at which it fails under other seeds, too (the first one begins a little differently
+ * under each);
+ * else at the lowest at all. Null: only where it is.
+ */
 function lowered(scenario: Scenario, lab: Lab, { deeds }: Chronicle): Scenario | null {
   const was = lab.outcome(scenario).height || heightOfRules(scenario);
+  let fragile: Scenario | null = null;
   for (let by = was - 1; by > 0; by--) {
     const decided = deeds.find((deed) => deed.does === 'decides' && deed.height === by);
     const ms = Math.floor((decided?.atNs ?? 0) / NS_PER_MS);
-    const lower = firstOf(earlierCasts(scenario, by, ms), (each) => !lab.isSpent && lab.fails(each));
-    if (lower) return lower;
+    for (const lower of earlierCasts(scenario, by, ms)) {
+      if (!lab.stillFails(lower)) continue;
+      if (lab.scores(lower, SCORE_GOOD)) return lower;
+      fragile ??= lower;
+    }
   }
-  return null;
+  return fragile;
 }
 
 /** The last height that a rule speaks of: where it was to fail. */

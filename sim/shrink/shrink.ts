@@ -1,4 +1,5 @@
-// Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and deterministic: the
+// Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and
+// deterministic: the
 // same run and budget give the same scenario.
 
 import { scenarioUnder } from '../run.ts';
@@ -34,19 +35,22 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
   const lab = new Lab(promise, seed, budget);
   const cut = atItsEnd(whole, lab);
   if (cut === null) return null;
-  const few = lab.within(1 / 3, () => fewerParts(cut, (scenario) => lab.fails(scenario)));
+  const few = lab.within(1 / 3, () => fewerParts(cut, lab.stillFails));
   const drafts = [few, ...lab.within(1 / 3, () => rewritten(few, lab))];
   // Those whose runs are short first: they leave most of the budget to the others.
   drafts.sort((a, b) => lab.outcome(a).cost - lab.outcome(b).cost);
   let best = few;
   for (const draft of drafts) {
-    const less = lab.within(1 / 4, () => fewerParts(draft, (scenario) => lab.fails(scenario)));
+    if (lab.isSpent) break;
+    const less = lab.within(1 / 4, () => fewerParts(draft, lab.stillFails));
     const isDone = best !== few && lab.scores(best, SCORE_GOOD);
     if (isDone && directivesIn(less) >= directivesIn(best)) continue;
     const done = lab.within(1 / 2, () => polished(less, lab));
     if (rankOf(done, lab) < rankOf(best, lab)) best = done;
   }
-  return reportOf(whole, best, lab);
+  // Whatever the budget left undone: no part may be idle.
+  const least = fewerParts(best, (scenario) => lab.fails(scenario));
+  return reportOf(whole, rankOf(least, lab) < rankOf(best, lab) ? least : best, lab);
 }
 
 /** What fails under other seeds, too, comes first; then what is smaller. */

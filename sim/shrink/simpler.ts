@@ -1,4 +1,5 @@
-// Simpler scenarios one step away from a given one, by family: fewer nodes, broader rules, shorter times, fewer words.
+// Simpler scenarios one step away from a given one, by family: fewer nodes, broader rules, shorter times,
+// fewer words.
 // Each is a guess; whoever asks tries it.
 
 import type {

@@ -1,4 +1,5 @@
-// Moments as words: what a play did at a time, or at a point that only this seed reaches, happens when a node does
+// Moments as words: what a play did at a time, or at a point that only this seed reaches, happens when a node
+// does
 // something. From what the nodes did just before.
 
 import type { Chronicle, Deeds, Performed } from '../chronicle.ts';

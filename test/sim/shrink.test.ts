@@ -49,8 +49,14 @@ describe('ddmin', () => {
   });
 
   test('leaves nothing out that still fails, and nothing in that could go, whatever fails', () => {
+    const wholeAndReasons = numbers.chain((all) =>
+      fc.tuple(
+        fc.constant(all),
+        fc.array(fc.subarray(all, { minLength: Math.min(2, all.length) }), { maxLength: 4 }),
+      ),
+    );
     fc.assert(
-      fc.property(numbers, fc.array(fc.subarray([...Array(41).keys()], { maxLength: 5 })), (all, reasons) => {
+      fc.property(wholeAndReasons, ([all, reasons]) => {
         const fails = (some: readonly number[]): boolean =>
           some.length === all.length || reasons.some((why) => why.every((each) => some.includes(each)));
         const kept = ddmin(all, fails);
@@ -190,12 +196,18 @@ describe('the whole', () => {
     ],
     ends: everyone.decides(height(4), { within: '20s' }),
   });
-  const BUDGET = 10_000;
-  const shrunk = (play: Scenario) => shrink(play, '3', 'chain/agreement', BUDGET);
+  const breaks = (seed: string): string | null => {
+    const [first] = runScenario(forked, { seed }).violations;
+    return first ? promiseOf(first) : null;
+  };
+  /** Chance decides who hears which lie in time: the first seed under which the chain forks. */
+  const seed =
+    Array.from({ length: 30 }, (_, i) => String(i + 1)).find((s) => breaks(s) === 'chain/agreement') ?? '';
+  const BUDGET = 30_000;
+  const shrunk = (play: Scenario) => shrink(play, seed, 'chain/agreement', BUDGET);
 
   test('is smaller, still breaks the same promise, and is the same twice', () => {
-    const first = runScenario(forked, { seed: 3 }).violations[0];
-    expect(first && promiseOf(first)).toBe('chain/agreement');
+    expect(seed).not.toBe('');
     const once = shrunk(forked);
     expect(once).toEqual(shrunk(forked));
     expect(once?.directives.after).toBeLessThanOrEqual(4);
@@ -206,6 +218,6 @@ describe('the whole', () => {
   });
 
   test('a run that keeps the promise is not shrunk', () => {
-    expect(shrink({ ...forked, liars: [] }, '3', 'chain/agreement', BUDGET)).toBeNull();
+    expect(shrink({ ...forked, liars: [] }, seed, 'chain/agreement', BUDGET)).toBeNull();
   });
 });

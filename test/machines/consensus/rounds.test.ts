@@ -7,18 +7,30 @@ import { FOUR, proposalOf, voteOf } from './seat.ts';
 const vote = (rounds: Rounds, index: number, round: number, peer: string, current = 0) =>
   rounds.tally(voteOf(PREVOTE, 'nil', round, index), 10n, peer, current).tally;
 
-it('a peer may open two rounds ahead of the next, and no more; rounds that are open take votes of all', () => {
+it('a peer keeps two rounds ahead of the next open, and the latest ones; open rounds take votes of all', () => {
   const rounds = new Rounds(1n, FOUR);
   expect(vote(rounds, 0, 1, 'p')).toBe('added'); // the next round is not ahead
   expect(vote(rounds, 0, 5, 'p')).toBe('added');
   expect(vote(rounds, 0, 9, 'p')).toBe('added');
-  expect(vote(rounds, 0, 7, 'p')).toBe('too-far');
-  expect(rounds.get(7)).toBeUndefined();
+  expect(vote(rounds, 0, 7, 'p')).toBe('added');
+  expect(rounds.get(5)).toBeUndefined();
   expect(vote(rounds, 1, 9, 'q')).toBe('added');
-  expect(vote(rounds, 0, 7, 'q')).toBe('added');
-  expect(vote(rounds, 1, 7, 'p')).toBe('added');
+  expect(vote(rounds, 1, 7, 'q')).toBe('added');
   expect(vote(rounds, 0, 2_000_000_000, 'r')).toBe('added');
-  expect([...rounds.all()].length).toBe(5);
+  expect([...rounds.all()].map(({ round }) => round)).toEqual([1, 9, 7, 2_000_000_000]);
+});
+
+it('a round in which a third has spoken stays, whoever goes on to others', () => {
+  const rounds = new Rounds(1n, FOUR);
+  for (const [index, peer] of [
+    [0, 'p'],
+    [1, 'q'],
+  ] as const)
+    vote(rounds, index, 5, peer);
+  for (let round = 10; round < 73; round++) expect(vote(rounds, 2, round, 'p')).toBe('added');
+  expect(vote(rounds, 2, 73, 'p')).toBe('too-far'); // enough of a flood
+  expect([...rounds.all()].map(({ round }) => round)).toEqual([5, 71, 72]);
+  expect(rounds.skipTo(0)).toBe(5);
 });
 
 it('L55 counts who spoke, each once, with any kind of message', () => {

@@ -1,18 +1,21 @@
-// `nodecli sim mutants`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells
+// `nodecli sim zoo`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells
 // which oracle found each.
 
 import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
 import type { Job, JobResult } from './job.ts';
-import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
+import { type Patch, patchesOf, patchOf, withPatchedBuild } from './patched-build.ts';
 import { jobsFor } from './same-twice.ts';
 import { ProgressBar } from './screen.ts';
 import { proveTriggers } from './triggers.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild } from './usage.ts';
+import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
-export interface MutantsFlags {
+export interface ZooFlags {
   readonly seeds: string;
+  readonly from: string;
   readonly only?: string;
+  /** Anybody's patch instead: our JSON, or a unified diff. */
+  readonly mutant?: string;
   readonly triggers?: boolean;
   readonly json?: boolean;
 }
@@ -42,15 +45,14 @@ interface Outcome {
 }
 
 const HEALTHY = 'C1';
+const SOON = 500;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-export async function mutantsCommand(flags: MutantsFlags): Promise<Exit> {
-  needsBuild('sim mutants');
-  const jobs = jobsFor(countOf(flags.seeds, '--seeds'), 1n);
-  const zoo: (Patch | null)[] = [null, ...patchesOf('scenarios/zoo')];
-  const chosen = zoo.filter((patch) => flags.only === undefined || (patch?.id ?? HEALTHY) === flags.only);
-  if (chosen.length === 0) throw new CliError(`there is no mutant "${flags.only}" in scenarios/zoo`);
+export async function zooCommand(flags: ZooFlags): Promise<Exit> {
+  needsBuild('sim zoo');
+  const jobs = jobsFor(countOf(flags.seeds, '--seeds'), BigInt(seedOf(flags.from)));
+  const chosen = chosenOf(flags);
   if (flags.triggers) return proveTriggers(chosen, flags.json === true);
   const outcomes: Outcome[] = [];
   for (const patch of chosen) {
@@ -59,7 +61,19 @@ export async function mutantsCommand(flags: MutantsFlags): Promise<Exit> {
     if (!flags.json) tell(outcome);
   }
   if (flags.json) print(JSON.stringify(outcomes, null, 2));
+  else tellLeague(outcomes);
   return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
+}
+
+function chosenOf({ only, mutant }: ZooFlags): readonly (Patch | null)[] {
+  if (mutant !== undefined) return [patchOf(mutant)];
+  const zoo: (Patch | null)[] = [null, ...patchesOf('scenarios/zoo')];
+  if (only === undefined) return zoo;
+  const ids = only.split(',');
+  const chosen = zoo.filter((patch) => ids.includes(patch?.id ?? HEALTHY));
+  const unknown = ids.find((id) => !zoo.some((patch) => (patch?.id ?? HEALTHY) === id));
+  if (unknown !== undefined) throw new CliError(`there is no mutant "${unknown}" in scenarios/zoo`);
+  return chosen;
 }
 
 /**
@@ -117,6 +131,22 @@ function outcomeOf(
     playsBroken: failed.filter((result) => !isCrash(result)).length,
     isGood: patch === null || patch.isHarmless ? !isKilled && failed.length === 0 : isKilled,
   };
+}
+
+/** How soon, over all that are no controls. */
+function tellLeague(outcomes: readonly Outcome[]): void {
+  const mutants = outcomes.filter(({ mutant }) => !/^C[0-9]/.test(mutant));
+  if (mutants.length < 2) return;
+  const killed = mutants.filter(({ oracle }) => oracle !== null);
+  const soon = killed.filter(({ seeds }) => seeds <= SOON);
+  const order = killed.map(({ seeds }) => seeds).sort((a, b) => a - b);
+  print('');
+  print(
+    `${killed.length} of ${mutants.length} mutants killed by an oracle, ${soon.length} of them within ${SOON} runs; ` +
+      `half of them within ${order[order.length >> 1] ?? 0}`,
+  );
+  const silent = mutants.filter(({ oracle }) => oracle === null).map(({ mutant }) => mutant);
+  if (silent.length > 0) print(`not killed: ${silent.join(' ')}`);
 }
 
 function tell({

@@ -1,0 +1,224 @@
+// `nodecli sim explore`: swarm runs for as long as wanted, each twice, on all cores. Says what they saw, keeps
+// the shortest run of each failure, and goes on where it was stopped.
+
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { scenarioUnder } from '../../sim/run.ts';
+import { toJson as scenarioJson } from '../../sim/scenario/json.ts';
+import { add, type Campaign, type Check, checksOf, newCampaign } from './campaign.ts';
+import type { RunSummary } from './explore-job.ts';
+import { playAtOnce } from './play-file.ts';
+import { ProgressBar } from './screen.ts';
+import { grouped } from './telling.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
+import { type Worker, withWorkers } from './workers.ts';
+
+export interface ExploreFlags {
+  readonly runs?: string;
+  readonly minutes?: string;
+  readonly workers?: string;
+  readonly seed?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+const RUNS_USUAL = 2_000;
+const PLAY = 'swarm';
+/** Seeds of one job: so few that a campaign ends soon after it is told to. */
+const BATCH = 16;
+const STATE = 'campaign.json';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
+  needsBuild('sim explore');
+  const runs = flags.runs === undefined ? undefined : countOf(flags.runs, '--runs');
+  const minutes = flags.minutes === undefined ? undefined : countOf(flags.minutes, '--minutes');
+  const workers = flags.workers === undefined ? availableParallelism() : countOf(flags.workers, '--workers');
+  const campaign = begin(flags);
+  const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
+  const explorer = new Explorer(campaign, goal, minutes, flags.out);
+  await withWorkers(workers, {}, (all) => explorer.run(all));
+  explorer.end();
+  const checks = checksOf(campaign);
+  if (flags.out !== undefined) saveFailures(flags.out, campaign);
+  if (flags.json) print(JSON.stringify({ ...campaign, checks }, null, 2));
+  else tell(campaign, checks);
+  return checks.every(({ held }) => held !== false) ? EXIT.holds : EXIT.violated;
+}
+
+// --- beginning and going on --------------------------------------------------------------------------------
+
+/** The first 48 bits of the commit: every commit explores other seeds. */
+const baseOf = (commit: string): string =>
+  /^[0-9a-f]{12,}/.test(commit) ? String(BigInt(`0x${commit.slice(0, 12)}`)) : '1';
+
+function begin({ out, seed }: ExploreFlags): Campaign {
+  const commit = buildCommit();
+  const fresh = newCampaign(PLAY, commit, seed === undefined ? baseOf(commit) : seedOf(seed));
+  if (out === undefined || !existsSync(join(out, STATE))) return fresh;
+  const path = join(out, STATE);
+  let known: Campaign;
+  try {
+    known = JSON.parse(readFileSync(path, 'utf8')) as Campaign;
+  } catch (error) {
+    throw new CliError(`--out: ${path} is no campaign (${whyNot(error)}); give another folder`);
+  }
+  if (known.commit !== commit)
+    throw new CliError(`--out: ${path} is a campaign of commit ${known.commit}; give another folder`);
+  if (seed !== undefined && known.base !== fresh.base)
+    throw new CliError(`--seed: the campaign in ${out} began at ${known.base}; leave --seed out to go on`);
+  return known;
+}
+
+function writeWhole(folder: string, name: string, text: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, name);
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  } catch (error) {
+    throw new CliError(`--out: cannot write in ${folder}: ${whyNot(error)}`);
+  }
+}
+
+// --- the runs ----------------------------------------------------------------------------------------------
+
+/** A batch that has been made once, by this worker. */
+interface Half {
+  readonly index: number;
+  readonly by: Worker;
+  readonly runs: readonly RunSummary[];
+}
+
+class Explorer {
+  private readonly campaign: Campaign;
+  private readonly goal: number;
+  private readonly deadlineMs: number;
+  private readonly out: string | undefined;
+  private readonly bar = new ProgressBar();
+  private readonly startedMs = performance.now();
+  private readonly secondsBefore: number;
+  private nextBatch: number;
+  private readonly halves: Half[] = [];
+  /** Batches that are done, and wait for those before them: a campaign is counted in order. */
+  private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly RunSummary[] }>();
+  private counted: number;
+  private isStopping = false;
+
+  constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
+    this.campaign = campaign;
+    this.goal = goal;
+    this.out = out;
+    this.deadlineMs = minutes === undefined ? Number.POSITIVE_INFINITY : this.startedMs + minutes * 60_000;
+    this.secondsBefore = campaign.seconds;
+    this.counted = Math.floor(campaign.runs / BATCH);
+    this.nextBatch = this.counted;
+  }
+
+  async run(workers: readonly Worker[]): Promise<void> {
+    const stop = (): void => {
+      this.isStopping = true;
+    };
+    process.once('SIGINT', stop);
+    try {
+      await Promise.all(workers.map((worker) => this.work(worker, workers.length > 1)));
+    } finally {
+      process.off('SIGINT', stop);
+    }
+  }
+
+  private get isOver(): boolean {
+    return this.isStopping || performance.now() > this.deadlineMs || this.nextBatch * BATCH >= this.goal;
+  }
+
+  private seedsOf(index: number): string[] {
+    const base = BigInt(this.campaign.base);
+    const count = Math.min(BATCH, this.goal - index * BATCH);
+    return Array.from({ length: count }, (_, i) => String(base + BigInt(index * BATCH + i)));
+  }
+
+  private async work(worker: Worker, areOthers: boolean): Promise<void> {
+    for (;;) {
+      const at = this.halves.findIndex(({ by }) => !areOthers || by !== worker);
+      const half = at < 0 ? undefined : this.halves.splice(at, 1)[0];
+      if (half) await this.again(worker, half);
+      else if (!this.isOver) {
+        const index = this.nextBatch++;
+        const { runs } = await worker.explore({ explore: PLAY, seeds: this.seedsOf(index) });
+        this.halves.push({ index, by: worker, runs });
+      } else if (this.halves.length === 0) return;
+      else await new Promise((resolve) => setTimeout(resolve, 20)); // another worker's turn
+    }
+  }
+
+  /** In the opposite order: what a run leaves behind in its process must not show. */
+  private async again(worker: Worker, { index, runs }: Half): Promise<void> {
+    const seeds = runs.map(({ seed }) => seed).reverse();
+    const { runs: second } = await worker.explore({ explore: PLAY, seeds });
+    this.done.set(index, { first: runs, second: [...second].reverse() });
+    this.count();
+  }
+
+  private count(): void {
+    const { campaign } = this;
+    for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
+      this.done.delete(this.counted++);
+      for (const [i, run] of both.first.entries()) add(campaign, run, both.second[i]?.digest ?? '');
+    }
+    campaign.seconds = this.secondsBefore + (performance.now() - this.startedMs) / 1000;
+    const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
+    const failed = campaign.failures.length + campaign.mismatches.length;
+    this.bar.update(
+      part,
+      `${grouped(campaign.runs)} runs, twice each${failed > 0 ? `, ${failed} FAILURES` : ''}`,
+    );
+    if (this.out !== undefined) writeWhole(this.out, STATE, JSON.stringify(campaign, null, 2));
+  }
+
+  private timePart(): number {
+    return (performance.now() - this.startedMs) / (this.deadlineMs - this.startedMs);
+  }
+
+  end(): void {
+    this.bar.clear();
+  }
+}
+
+// --- what is told ------------------------------------------------------------------------------------------
+
+/** Each failure as a play: `sim run FILE` shows it, `sim shrink FILE` makes it small. */
+function saveFailures(folder: string, { failures, commit, play }: Campaign): void {
+  for (const [i, { oracle, what, seed }] of failures.entries()) {
+    const scenario = scenarioUnder(playAtOnce(play), seed);
+    const json = scenarioJson({ ...scenario, origin: { oracle, what, seed, commit } });
+    if (typeof json === 'string') writeWhole(folder, `failure-${i + 1}.json`, json);
+  }
+}
+
+function tell(campaign: Campaign, checks: readonly Check[]): void {
+  const { runs, heights, seconds, base, laterThanFirst } = campaign;
+  const perSecond = seconds > 0 ? runs / seconds : 0;
+  print(`${grouped(runs)} runs of ${campaign.play}, twice each, seeds from ${base}`);
+  print(
+    `${grouped(heights)} heights, ${((100 * laterThanFirst) / Math.max(1, heights)).toFixed(0)} % of them decided after ` +
+      `round 0; ${grouped(campaign.deliveries)} deliveries; ${Math.round(seconds)} s, ${perSecond.toFixed(1)} seeds a second`,
+  );
+  for (const { what, held, found } of checks)
+    print(`${held === null ? '  -- ' : held ? '  ok ' : ' BAD '} ${what.padEnd(52)} ${found}`);
+  print('');
+  const table = (title: string, counts: Readonly<Record<string, number>>): void => {
+    print(`${title.padEnd(52)} runs`);
+    for (const [name, times] of Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
+      print(`  ${name.padEnd(50)} ${grouped(times)}`);
+  };
+  table('what happened', campaign.faults);
+  table('rules at work', campaign.labels);
+  for (const { oracle, what, times, seed } of campaign.failures) {
+    print(`\n${oracle}, ${times} times: ${what}`);
+    print(`  npx nodecli sim run ${campaign.play} --seed ${seed}`);
+  }
+  for (const seed of campaign.mismatches.slice(0, 5))
+    print(`\nNOT THE SAME twice: ${campaign.play}, seed ${seed}`);
+}

@@ -1,0 +1,59 @@
+// A batch of swarm runs as a job for another process, and what a campaign keeps of each run.
+
+import { runScenario } from '../../sim/run.ts';
+import { playAtOnce } from './play-file.ts';
+
+export interface ExploreJob {
+  readonly explore: string;
+  /** In this order. */
+  readonly seeds: readonly string[];
+}
+
+export interface RunSummary {
+  readonly seed: string;
+  readonly digest: string;
+  /** Null: it held. `oracle` is `threw` when the run itself broke. */
+  readonly broken: { readonly oracle: string; readonly what: string } | null;
+  readonly heights: number;
+  readonly laterThanFirst: number;
+  readonly roundMax: number;
+  readonly deliveries: number;
+  readonly virtualMs: number;
+  /** Of the height that took most of its liveness bound; 0: none was promised. */
+  readonly ratio: number;
+  /** Names of what happened at least once. */
+  readonly faults: readonly string[];
+  readonly labels: readonly string[];
+}
+
+export interface ExploreResult {
+  readonly runs: readonly RunSummary[];
+}
+
+export const performExplore = ({ explore, seeds }: ExploreJob): ExploreResult => ({
+  runs: seeds.map((seed) => summary(explore, seed)),
+});
+
+function summary(play: string, seed: string): RunSummary {
+  try {
+    const verdict = runScenario(playAtOnce(play), { seed });
+    const [first] = verdict.violations;
+    return {
+      seed,
+      digest: verdict.digest,
+      broken: first ? { oracle: first.oracle, what: first.what } : null,
+      heights: Number(verdict.heights),
+      laterThanFirst: verdict.rounds.laterThanFirst,
+      roundMax: verdict.rounds.max,
+      deliveries: verdict.deliveries,
+      virtualMs: Math.round(verdict.virtualNs / 1e6),
+      ratio: verdict.liveness?.ratio ?? 0,
+      faults: Object.keys(verdict.faults),
+      labels: Object.keys(verdict.labels),
+    };
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    const nothing = { heights: 0, laterThanFirst: 0, roundMax: 0, deliveries: 0, virtualMs: 0, ratio: 0 };
+    return { seed, digest: '', broken: { oracle: 'threw', what }, ...nothing, faults: [], labels: [] };
+  }
+}
