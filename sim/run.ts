@@ -207,9 +207,8 @@ class Run {
     for (const words of play.liars) {
       const machine = world.machine(words.node);
       let told = 0;
-      const { liar } = words;
-      const name = typeof liar === 'string' ? liar : 'own';
-      const stream = world.choices.stream(`liar/${words.node}/${name}`);
+      const { node, liar } = words;
+      const stream = world.choices.stream(`liar/${node}/${typeof liar === 'string' ? liar : 'own'}`);
       const lie = (typeof liar === 'string' ? liarNamed(liar) : liar)({
         machine,
         words,
