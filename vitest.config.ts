@@ -1,11 +1,20 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const ownName = {
+  'rehearsal/sim': source('./sim/index.ts'),
+  'rehearsal/property': source('./sim/property/index.ts'),
+  'rehearsal/protocol': source('./protocol/index.ts'),
+};
 
 // NODE_ENV=production: xstate's development build costs three times as much and is not what runs.
 export default defineConfig({
-  resolve: { conditions: ['source'] },
+  // The examples import the package by its name, as a project of their own does.
+  resolve: { conditions: ['source'], alias: ownName },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
     env: { NODE_ENV: 'production' },
     testTimeout: 120_000,
     hookTimeout: 120_000,

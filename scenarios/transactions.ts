@@ -62,5 +62,4 @@ export const emptyBlocksAtIntervals = scenario('an empty block is made when noth
   act: [when(everyone.decides(height(2)))],
   holds: [sometime(everyone.decides(height(11)))],
   ends: nobody.decidesBeyond(height(12), { for: '60s' }),
-  liveness: 'waived', // its bound does not know of this wait
 });

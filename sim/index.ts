@@ -1,12 +1,23 @@
 // What a user of the simulator imports: the words of plays, running one, reading and writing it as JSON, and
 // what a run says.
 
-export type { Application } from '../machines/apps/application.ts';
+export type { Effect, NodeEvent, Payload, PeerId } from '../actors/turn.ts';
+export type { Application, Pair, PairWrite } from '../machines/apps/application.ts';
+export {
+  ACCEPT,
+  COMMITTED,
+  PLAIN_QUERY,
+  PLAIN_RESULT,
+  REJECT,
+  txsThatFit,
+} from '../machines/apps/base.ts';
 export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
+export type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
 export { type Explanation, explainRun } from './explain/explain.ts';
-export type { Liar, LiarKit } from './liars/liar.ts';
+export { isItsPlace, type Liar, type LiarKit, otherValue, Remembered, signedVote } from './liars/liar.ts';
+export { aboutOwnVotes } from './liars/own-votes.ts';
 export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
 export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
@@ -33,7 +44,9 @@ export type {
   Scenario,
   Settings,
   StateOf,
+  Workload,
 } from './scenario/play.ts';
+export type { Lie } from './scenario/rules.ts';
 export * from './scenario/words.ts';
 export { type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';

@@ -174,6 +174,7 @@ class Run {
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
       oracles: [
         ...this.oracles.makers,
+        ...(play.oracles ?? []),
         ...(options.oracles ?? []),
         ...(this.forensics ? [this.forensics.asOracle] : []),
         witness,

@@ -36,3 +36,10 @@ it('README and its picture show the run that this version makes (npm run docs)',
   }
   expect(text('docs/tour.svg')).toContain(`<desc>digest ${verdict.digest}</desc>`);
 }, 60_000);
+
+it('docs/library.md shows the examples as they stand, and they are short enough to read', () => {
+  const shown = [...text('docs/library.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
+  const files = ['counter.ts', 'workload.ts', 'liar.ts', 'oracle.ts', 'counter.test.ts'];
+  for (const code of shown) expect(code?.split('\n').length).toBeLessThanOrEqual(40);
+  expect(shown).toEqual(files.map((file) => text(`examples/${file}`)));
+});

@@ -19,8 +19,9 @@ export function castLiars(liars: readonly LiarWords[], stage: Stage, witness: Wi
   for (const words of liars) {
     const machine = world.machine(words.node);
     let told = 0;
-    const stream = world.choices.stream(`liar/${words.node}/${words.liar}`);
-    const lie = liarNamed(words.liar)({
+    const { node, liar } = words;
+    const stream = world.choices.stream(`liar/${node}/${typeof liar === 'string' ? liar : 'own'}`);
+    const lie = (typeof liar === 'string' ? liarNamed(liar) : liar)({
       machine,
       words,
       chainId: world.chainId,

@@ -68,7 +68,8 @@ export function boundNs(standing: Standing): number | null {
   const { config, roundMin, settleNs, lag } = standing;
   const { consensus } = config;
   const spread = spreadNs(standing);
-  let sum = settleNs + Number(consensus.timeoutCommitNs) + PHASES * spread;
+  let sum = settleNs + PHASES * spread;
+  sum += Number(consensus.timeoutCommitNs + consensus.createEmptyBlocksIntervalNs);
   // Who is behind is handed height after height; each may need to be offered once more.
   sum += lag * (Number(consensus.reofferNs) * JITTER + PHASES * spread);
   const last = decidingRound(standing, spread);

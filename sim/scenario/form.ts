@@ -45,7 +45,7 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
     if (Number(name.slice(1)) >= size) return no(`${name} is not in the cast`);
   }
   for (const [i, { liar }] of scenario.liars.entries()) {
-    if (!Object.hasOwn(LIARS, liar))
+    if (typeof liar === 'string' && !Object.hasOwn(LIARS, liar))
       return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
   }
   const { ends } = scenario;
@@ -224,6 +224,14 @@ const anything: Check = {
   expects: 'an object',
   holds: (value) => typeof value === 'object' && value !== null,
 };
+const isFunction = (expects: string): Check => ({
+  expects,
+  holds: (value) => typeof value === 'function',
+});
+const isNameOr = (expects: string): Check => ({
+  expects,
+  holds: (value) => typeof value === 'string' || typeof value === 'function',
+});
 const positive: Check = {
   expects: 'a number above 0',
   holds: (value) => typeof value === 'number' && value > 0,
@@ -250,6 +258,7 @@ const scenarioCheck = object({
       count: maybe(whole),
       copies: maybe(whole),
       size: whole,
+      make: maybe(isFunction('a function (stream, n) that makes a transaction')),
     }),
   ),
   holds: maybe(listOf(claim)),
@@ -258,7 +267,7 @@ const scenarioCheck = object({
     listOf(
       object({
         node: nodeName,
-        liar: isText,
+        liar: isNameOr('the name of a liar, or a function that is one'),
         to: nodes,
         ppm: maybe(whole),
         times: maybe(whole),
@@ -270,10 +279,8 @@ const scenarioCheck = object({
       }),
     ),
   ),
-  app: maybe({
-    expects: 'the name of an application, or a function that makes one',
-    holds: (value) => typeof value === 'string' || typeof value === 'function',
-  }),
+  app: maybe(isNameOr('the name of an application, or a function that makes one')),
+  oracles: maybe(listOf(isFunction('a function that makes an oracle'))),
   settings: maybe(anything),
   crypto: maybe(oneOf(['sim', 'ed25519'])),
   liveness: maybe(oneOf(['checked', 'waived'])),

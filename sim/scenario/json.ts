@@ -6,10 +6,22 @@ import type { Scenario } from './play.ts';
 
 const BIG = '$n';
 
-/** Bigints (of settings) as `{"$n":"5"}`. A play with an application of its own has no JSON. */
+/** What a play brings of its own, by field: functions, which no JSON can hold. */
+export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
+  const found: string[] = [];
+  if (typeof app !== 'string') found.push('app: an application');
+  for (const [i, { liar }] of liars.entries()) {
+    if (typeof liar !== 'string') found.push(`liars[${i}].liar: a liar`);
+  }
+  if (load?.make) found.push('load.make: a workload');
+  if (oracles && oracles.length > 0) found.push('oracles: an oracle');
+  return found;
+}
+
+/** Bigints (of settings) as `{"$n":"5"}`. A play that brings an application, a liar, ... of its own has no JSON. */
 export function toJson(scenario: Scenario): string | Refusal<'not-json'> {
-  if (typeof scenario.app !== 'string')
-    return refuse('not-json', 'app: an application of one’s own has no JSON form');
+  const [own] = ownParts(scenario);
+  if (own !== undefined) return refuse('not-json', `${own} of one’s own has no JSON form`);
   const plain = (_: string, value: unknown): unknown =>
     typeof value === 'bigint' ? { [BIG]: String(value) } : value;
   return JSON.stringify(scenario, plain, 2);

@@ -6,6 +6,7 @@ import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
 import type { Load, NodeName } from './play.ts';
 import type { Stage } from './stage.ts';
+import { ScenarioError } from './words.ts';
 
 const SECOND_NS = 1_000_000_000;
 
@@ -53,10 +54,17 @@ export class Loader {
     }
   }
 
-  /** `t17=xxxx...`: a pair that kvstore accepts, exactly `size` bytes when there is room. */
   private give(machine: Machine): void {
-    const key = `t${this.made}=`;
-    const tx = utf8Encode(key + 'x'.repeat(Math.max(1, this.load.size - key.length)));
-    if (this.stage.submit(machine.name as NodeName, tx, this.load.copies)) this.made++;
+    const { make, size, copies } = this.load;
+    const tx = make ? make(this.stream, this.made) : pair(this.made, size);
+    if (!(tx instanceof Uint8Array))
+      throw new ScenarioError(`load.make: expected the bytes of transaction ${this.made}, a Uint8Array`);
+    if (this.stage.submit(machine.name as NodeName, tx, copies)) this.made++;
   }
+}
+
+/** `t17=xxxx...`: a pair that kvstore accepts, exactly `size` bytes when there is room. */
+function pair(n: number, size: number): Uint8Array {
+  const key = `t${n}=`;
+  return utf8Encode(key + 'x'.repeat(Math.max(1, size - key.length)));
 }

@@ -6,6 +6,8 @@ import type { Application } from '../../machines/apps/application.ts';
 import type { Stream } from '../choices.ts';
 import type { CrashHow, MediumName } from '../disk-door.ts';
 import type { Latency, Span } from '../latency.ts';
+import type { Liar } from '../liars/liar.ts';
+import type { OracleMaker } from '../oracle.ts';
 
 /**
  * Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not
@@ -210,6 +212,9 @@ export type Ending =
       readonly withinMs: number;
     };
 
+/** One's own transactions: the n-th of a run, from 0. What it draws comes from the run's seed. */
+export type Workload = (stream: Stream, n: number) => Uint8Array;
+
 export interface Load {
   /** Every so many a second, over all nodes that are up, ... */
   readonly perSecond?: number;
@@ -219,8 +224,10 @@ export interface Load {
   readonly count?: number;
   /** Each is given to so many nodes; not given: to one, which may take it to its grave. */
   readonly copies?: number;
-  /** Bytes of each. */
+  /** Bytes of each, if nobody else makes them. */
   readonly size: number;
+  /** One's own; no JSON can hold it. Not given: pairs that kvstore accepts. */
+  readonly make?: Workload;
 }
 
 export interface CastWords {
@@ -233,10 +240,10 @@ export interface CastWords {
   readonly clocks?: Readonly<Record<NodeName, { readonly skewMs?: number; readonly driftPpm?: number }>>;
 }
 
-/** A node that lies. `liar` is a name of sim/liars. */
+/** A node that lies. `liar` is a name of sim/liars, or one's own (which no JSON can hold). */
 export interface LiarWords {
   readonly node: NodeName;
-  readonly liar: string;
+  readonly liar: string | Liar;
   /** Whom it lies to; others get the truth. */
   readonly to: readonly NodeName[];
   /** How often in a million, of the times it could. */
@@ -279,6 +286,8 @@ export interface Scenario {
   readonly liars: readonly LiarWords[];
   /** A name of machines/apps, or one's own (which no JSON can hold). */
   readonly app: string | (() => Application);
+  /** More that watch, beside those that always do; one's own, so no JSON can hold them. */
+  readonly oracles?: readonly OracleMaker[];
   readonly settings?: Settings;
   readonly crypto?: 'sim' | 'ed25519';
   /** `waived`: the plain liveness check is off, as this play promises none. */

@@ -23,6 +23,7 @@ import type {
   StateOf,
   StepName,
   Who,
+  Workload,
 } from './play.ts';
 
 /** A play is not what a play must be: the message says where and why. */
@@ -289,6 +290,7 @@ export const txs = (load: {
   count?: number;
   copies?: number;
   size?: number;
+  make?: Workload;
 }): Load => ({
   size: TX_BYTES_USUAL,
   ...load,
@@ -296,7 +298,7 @@ export const txs = (load: {
 
 export const liar = (
   name: NodeName,
-  what: string,
+  what: LiarWords['liar'],
   to: NodeName[],
   more: Omit<LiarWords, 'node' | 'liar' | 'to'> = {},
 ): LiarWords => ({ node: name, liar: what, to, ...more });

@@ -2,6 +2,7 @@
 // fewer words.
 // Each is a guess; whoever asks tries it.
 
+import { toJson } from '../scenario/json.ts';
 import type {
   Action,
   Directive,
@@ -24,7 +25,15 @@ export const FAMILIES: readonly Family[] = [
   earlierTriggers,
   simplerLiars,
   joined,
-];
+].map(changing);
+
+/** A guess that leaves all as it is would be tried for nothing. */
+function changing(family: Family): Family {
+  return function* (scenario) {
+    const now = String(toJson(scenario));
+    for (const simpler of family(scenario)) if (String(toJson(simpler)) !== now) yield simpler;
+  };
+}
 
 /** Powers of different sizes, as small as they can be told apart. */
 function* simplerPowers(scenario: Scenario): Generator<Scenario> {

@@ -26,7 +26,7 @@ const RUN_LONGEST = '2000s';
 const TXS_MAX = 40;
 
 /** Short timeouts: delays and faults of a second cost rounds instead of waiting. */
-const QUICK: ConsensusConfig = {
+export const QUICK: ConsensusConfig = {
   ...DEFAULT_CONSENSUS,
   timeoutProposeNs: 500n * MS,
   timeoutProposeDeltaNs: 100n * MS,

@@ -29,7 +29,7 @@ export interface People {
 }
 
 /** The least and the most power that a node may have in this run. */
-interface Span {
+export interface Span {
   readonly least: number;
   readonly most: number;
 }
@@ -62,7 +62,8 @@ export function drawPeople(stream: Stream, wanted: PeopleWanted): People {
     names,
     liars,
     changes,
-    core: drawCore(stream, honest, liars, spans),
+    // In a thin mesh the core might hang together by those who are left out: there everybody heals.
+    core: isThin ? names : drawCore(stream, honest, liars, spans),
   };
 }
 
@@ -85,13 +86,23 @@ const sum = (list: readonly number[]): number => list.reduce((total, each) => to
 
 /** As many as a third of the power allows, two at most: exactly a third is allowed. */
 function drawLiars(stream: Stream, names: readonly NodeName[], powers: readonly number[]): NodeName[] {
-  const total = sum(powers);
   const wanted = stream.between(1, LIARS_MAX);
+  return liarsAmong(stream.shuffle([...names]), wanted, names, powers);
+}
+
+/** The first so many of this order that hold a third of the power at most, together. */
+export function liarsAmong(
+  order: readonly NodeName[],
+  most: number,
+  names: readonly NodeName[],
+  powers: readonly number[],
+): NodeName[] {
+  const total = sum(powers);
   const liars: NodeName[] = [];
   let power = 0;
-  for (const name of stream.shuffle([...names])) {
+  for (const name of order) {
     const more = powers[names.indexOf(name)] ?? 0;
-    if (liars.length === wanted || 3 * (power + more) > total) continue;
+    if (liars.length === most || 3 * (power + more) > total) continue;
     liars.push(name);
     power += more;
   }
@@ -119,7 +130,7 @@ function drawChanges(
  * Those that can come in any order, each or not, and leave liars a third at most and somebody to validate. A
  * change that could break that is left out.
  */
-function safeChanges(
+export function safeChanges(
   drawn: readonly PowerChange[],
   names: readonly NodeName[],
   liars: readonly NodeName[],
@@ -135,7 +146,7 @@ function safeChanges(
   return kept;
 }
 
-function spansOf(
+export function spansOf(
   names: readonly NodeName[],
   changes: readonly PowerChange[],
   powerOf: (name: NodeName) => number,
@@ -162,13 +173,25 @@ function drawCore(
 ): NodeName[] {
   const order = stream.shuffle([...honest]);
   const spare = stream.chance(1, 3) ? stream.draw(3) : order.length;
+  return coreAmong(order, spare, spans) ?? [...honest, ...liars];
+}
+
+/** One alone, however strong, may wait for what others have, and they need not answer. */
+const CORE_MIN = 2;
+
+/** The first of these that are enough whatever the others do, and so many more; null: all of them are not. */
+export function coreAmong(
+  order: readonly NodeName[],
+  spare: number,
+  spans: ReadonlyMap<NodeName, Span>,
+): NodeName[] | null {
   const core: NodeName[] = [];
   let missing = spare;
   for (const name of order) {
-    if (isEnough(core, spans) && missing-- <= 0) break;
+    if (core.length >= CORE_MIN && isEnough(core, spans) && missing-- <= 0) break;
     core.push(name);
   }
-  return isEnough(core, spans) ? core : [...honest, ...liars];
+  return isEnough(core, spans) ? core : null;
 }
 
 function isEnough(core: readonly NodeName[], spans: ReadonlyMap<NodeName, Span>): boolean {

@@ -1,0 +1,148 @@
+// A network as a property for fast-check: any few nodes, any faults from which they must recover, up to a third of
+// the power lying; nothing that is promised breaks. What fails is made smaller by fast-check itself.
+
+import fc from 'fast-check';
+import { LIARS } from '../liars/index.ts';
+import type { Liar } from '../liars/liar.ts';
+import type { OracleMaker } from '../oracle.ts';
+import { runScenario } from '../run.ts';
+import { scenarioRefusal } from '../scenario/form.ts';
+import type { Claim, Directive, Load, Scenario, Settings } from '../scenario/play.ts';
+import { anyone, core, height, ScenarioError, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
+import { QUICK } from '../swarm/index.ts';
+import { BrokenPromise } from './broken.ts';
+import { FAULTS, type Fault, type FaultKind, faultsOf } from './faults.ts';
+import { type People, people } from './people.ts';
+
+export { BrokenPromise } from './broken.ts';
+export type { FaultKind } from './faults.ts';
+
+export interface BftWanted {
+  /** Default: kvstore. */
+  readonly app?: Scenario['app'];
+  /** So many are decided by those who are healed; chaos lasts for two thirds of them. Default: 10. */
+  readonly heights?: number;
+  /** How many; a number: so many at most. Default: 1 to 6. */
+  readonly validators?: number | { readonly min: number; readonly max: number };
+  /** Which kinds of trouble there may be. Default: all. */
+  readonly faults?: readonly FaultKind[];
+  /** What liars there may be: names, or functions of one's own. Default: all of ours. */
+  readonly liars?: readonly (string | Liar)[];
+  /**
+   * Whether clients change powers, with kvstore's `val=` transactions. Default: with kvstore only, as other
+   * applications need not know them.
+   */
+  readonly powerChanges?: boolean;
+  readonly load?: Load;
+  /** Beside what always holds. A claim may speak of nodes that are always there: `v0` to the least number. */
+  readonly holds?: readonly Claim[];
+  readonly oracles?: readonly OracleMaker[];
+  /** Default: short timeouts, as delays and faults then cost rounds instead of waiting. */
+  readonly settings?: Settings;
+}
+
+const HEIGHTS_USUAL = 10;
+const VALIDATORS_USUAL = { min: 1, max: 6 };
+const FAULTS_MAX = 8;
+const SEED_MAX = 0xffff;
+const TX_BYTES_MAX = 250;
+const TXS_PER_BLOCK_MAX = 3;
+/** Chaos is over at the latest by then. */
+const CHAOS_LONGEST = '15s';
+/** Ends a run whose liveness nobody watches; the bound on liveness speaks long before. */
+const RUN_LONGEST = '2000s';
+
+/**
+ * The property that any network of this kind keeps its promises: `fc.assert(bftProperty({ app: () => new Mine() }))`.
+ * Its values are a scenario and the seed to run it under.
+ * @throws ScenarioError when what is wanted makes no scenario; it names the field.
+ */
+export function bftProperty(wanted: BftWanted = {}): fc.IPropertyWithHooks<[Scenario, number]> {
+  return fc.property(bftScenario(wanted), fc.nat({ max: SEED_MAX }), (play, seed) => {
+    const verdict = runScenario(play, { seed });
+    if (!verdict.holds) throw new BrokenPromise(play, verdict);
+  });
+}
+
+/** The scenarios of `bftProperty`, for a property of one's own. */
+export function bftScenario(wanted: BftWanted = {}): fc.Arbitrary<Scenario> {
+  const { validators = VALIDATORS_USUAL, faults = FAULTS, liars = Object.keys(LIARS), load } = wanted;
+  const size = typeof validators === 'number' ? { min: 1, max: validators } : validators;
+  check(wanted, size, faults, liars);
+  return fc
+    .record({
+      people: people({
+        validators: size,
+        liars,
+        hasChanges: wanted.powerChanges ?? (wanted.app ?? 'kvstore') === 'kvstore',
+        hasClocks: faults.includes('clock'),
+      }),
+      faults: faultsOf(faults, FAULTS_MAX),
+      load: load ? fc.constant(load) : usualLoad,
+    })
+    .map((drawn) => play(wanted, drawn));
+}
+
+const usualLoad: fc.Arbitrary<Load> = fc
+  .record({
+    perBlock: fc.integer({ min: 1, max: TXS_PER_BLOCK_MAX }),
+    size: fc.integer({ min: 24, max: TX_BYTES_MAX }),
+  })
+  .map((load) => txs(load));
+
+interface Drawn {
+  readonly people: People;
+  readonly faults: readonly Fault[];
+  readonly load: Load;
+}
+
+function play(wanted: BftWanted, { people, faults, load }: Drawn): Scenario {
+  const { app, heights = HEIGHTS_USUAL, holds, oracles, settings } = wanted;
+  const { names, cast, liars, changes } = people;
+  const lying = new Set(liars.map(({ node }) => node));
+  const healed = Math.max(1, heights - Math.ceil(heights / 3));
+  const healing = whenOrAt(anyone.decides(height(healed)), CHAOS_LONGEST, core(...people.core));
+  const empowers = changes.map(
+    ({ atMs, ...change }): Directive => ({ atMs, actions: [{ do: 'empower', ...change }] }),
+  );
+  return scenario('drawn by fast-check', {
+    cast,
+    act: [healing, ...faults.flatMap((fault) => fault(names)), ...empowers],
+    liars,
+    load,
+    settings: settings ?? { consensus: QUICK },
+    ends: these(...people.core.filter((name) => !lying.has(name))).decides(height(heights), {
+      within: RUN_LONGEST,
+      afterwards: 1,
+    }),
+    ...(app !== undefined && { app }),
+    ...(holds && { holds }),
+    ...(oracles && { oracles }),
+  });
+}
+
+/** What is wrong with what is wanted is said at once, and is not taken for a counterexample. */
+function check(
+  wanted: BftWanted,
+  { min, max }: { readonly min: number; readonly max: number },
+  faults: readonly FaultKind[],
+  liars: readonly (string | Liar)[],
+): void {
+  const { heights = HEIGHTS_USUAL } = wanted;
+  if (!Number.isSafeInteger(heights) || heights < 1)
+    throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 1 || max < min)
+    throw new ScenarioError(`validators: expected { min, max } from 1, not ${min} to ${max}`);
+  const unknown = faults.find((kind) => !FAULTS.includes(kind));
+  if (unknown !== undefined)
+    throw new ScenarioError(`faults: no fault ${unknown}; there are ${FAULTS.join(', ')}`);
+  const least: People = {
+    cast: { powers: Array.from({ length: min }, () => 1) },
+    names: ['v0'],
+    liars: liars.map((liar) => ({ node: 'v0', liar, to: [] })),
+    changes: [],
+    core: ['v0'],
+  };
+  const refusal = scenarioRefusal(play(wanted, { people: least, faults: [], load: wanted.load ?? txs({}) }));
+  if (refusal) throw new ScenarioError(refusal.because);
+}

@@ -1,0 +1,106 @@
+// What a play brings of its own: liars, oracles, workloads. They take part, and what cannot hold them says so.
+
+import { describe, expect, it } from 'vitest';
+import {
+  aboutOwnVotes,
+  everyone,
+  height,
+  type Liar,
+  liar,
+  type OracleMaker,
+  runScenario,
+  type Scenario,
+  scenario,
+  toJson,
+  txs,
+  validators,
+} from '../../sim/index.ts';
+
+const silence: Liar = (kit) => aboutOwnVotes(kit, 'lie: silence of my own', () => []);
+const watches: OracleMaker = () => ({ name: 'mine' });
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const play = (more: object): Scenario =>
+  scenario('of my own', {
+    cast: validators(4),
+    ends: everyone.decides(height(4), { within: '60s' }),
+    ...more,
+  });
+
+describe('of one’s own', () => {
+  it('a liar lies to its victims, under the dice of the run', () => {
+    const lying = (ppm: number) =>
+      runScenario(play({ liars: [liar('v3', silence, ['v0'], { ppm })] }), { seed: 1 });
+    const { holds, faults } = lying(1_000_000);
+    expect(holds).toBe(true);
+    expect(faults['lie: silence of my own']).toBeGreaterThan(4);
+    expect(lying(0).faults['lie: silence of my own']).toBeUndefined();
+    expect(lying(300_000).digest).toBe(lying(300_000).digest);
+  });
+
+  it('an oracle is asked, once per run anew, and what it reports ends the run', () => {
+    let made = 0;
+    const noThird: OracleMaker = (report) => {
+      made++;
+      return {
+        name: 'no third block',
+        effects: [],
+        published(at, _actor, event) {
+          if (event.type === 'committed' && event.height === 3n) report('there it is', at, 3n);
+        },
+      };
+    };
+    for (const seed of [1, 2]) {
+      const { violations } = runScenario(play({ oracles: [noThird] }), { seed });
+      expect(violations).toMatchObject([{ oracle: 'no third block', what: 'there it is', height: 3n }]);
+    }
+    expect(made).toBe(2);
+  });
+
+  it('a workload makes the n-th transaction from the dice of the run', () => {
+    const told: string[] = [];
+    const make = (stream: { draw(bound: number): number }, n: number): Uint8Array => {
+      const tx = `nr${n}=${stream.draw(1_000)}`;
+      told.push(tx);
+      return bytes(tx);
+    };
+    const mine = play({ load: txs({ perBlock: 2, make }) });
+    const { holds, transactions, digest } = runScenario(mine, { seed: 1 });
+    expect(holds).toBe(true);
+    expect(transactions.submitted).toBe(told.length);
+    expect(transactions.committed).toBeGreaterThan(3);
+    const first = told.splice(0);
+    expect(runScenario(mine, { seed: 1 }).digest).toBe(digest);
+    expect(told).toEqual(first);
+    expect(first.map((tx) => tx.split('=')[0])).toEqual(first.map((_, n) => `nr${n}`));
+  });
+});
+
+it.each<[string, object, string]>([
+  ['a liar', { liars: [liar('v3', silence, ['v0'])] }, 'liars[0].liar: a liar of one’s own has no JSON form'],
+  ['an oracle', { oracles: [watches] }, 'oracles: an oracle of one’s own has no JSON form'],
+  [
+    'a workload',
+    { load: txs({ make: () => bytes('x') }) },
+    'load.make: a workload of one’s own has no JSON form',
+  ],
+])('%s has no JSON form, and the field is named', (_, more, because) => {
+  expect(toJson(play(more))).toMatchObject({ refused: 'not-json', because });
+  expect(typeof toJson(play({}))).toBe('string');
+});
+
+it.each<[string, object, string]>([
+  [
+    'a liar',
+    { liars: [{ node: 'v3', liar: 7, to: [] }] },
+    'liars[0].liar: expected the name of a liar, or a function',
+  ],
+  ['an oracle', { oracles: ['mine'] }, 'oracles[0]: expected a function that makes an oracle, not "mine"'],
+  ['a workload', { load: { size: 1, perBlock: 1, make: 'x' } }, 'load.make: expected a function (stream, n)'],
+  [
+    'a transaction',
+    { load: txs({ perBlock: 1, make: () => 'x' as never }) },
+    'load.make: expected the bytes of transaction 0',
+  ],
+])('%s that is none is named', (_, more, because) => {
+  expect(() => runScenario(play(more), { seed: 1 })).toThrow(because);
+});

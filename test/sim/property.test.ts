@@ -1,0 +1,141 @@
+// bftProperty: what it draws is fair and holds, what it finds is small and runs again from what is printed.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { fromJson, height, never, runScenario, type Scenario, toJson, v0, v3 } from '../../sim/index.ts';
+import { type BftWanted, BrokenPromise, bftProperty, bftScenario } from '../../sim/property/index.ts';
+
+const sample = (wanted: BftWanted = {}): Scenario[] =>
+  fc.sample(bftScenario(wanted), { seed: 1, numRuns: 300 });
+
+/** The least and the most power that a node may come to have. */
+function spansOf({ cast, act }: Scenario): Map<string, { least: number; most: number }> {
+  const spans = new Map<string, { least: number; most: number }>();
+  for (const [i, power] of cast.powers.entries()) spans.set(`v${i}`, { least: power, most: power });
+  for (let i = 0; i < (cast.candidates ?? 0); i++) spans.set(`c${i}`, { least: 0, most: 0 });
+  for (const action of act.flatMap(({ actions }) => actions)) {
+    if (action.do !== 'empower') continue;
+    const span = spans.get(action.node) as { least: number; most: number };
+    span.least = Math.min(span.least, action.power);
+    span.most = Math.max(span.most, action.power);
+  }
+  return spans;
+}
+
+const coreOf = ({ act }: Scenario): readonly string[] =>
+  act.flatMap(({ actions }) => actions).flatMap((action) => (action.do === 'core' ? action.nodes : []));
+
+function brokenBy(wanted: BftWanted): { readonly message: string; readonly broken: BrokenPromise } {
+  try {
+    fc.assert(bftProperty(wanted), { seed: 7, numRuns: 20 });
+  } catch (error) {
+    return { message: (error as Error).message, broken: (error as Error).cause as BrokenPromise };
+  }
+  throw new Error('nothing was found');
+}
+
+describe('what is drawn', () => {
+  it('holds, on a healthy build', () => {
+    fc.assert(bftProperty({ heights: 6 }), { seed: 1, numRuns: 40 });
+  });
+
+  it('is plain data that comes back from JSON', () => {
+    for (const play of sample()) {
+      const json = toJson(play);
+      expect(isRefusal(json)).toBe(false);
+      expect(fromJson(String(json))).toEqual(play);
+    }
+  });
+
+  it('is fair: liars hold a third at most and the core more than two thirds, whatever clients change', () => {
+    const seen = { liars: 0, exactlyAThird: 0, lyingForEver: 0, changes: 0, thin: 0, leftOut: 0 };
+    for (const play of sample()) {
+      const spans = spansOf(play);
+      const sum = (which: 'least' | 'most', names: Iterable<string>): number =>
+        [...names].reduce((total, name) => total + (spans.get(name)?.[which] ?? 0), 0);
+      const liars = play.liars.map(({ node }) => node as string);
+      const lying = sum('most', liars);
+      expect(3 * lying).toBeLessThanOrEqual(sum('least', spans.keys()));
+      const core = coreOf(play);
+      const others = [...spans.keys()].filter((name) => !core.includes(name));
+      expect(sum('least', core)).toBeGreaterThan(2 * sum('most', others));
+      if (liars.length > 0) seen.liars++;
+      if (lying > 0 && 3 * lying === sum('least', spans.keys())) seen.exactlyAThird++;
+      if (liars.some((name) => !core.includes(name))) seen.lyingForEver++;
+      if (play.act.some(({ actions }) => actions.some((action) => action.do === 'empower'))) seen.changes++;
+      if (play.cast.degree !== undefined) seen.thin++;
+      if (others.some((name) => !liars.includes(name))) seen.leftOut++;
+    }
+    for (const [what, count] of Object.entries(seen))
+      expect({ what, often: count > 5 }).toEqual({ what, often: true });
+  });
+
+  it('has every kind of trouble, and none that is not wanted', () => {
+    const kinds = (plays: Scenario[]): string[] => {
+      const all = plays.flatMap(({ act }) =>
+        act.flatMap(({ actions }) => actions.map((action) => action.do)),
+      );
+      return [...new Set(all)].sort();
+    };
+    const every = ['clock', 'clog', 'core', 'crash', 'crash-at', 'cut', 'disk', 'empower', 'heal', 'links'];
+    expect(kinds(sample())).toEqual([...every, 'partition', 'pause', 'reset', 'restart', 'rule']);
+    const calm = sample({
+      faults: ['crash'],
+      liars: [],
+      powerChanges: false,
+      validators: { min: 4, max: 4 },
+    });
+    expect(kinds(calm)).toEqual(['core', 'crash']);
+    expect(calm.every(({ liars, cast }) => liars.length === 0 && cast.powers.length === 4)).toBe(true);
+  });
+});
+
+describe('what is found', () => {
+  const { message, broken } = brokenBy({ holds: [never(v0.decides(height(3)))] });
+
+  it('says fast-check’s seed and path, and is small', () => {
+    expect(message).toMatch(/seed: 7, path: "[0-9:]+"/);
+    expect(broken).toBeInstanceOf(BrokenPromise);
+    expect(broken.scenario.cast).toEqual({ powers: [expect.any(Number)] });
+    expect(broken.scenario.act).toHaveLength(1);
+    expect(broken.scenario.liars).toEqual([]);
+  });
+
+  it('prints the line and the file that show the same again', () => {
+    const [what, again, json] = broken.message.split('\n');
+    expect(what).toMatch(/^play: never: v0 decides/);
+    expect(again).toBe(
+      `again: npx nodecli sim run broken.json --seed ${broken.verdict.seed}, with broken.json:`,
+    );
+    const play = fromJson(json as string) as Scenario;
+    const verdict = runScenario(play, { seed: broken.verdict.seed });
+    expect(verdict.digest).toBe(broken.verdict.digest);
+    expect(verdict.violations).toEqual(broken.verdict.violations);
+  });
+});
+
+it.each<[BftWanted, string]>([
+  [{ heights: 0 }, 'heights: expected a whole number from 1, not 0'],
+  [{ validators: 0 }, 'validators: expected { min, max } from 1, not 1 to 0'],
+  [{ faults: ['crahs' as 'crash'] }, 'faults: no fault crahs; there are links,'],
+  [{ liars: ['lair'] }, 'no liar lair; there are vote-equivocator,'],
+  [{ app: 'kvstor' }, 'app: no application is named kvstor'],
+  [{ holds: [never(v3.crashes())] }, 'v3 is not in the cast'],
+])('what makes no property is said at once: %j', (wanted, because) => {
+  expect(() => bftProperty(wanted)).toThrow(because);
+});
+
+it('nothing but the property needs fast-check', () => {
+  const sim = join(import.meta.dirname, '..', '..', 'sim');
+  const files = readdirSync(sim, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const needing = files.filter((file) =>
+    /from '(fast-check|[./]*property\/)/.test(readFileSync(join(sim, file), 'utf8')),
+  );
+  expect(needing.every((file) => file.startsWith('property'))).toBe(true);
+  expect(needing.length).toBeGreaterThan(0);
+});
