@@ -57,8 +57,10 @@ describe('log', () => {
     const path = join(folder, 'x.log');
     const durable = await killedWriter('log', path, 0, 300);
     const written = fs.readFileSync(path);
-    const marked = fs.existsSync(`${path}.synced`);
-    const synced = marked ? Number(fs.readFileSync(`${path}.synced`).readBigUInt64LE()) : written.length;
+    // Killed between making the mark and writing it, the writer leaves an empty one: nothing is known.
+    const mark = fs.existsSync(`${path}.synced`) ? fs.readFileSync(`${path}.synced`) : Buffer.alloc(0);
+    const marked = mark.length === 8;
+    const synced = marked ? Number(mark.readBigUInt64LE()) : written.length;
     expect(synced).toBeLessThanOrEqual(written.length);
     const step = Math.max(1, Math.floor((written.length - synced) / 25));
     for (let cut = synced; cut <= written.length; cut += step) {
