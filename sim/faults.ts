@@ -42,9 +42,9 @@ export function faultsOf(stage: Stage): Readonly<Record<string, number>> {
   for (const [action, times] of stage.counts) {
     const name = NAMED[action];
     if (name) add(name, times);
-    else if (action === 'disk') add('slow disks', stage.slowDisks);
     else if (action.startsWith('crashed ') || action.startsWith('lie: ')) add(action, times);
   }
+  add('slow disks', stage.slowDisks);
   add('clocks far apart', isFarApart(world.machines) ? 1 : 0);
   return Object.fromEntries(Object.entries(sums).filter(([, times]) => times > 0));
 }

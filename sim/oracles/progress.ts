@@ -51,6 +51,7 @@ export const progressRules =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
     const nodes = new Map<Machine, Seen>();
+    const said = new Map<Machine, { readonly height: bigint; readonly keys: Set<string> }>();
     const of = (at: Machine): Seen => {
       let seen = nodes.get(at);
       if (!seen || seen.height !== at.height + 1n) {
@@ -119,7 +120,19 @@ export const progressRules =
 
     const enough = (sinceNs: number): boolean => about.now() - sinceNs > TIME_ENOUGH_NS;
 
+    /** Gossip repeats a vote for those who lack it: it was cast once, in whatever life. */
+    const isFirst = (at: Machine, { height, round, type }: Vote): boolean => {
+      const known = said.get(at);
+      const keys = known?.height === height ? known.keys : new Set<string>();
+      if (known?.height !== height) said.set(at, { height, keys });
+      const key = `${round}/${type}`;
+      if (keys.has(key)) return false;
+      keys.add(key);
+      return true;
+    };
+
     const votes = (at: Machine, vote: Vote): void => {
+      if (!isFirst(at, vote)) return;
       const seen = of(at);
       const { skip } = seen;
       if (vote.height !== seen.height || !skip || vote.round >= skip.round || !enough(skip.sinceNs)) return;
