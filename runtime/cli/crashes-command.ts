@@ -17,6 +17,7 @@ import {
 import { rejoinBoundNs } from '../../sim/rejoin.ts';
 import { toJson as playToJson } from '../../sim/scenario/json.ts';
 import type { NodeName } from '../../sim/scenario/play.ts';
+import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { ProgressBar, toJson } from './screen.ts';
 import { counted, grouped } from './telling.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
@@ -56,10 +57,12 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   if (first === undefined) throw new CliError(`there is no point "${flags.only}" in this grid`);
   if (flags.save !== undefined) savePlay(options, grid.points[first] as GridPoint, flags.save);
   const startedMs = performance.now();
-  const results = await performAll(options, chosen, workers, flags.json !== true);
+  const { results, isWhole } = await performAll(options, chosen, workers, flags.json !== true);
   const summary = summaryOf(grid, results, performance.now() - startedMs);
   if (flags.json) print(toJson({ ...options, ...summary }));
-  else tell(options, grid, results, summary);
+  else tell(options, grid, results, summary, isWhole);
+  if (!isWhole)
+    throw new Interrupted(`${grouped(results.length)} of ${grouped(chosen.length)} crashes were tried`);
   return summary.failures.length === 0 ? EXIT.holds : EXIT.violated;
 }
 
@@ -94,7 +97,7 @@ async function performAll(
   chosen: readonly number[],
   count: number,
   isShown: boolean,
-): Promise<PointResult[]> {
+): Promise<{ readonly results: readonly PointResult[]; readonly isWhole: boolean }> {
   const bar = new ProgressBar(isShown);
   const results: PointResult[] = [];
   let next = 0;
@@ -112,11 +115,13 @@ async function performAll(
       bar.update(done / chosen.length, `${grouped(done)} of ${grouped(chosen.length)} crashes`);
     }
   };
-  await withWorkers(Math.min(count, Math.ceil(chosen.length / POINTS_PER_JOB)), {}, (workers) =>
-    Promise.all(workers.map(work)),
+  const isWhole = await isUninterrupted(() =>
+    withWorkers(Math.min(count, Math.ceil(chosen.length / POINTS_PER_JOB)), {}, (workers) =>
+      Promise.all(workers.map(work)),
+    ),
   );
   bar.clear();
-  return results;
+  return { results: results.filter(() => true), isWhole }; // without the holes of those that were not tried
 }
 
 // --- what came of it ---------------------------------------------------------------------------------------
@@ -174,7 +179,13 @@ function againOf({ heights, validators, seed, nodes }: GridOptions, id: string):
 
 const seconds = (ns: number): string => (ns / 1e9).toFixed(1);
 
-function tell(options: GridOptions, grid: Grid, results: readonly PointResult[], summary: Summary): void {
+function tell(
+  options: GridOptions,
+  grid: Grid,
+  results: readonly PointResult[],
+  summary: Summary,
+  isWhole: boolean,
+): void {
   const { nodes, heights, validators, seed } = options;
   print(
     `${nodes.join(', ')} of ${validators} validators, ${counted(heights, 'height')}, seed ${seed}: ${grouped(grid.points.length)} points`,
@@ -188,7 +199,7 @@ function tell(options: GridOptions, grid: Grid, results: readonly PointResult[],
   );
   const { failures } = summary;
   if (failures.length === 0) {
-    print('HOLDS  no double signature, no fork; all rejoin; every state as without a crash');
+    if (isWhole) print('HOLDS  no double signature, no fork; all rejoin; every state as without a crash');
     return;
   }
   print(`VIOLATED  ${grouped(failures.length)} of ${grouped(results.length)} points failed`);

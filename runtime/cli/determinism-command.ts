@@ -3,6 +3,7 @@
 
 import { differenceLines } from './diverge.ts';
 import { type Engine, engineOf } from './engines.ts';
+import { interruptible } from './interrupt.ts';
 import { fingerprint, type Job, type JobResult } from './job.ts';
 import { firstEvent, firstEventBetween, jobsFor, type Mismatch, sameTwice } from './same-twice.ts';
 import { ProgressBar } from './screen.ts';
@@ -30,17 +31,20 @@ export async function determinismCommand(flags: DeterminismFlags): Promise<Exit>
   const engines = flags.engines === undefined ? [] : enginesOf(flags.engines);
   if (seeds === 0 && pairs === 0 && engines.length === 0)
     throw new CliError('nothing to compare: give --seeds, --engines or --crypto-pairs');
-  let holds = true;
-  if (seeds > 0) holds = (await twice(seeds, from)) && holds;
-  if (engines.length > 0) holds = (await onEngines(engines, from)) && holds;
-  if (pairs > 0) holds = (await cryptoPairs(pairs, from)) && holds;
-  return holds ? EXIT.holds : EXIT.violated;
+  return interruptible(async () => {
+    let holds = true;
+    if (seeds > 0) holds = (await twice(seeds, from)) && holds;
+    if (engines.length > 0) holds = (await onEngines(engines, from)) && holds;
+    if (pairs > 0) holds = (await cryptoPairs(pairs, from)) && holds;
+    return holds ? EXIT.holds : EXIT.violated;
+  });
 }
 
 async function twice(seeds: number, from: bigint): Promise<boolean> {
   const bar = new ProgressBar();
-  const done = await sameTwice(jobsFor(seeds, from), {}, (part, what) => bar.update(part, what));
-  bar.clear();
+  const done = await sameTwice(jobsFor(seeds, from), {}, (part, what) => bar.update(part, what)).finally(() =>
+    bar.clear(),
+  );
   if (done.mismatch) {
     tellMismatch(done.mismatch);
     const found = await firstEvent(done.mismatch.job, {});
@@ -129,8 +133,7 @@ export async function performAll(
         }
       }),
     ),
-  );
-  bar.clear();
+  ).finally(() => bar.clear());
   return results;
 }
 

@@ -8,6 +8,7 @@ import { scenarioUnder } from '../../sim/run.ts';
 import { toJson as scenarioJson } from '../../sim/scenario/json.ts';
 import { add, type Campaign, type Check, checksOf, newCampaign } from './campaign.ts';
 import type { RunSummary } from './explore-job.ts';
+import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { playAtOnce } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
 import { grouped } from './telling.ts';
@@ -28,6 +29,8 @@ const PLAY = 'swarm';
 /** Seeds of one job: so few that a campaign ends soon after it is told to. */
 const BATCH = 16;
 const STATE = 'campaign.json';
+/** Where there is no terminal for a bar: in a log a line now and then is enough. */
+const LINES_EVERY_MS = 10_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -39,12 +42,17 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   const campaign = begin(flags);
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
   const explorer = new Explorer(campaign, goal, minutes, flags.out);
-  await withWorkers(workers, {}, (all) => explorer.run(all));
+  const isWhole = await isUninterrupted(() => withWorkers(workers, {}, (all) => explorer.run(all)));
   explorer.end();
   const checks = checksOf(campaign);
   if (flags.out !== undefined) saveFailures(flags.out, campaign);
   if (flags.json) print(JSON.stringify({ ...campaign, checks }, null, 2));
   else tell(campaign, checks);
+  if (!isWhole) {
+    const of = goal === Number.MAX_SAFE_INTEGER ? '' : ` of ${grouped(goal)}`;
+    const more = flags.out === undefined ? '' : '; the same command goes on';
+    throw new Interrupted(`${grouped(campaign.runs)}${of} runs were made${more}`);
+  }
   return checks.every(({ held }) => held !== false) ? EXIT.holds : EXIT.violated;
 }
 
@@ -97,7 +105,7 @@ class Explorer {
   private readonly goal: number;
   private readonly deadlineMs: number;
   private readonly out: string | undefined;
-  private readonly bar = new ProgressBar();
+  private readonly bar = new ProgressBar(true, LINES_EVERY_MS);
   private readonly startedMs = performance.now();
   private readonly secondsBefore: number;
   /** Batches begin where an earlier sitting ended. */
@@ -109,7 +117,8 @@ class Explorer {
   /** Batches that are done, and wait for those before them: a campaign is counted in order. */
   private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly RunSummary[] }>();
   private counted = 0;
-  private isStopping = false;
+  /** Somebody's work broke off. */
+  private hasBroken = false;
 
   constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
     this.campaign = campaign;
@@ -121,19 +130,15 @@ class Explorer {
   }
 
   async run(workers: readonly Worker[]): Promise<void> {
-    const stop = (): void => {
-      this.isStopping = true;
-    };
-    process.once('SIGINT', stop);
     try {
       await Promise.all(workers.map((worker) => this.work(worker, workers.length > 1)));
     } finally {
-      process.off('SIGINT', stop);
+      this.hasBroken = true;
     }
   }
 
   private get isOver(): boolean {
-    return this.isStopping || performance.now() > this.deadlineMs || this.offset(this.nextBatch) >= this.goal;
+    return performance.now() > this.deadlineMs || this.offset(this.nextBatch) >= this.goal;
   }
 
   private offset(batch: number): number {
@@ -158,7 +163,7 @@ class Explorer {
         const { runs } = await worker.explore({ explore: PLAY, seeds: this.seedsOf(index) });
         this.halves.push({ index, by: worker, runs });
         this.firstTimes--;
-      } else if (this.halves.length === 0 && this.firstTimes === 0) return;
+      } else if (this.hasBroken || (this.halves.length === 0 && this.firstTimes === 0)) return;
       else await new Promise((resolve) => setTimeout(resolve, 20)); // another worker's turn
     }
   }
@@ -173,18 +178,23 @@ class Explorer {
 
   private count(): void {
     const { campaign } = this;
+    if (!this.done.has(this.counted)) return;
     for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
       this.done.delete(this.counted++);
       for (const [i, run] of both.first.entries()) add(campaign, run, both.second[i]?.digest ?? '');
     }
-    campaign.seconds = this.secondsBefore + (performance.now() - this.startedMs) / 1000;
     const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
     const failed = campaign.failures.length + campaign.mismatches.length;
     this.bar.update(
       part,
       `${grouped(campaign.runs)} runs, twice each${failed > 0 ? `, ${failed} FAILURES` : ''}`,
     );
-    if (this.out !== undefined) writeWhole(this.out, STATE, JSON.stringify(campaign, null, 2));
+    this.save();
+  }
+
+  private save(): void {
+    this.campaign.seconds = this.secondsBefore + (performance.now() - this.startedMs) / 1000;
+    if (this.out !== undefined) writeWhole(this.out, STATE, JSON.stringify(this.campaign, null, 2));
   }
 
   private timePart(): number {
@@ -193,6 +203,7 @@ class Explorer {
 
   end(): void {
     this.bar.clear();
+    this.save();
   }
 }
 

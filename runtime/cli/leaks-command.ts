@@ -2,6 +2,7 @@
 
 import { differenceLines, type FirstDifference } from './diverge.ts';
 import { engineOf } from './engines.ts';
+import { interruptible } from './interrupt.ts';
 import { fingerprint, type Job, type JobResult } from './job.ts';
 import { type Patch, patchesOf, withPatchedBuild } from './patched-build.ts';
 import { firstEvent, firstEventBetween, jobsFor, sameTwice } from './same-twice.ts';
@@ -24,11 +25,13 @@ export async function leaksCommand(flags: { readonly seeds: string; readonly onl
   );
   if (leaks.length === 0) throw new CliError(`there is no leak "${flags.only}" in scenarios/leaks`);
   let missed = 0;
-  for (const leak of leaks) {
-    const caught = await withPatchedBuild(leak, (dist) => hunt(leak, dist, seeds));
-    if (caught.outcome === 'missed') missed++;
-    tell(leak, caught);
-  }
+  await interruptible(async () => {
+    for (const leak of leaks) {
+      const caught = await withPatchedBuild(leak, (dist) => hunt(leak, dist, seeds));
+      if (caught.outcome === 'missed') missed++;
+      tell(leak, caught);
+    }
+  });
   print(missed === 0 ? 'every leak was caught' : `${missed} of ${leaks.length} leaks were NOT caught`);
   return missed === 0 ? EXIT.holds : EXIT.violated;
 }
@@ -38,8 +41,7 @@ async function hunt(leak: Patch, dist: string, seeds: number): Promise<Caught> {
   const bar = new ProgressBar();
   const { mismatch } = await sameTwice(jobsFor(seeds, 1n), { dist }, (done, what) =>
     bar.update(done, `${leak.id}: ${what}`),
-  );
-  bar.clear();
+  ).finally(() => bar.clear());
   if (!mismatch) return { outcome: 'missed' };
   return { outcome: 'caught', job: mismatch.job, event: await firstEvent(mismatch.job, { dist }) };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { plays } from '../../scenarios/index.ts';
 import { type FirstDifference, firstDifference } from './diverge.ts';
+import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { fingerprint, type Job, type JobResult } from './job.ts';
 import { TraceFile } from './trace-file.ts';
 import { runAlone, type Worker, type WorkerOptions, withWorkers } from './workers.ts';
@@ -79,10 +80,13 @@ export async function sameTwice(
     }
   };
   const half = (which: number): Job[] => jobs.filter((_, i) => i % 2 === which);
-  await withWorkers(2, options, async ([a, b]) => {
-    await Promise.all([first(a as Worker, half(0)), first(b as Worker, half(1))]);
-    await Promise.all([second(b as Worker, half(0)), second(a as Worker, half(1))]);
-  });
+  const isWhole = await isUninterrupted(() =>
+    withWorkers(2, options, async ([a, b]) => {
+      await Promise.all([first(a as Worker, half(0)), first(b as Worker, half(1))]);
+      await Promise.all([second(b as Worker, half(0)), second(a as Worker, half(1))]);
+    }),
+  );
+  if (!isWhole) throw new Interrupted(`${compared} of ${jobs.length} seeds were compared`);
   if (!mismatch) mismatch = await aloneToo(jobs, firsts, options);
   return { runs, compared, mismatch, broken };
 }

@@ -84,29 +84,38 @@ const BAR_WIDTH = 30;
 const BAR_AFTER_MS = 700;
 const BAR_EVERY_MS = 100;
 
-/** A bar on stderr, where that is a terminal. */
+/** A bar on stderr, where that is a terminal; elsewhere plain lines, if `linesEveryMs` asks for them. */
 export class ProgressBar {
   private readonly isOn: boolean;
+  private readonly linesEveryMs: number | null;
   private readonly startedMs = performance.now();
-  private drawnMs = 0;
+  private drawnMs: number | null = null;
 
-  constructor(isWanted = true) {
-    this.isOn = isWanted && process.stderr.isTTY === true;
+  constructor(isWanted = true, linesEveryMs: number | null = null) {
+    const isTerminal = process.stderr.isTTY === true;
+    this.isOn = isWanted && isTerminal;
+    this.linesEveryMs = isWanted && !isTerminal ? linesEveryMs : null;
   }
 
   update(done: number, what: string): void {
     const now = performance.now();
-    if (!this.isOn || now - this.startedMs < BAR_AFTER_MS || now - this.drawnMs < BAR_EVERY_MS) return;
+    const sinceMs = this.drawnMs === null ? Number.POSITIVE_INFINITY : now - this.drawnMs;
+    const percent = `${String(Math.floor(done * 100)).padStart(3)} %  ${what}`;
+    if (this.linesEveryMs !== null && sinceMs >= this.linesEveryMs) {
+      this.drawnMs = now;
+      process.stderr.write(`${percent}\n`);
+    }
+    if (!this.isOn || now - this.startedMs < BAR_AFTER_MS || sinceMs < BAR_EVERY_MS) return;
     this.drawnMs = now;
     const filled = Math.max(0, Math.min(BAR_WIDTH, Math.floor(done * BAR_WIDTH)));
     const bar = '#'.repeat(filled) + '.'.repeat(BAR_WIDTH - filled);
-    process.stderr.write(`\r[${bar}] ${String(Math.floor(done * 100)).padStart(3)} %  ${what}\x1b[K`);
+    process.stderr.write(`\r[${bar}] ${percent}\x1b[K`);
   }
 
   /** Takes the bar away, so that what is printed next has a line of its own. */
   clear(): void {
-    if (this.isOn && this.drawnMs > 0) process.stderr.write('\r\x1b[K');
-    this.drawnMs = 0;
+    if (this.isOn && this.drawnMs !== null) process.stderr.write('\r\x1b[K');
+    this.drawnMs = null;
   }
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { CrashesJob, CrashesResult } from './crashes-job.ts';
 import type { ExploreJob, ExploreResult } from './explore-job.ts';
+import { Interrupted, interruptible, interruption } from './interrupt.ts';
 import type { Job, JobResult } from './job.ts';
 import type { ShrinkJob, ShrinkResult } from './shrink-job.ts';
 import { cliFolder } from './usage.ts';
@@ -25,7 +26,10 @@ export class Worker {
   constructor({ node = process.execPath, dist }: WorkerOptions = {}) {
     const entry =
       dist === undefined ? join(cliFolder, 'job-process.js') : join(dist, 'runtime/cli/job-process.js');
+    // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
+    // If this process dies, the worker's input ends, and so does the worker after its job.
     this.child = spawn(node, [entry], {
+      detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
@@ -36,11 +40,14 @@ export class Worker {
       this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
     });
     this.child.on('error', (error) => this.fail(error.message));
-    this.child.on('exit', (code) => this.fail(`it ended with code ${code}. ${this.complaints}`));
+    this.child.stdin?.on('error', () => {}); // it is gone: its end says so
+    this.child.on('exit', (code, signal) =>
+      this.fail(`it ended with ${signal ?? `code ${code}`}. ${this.complaints}`),
+    );
   }
 
   private fail(because: string): void {
-    for (const { reject } of this.waiting.splice(0)) reject(new Error(`a worker failed: ${because}`));
+    for (const { reject } of this.waiting.splice(0)) reject(errorOf(because));
   }
 
   run(job: Job): Promise<JobResult> {
@@ -61,8 +68,9 @@ export class Worker {
 
   private ask(job: Job | CrashesJob | ExploreJob | ShrinkJob): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.child.exitCode !== null) {
-        reject(new Error(`a worker failed: it ended before. ${this.complaints}`));
+      const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
+      if (hasEnded || interruption.aborted) {
+        reject(errorOf(`it ended before. ${this.complaints}`));
         return;
       }
       this.waiting.push({ resolve, reject });
@@ -76,6 +84,9 @@ export class Worker {
   }
 }
 
+const errorOf = (because: string): Error =>
+  interruption.aborted ? new Interrupted() : new Error(`a worker failed: ${because}`);
+
 /** Runs `use` with so many workers, and ends them whatever happens. */
 export async function withWorkers<T>(
   count: number,
@@ -83,10 +94,15 @@ export async function withWorkers<T>(
   use: (workers: readonly Worker[]) => Promise<T>,
 ): Promise<T> {
   const workers = Array.from({ length: count }, () => new Worker(options));
-  try {
-    return await use(workers);
-  } finally {
+  const end = (): void => {
     for (const worker of workers) worker.end();
+  };
+  interruption.addEventListener('abort', end);
+  try {
+    return await interruptible(() => use(workers));
+  } finally {
+    interruption.removeEventListener('abort', end);
+    end();
   }
 }
 

@@ -2,6 +2,7 @@
 // which oracle found each.
 
 import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
+import { Interrupted, interruptible, isUninterrupted } from './interrupt.ts';
 import type { Job, JobResult } from './job.ts';
 import { type Patch, patchesOf, patchOf, withPatchedBuild } from './patched-build.ts';
 import { jobsFor } from './same-twice.ts';
@@ -53,15 +54,18 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   needsBuild('sim zoo');
   const jobs = jobsFor(countOf(flags.seeds, '--seeds'), BigInt(seedOf(flags.from)));
   const chosen = chosenOf(flags);
-  if (flags.triggers) return proveTriggers(chosen, flags.json === true);
+  if (flags.triggers) return interruptible(() => proveTriggers(chosen, flags.json === true));
   const outcomes: Outcome[] = [];
-  for (const patch of chosen) {
-    const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs));
-    outcomes.push(outcome);
-    if (!flags.json) tell(outcome);
-  }
+  const isWhole = await isUninterrupted(async () => {
+    for (const patch of chosen) {
+      const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs));
+      outcomes.push(outcome);
+      if (!flags.json) tell(outcome);
+    }
+  });
   if (flags.json) print(JSON.stringify(outcomes, null, 2));
   else tellLeague(outcomes);
+  if (!isWhole) throw new Interrupted(`${outcomes.length} of ${chosen.length} builds were hunted through`);
   return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
 }
 
@@ -95,8 +99,7 @@ async function hunt(patch: Patch | null, dist: string, jobs: readonly Job[]): Pr
       bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
     }
   };
-  await withWorkers(2, { dist }, (workers) => Promise.all(workers.map(work)));
-  bar.clear();
+  await withWorkers(2, { dist }, (workers) => Promise.all(workers.map(work))).finally(() => bar.clear());
   return outcomeOf(patch, jobs, results, killedAt);
 }
 

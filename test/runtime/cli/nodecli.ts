@@ -1,6 +1,6 @@
 // Runs the built command line as a person would, and gives what it said and how it ended.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,44 @@ export function nodecli(...args: readonly string[]): Ended {
     env: { ...process.env, NODECLI_DEBUG: '' },
   });
   return { code: status, out: stdout, err: stderr };
+}
+
+export interface Started {
+  /** Of the process, and of the process group that it leads. */
+  readonly pid: number;
+  /** Resolves when it has said this, on either stream. */
+  said(text: string): Promise<void>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts it as a terminal does: in a process group of its own, to which Ctrl-C would go. */
+export function startNodecli(...args: readonly string[]): Started {
+  const child = spawn(process.execPath, [cli, ...args], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+    env: { ...process.env, NODECLI_DEBUG: '' },
+  });
+  const text = { out: '', err: '' };
+  const look = new Set<() => void>();
+  const hear = (stream: 'out' | 'err') => (bytes: Uint8Array) => {
+    text[stream] += String(bytes);
+    for (const each of look) each();
+  };
+  child.stdout.on('data', hear('out'));
+  child.stderr.on('data', hear('err'));
+  const ended = new Promise<Ended>((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+  const said = (what: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (text.out.includes(what) || text.err.includes(what)) resolve();
+      };
+      look.add(check);
+      check();
+      void ended.then(({ out, err }) => reject(new Error(`it ended without saying "${what}":\n${out}${err}`)));
+    });
+  return { pid: child.pid as number, said, ended };
 }
 
 /** A folder for one test file, and how to take it away. */

@@ -1,8 +1,16 @@
-// `sim explore` as a person uses it: it counts, keeps its campaign, and goes on with it.
+// `sim explore` as a person uses it: it counts, keeps its campaign, is interrupted, and goes on with it.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hasStack, isBuilt, nodecli, workFolder } from './nodecli.ts';
+import { hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+
+async function hasChildren(pid: number): Promise<void> {
+  while (childrenOf(pid).length === 0) await sleep(20);
+}
 
 describe.skipIf(!isBuilt)('sim explore', () => {
   const folder = workFolder();
@@ -22,5 +30,47 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(other.code).toBe(2);
     expect(other.err).toContain('began at 9000');
     expect(hasStack(other.err)).toBe(false);
+  });
+
+  it('ends in order when the terminal interrupts it, and goes on later', { timeout: 120_000 }, async () => {
+    const out = folder.at('interrupted');
+    const flags = ['sim', 'explore', '--seed', '9000', '--workers', '2', '--out', out];
+    const { pid, said, ended } = startNodecli(...flags, '--runs', '100000');
+    await said(' runs, twice each');
+    process.kill(-pid, 'SIGINT');
+    const { code, out: told, err } = await ended;
+    const { runs } = JSON.parse(readFileSync(`${out}/campaign.json`, 'utf8'));
+    expect(runs).toBeGreaterThan(0);
+    expect(told).toContain(`${runs} runs of swarm, twice each, seeds from 9000`);
+    expect(err.trim().split('\n').at(-1)).toBe(
+      `nodecli: interrupted: ${runs} of 100,000 runs were made; the same command goes on`,
+    );
+    expect(code).toBe(1);
+    const more = nodecli(...flags, '--runs', String(runs + 1), '--json');
+    expect(JSON.parse(more.out)).toMatchObject({ runs: runs + 1, mismatches: [] });
+  });
+
+  it.each([
+    ['zoo', '--only', 'C1', '--seeds', '100000'],
+    ['crashes', '--heights', '20'],
+    ['determinism', '--seeds', '100000'],
+  ])('sim %s is interrupted in one line, too', async (...flags) => {
+    const { pid, ended } = startNodecli('sim', ...flags);
+    await hasChildren(pid);
+    process.kill(-pid, 'SIGINT');
+    const { code, err } = await ended;
+    expect(err.trim().split('\n').at(-1)).toMatch(/^nodecli: interrupted: \d+ of [\d,]+ /);
+    expect(err).not.toContain('bug of ours');
+    expect(code).toBe(1);
+  });
+
+  it('its workers end with it, also when it is killed', async () => {
+    const { pid, said, ended } = startNodecli('sim', 'explore', '--runs', '100000', '--workers', '2');
+    await said(' runs, twice each');
+    const workers = childrenOf(pid);
+    expect(workers).toHaveLength(2);
+    process.kill(pid, 'SIGKILL');
+    await ended;
+    for (const worker of workers) while (existsSync(`/proc/${worker}`)) await sleep(20);
   });
 });

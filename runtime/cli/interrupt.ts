@@ -1,0 +1,39 @@
+// Ctrl-C and its like, where workers do the work: the first signal ends the workers, their jobs fail as
+// `Interrupted`, and the command says what it has. A second one ends everything.
+
+import { CliError, EXIT } from './usage.ts';
+
+/** A command that was stopped has not shown what it was asked for, so it does not end with 0. */
+export class Interrupted extends CliError {
+  constructor(soFar?: string) {
+    super(soFar === undefined ? 'interrupted' : `interrupted: ${soFar}`, EXIT.violated);
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const controller = new AbortController();
+const abort = (): void => controller.abort();
+
+/** Signals are of the process, so this is too. */
+export const interruption: AbortSignal = controller.signal;
+
+/** While this runs, the first signal of each kind aborts `interruption` and nothing else. */
+export async function interruptible<T>(run: () => Promise<T>): Promise<T> {
+  for (const signal of SIGNALS) process.once(signal, abort);
+  try {
+    return await run();
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, abort);
+  }
+}
+
+/** False: it was interrupted. */
+export async function isUninterrupted(run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await interruptible(run);
+    return true;
+  } catch (error) {
+    if (error instanceof Interrupted) return false;
+    throw error;
+  }
+}
