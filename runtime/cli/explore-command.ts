@@ -1,18 +1,14 @@
 // `nodecli sim explore`: swarm runs for as long as wanted, each twice, on all cores. Says what they saw, keeps
 // the shortest run of each failure, and goes on where it was stopped.
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { scenarioUnder } from '../../sim/run.ts';
-import { toJson as scenarioJson } from '../../sim/scenario/json.ts';
 import { add, type Campaign, type Check, checksOf, newCampaign } from './campaign.ts';
+import { openCampaign, saveCampaign, saveFailures } from './campaign-folder.ts';
 import type { RunSummary } from './explore-job.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
-import { playAtOnce } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
 import { grouped } from './telling.ts';
-import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
+import { buildCommit, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface ExploreFlags {
@@ -26,9 +22,8 @@ export interface ExploreFlags {
 
 const RUNS_USUAL = 2_000;
 const PLAY = 'swarm';
-/** Seeds of one job: so few that a campaign ends soon after it is told to. */
-const BATCH = 16;
-const STATE = 'campaign.json';
+/** Seeds of one job: so few that what an interrupted campaign loses is a second's work. */
+const BATCH = 8;
 /** Where there is no terminal for a bar: in a log a line now and then is enough. */
 const LINES_EVERY_MS = 10_000;
 
@@ -65,30 +60,7 @@ const baseOf = (commit: string): string =>
 function begin({ out, seed }: ExploreFlags): Campaign {
   const commit = buildCommit();
   const fresh = newCampaign(PLAY, commit, seed === undefined ? baseOf(commit) : seedOf(seed));
-  if (out === undefined || !existsSync(join(out, STATE))) return fresh;
-  const path = join(out, STATE);
-  let known: Campaign;
-  try {
-    known = JSON.parse(readFileSync(path, 'utf8')) as Campaign;
-  } catch (error) {
-    throw new CliError(`--out: ${path} is no campaign (${whyNot(error)}); give another folder`);
-  }
-  if (known.commit !== commit)
-    throw new CliError(`--out: ${path} is a campaign of commit ${known.commit}; give another folder`);
-  if (seed !== undefined && known.base !== fresh.base)
-    throw new CliError(`--seed: the campaign in ${out} began at ${known.base}; leave --seed out to go on`);
-  return known;
-}
-
-function writeWhole(folder: string, name: string, text: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-    const path = join(folder, name);
-    writeFileSync(`${path}.new`, text);
-    renameSync(`${path}.new`, path);
-  } catch (error) {
-    throw new CliError(`--out: cannot write in ${folder}: ${whyNot(error)}`);
-  }
+  return out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
 }
 
 // --- the runs ----------------------------------------------------------------------------------------------
@@ -194,7 +166,7 @@ class Explorer {
 
   private save(): void {
     this.campaign.seconds = this.secondsBefore + (performance.now() - this.startedMs) / 1000;
-    if (this.out !== undefined) writeWhole(this.out, STATE, JSON.stringify(this.campaign, null, 2));
+    if (this.out !== undefined) saveCampaign(this.out, this.campaign);
   }
 
   private timePart(): number {
@@ -208,15 +180,6 @@ class Explorer {
 }
 
 // --- what is told ------------------------------------------------------------------------------------------
-
-/** Each failure as a play: `sim run FILE` shows it, `sim shrink FILE` makes it small. */
-function saveFailures(folder: string, { failures, commit, play }: Campaign): void {
-  for (const [i, { oracle, what, seed }] of failures.entries()) {
-    const scenario = scenarioUnder(playAtOnce(play), seed);
-    const json = scenarioJson({ ...scenario, origin: { oracle, what, seed, commit } });
-    if (typeof json === 'string') writeWhole(folder, `failure-${i + 1}.json`, json);
-  }
-}
 
 function tell(campaign: Campaign, checks: readonly Check[]): void {
   const { runs, heights, seconds, base, laterThanFirst } = campaign;

@@ -96,5 +96,6 @@ export function whyNot(error: unknown): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'EISDIR') return 'it is a folder';
+  if (code === 'ENOTDIR' || code === 'EEXIST') return 'it is a file, or below one';
   return message ?? String(error);
 }

@@ -14,9 +14,15 @@ export type Shape = Readonly<Record<string, Check>>;
 /** Remembers the first thing that is wrong. */
 export class Checker {
   problem: string | null = null;
+  private readonly whole: string;
+
+  /** `whole` is what all of it is called. */
+  constructor(whole = 'the scenario') {
+    this.whole = whole;
+  }
 
   fail(path: string, what: string): void {
-    this.problem ??= `${path === '' ? 'the scenario' : path}: ${what}`;
+    this.problem ??= `${path === '' ? this.whole : path}: ${what}`;
   }
 
   check(check: Check, value: unknown, path: string): void {

@@ -64,7 +64,9 @@ export function startNodecli(...args: readonly string[]): Started {
       };
       look.add(check);
       check();
-      void ended.then(({ out, err }) => reject(new Error(`it ended without saying "${what}":\n${out}${err}`)));
+      void ended.then(({ out, err }) =>
+        reject(new Error(`it ended without saying "${what}":\n${out}${err}`)),
+      );
     });
   return { pid: child.pid as number, said, ended };
 }

@@ -1,8 +1,9 @@
 // `sim explore` as a person uses it: it counts, keeps its campaign, is interrupted, and goes on with it.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { newCampaign } from '../../../runtime/cli/campaign.ts';
 import { hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
 
 const childrenOf = (pid: number): number[] =>
@@ -18,30 +19,59 @@ describe.skipIf(!isBuilt)('sim explore', () => {
 
   it('runs each seed twice, keeps what it saw, and goes on where it was', { timeout: 120_000 }, () => {
     const out = folder.at('campaign');
-    const first = nodecli('sim', 'explore', '--runs', '4', '--seed', '9000', '--out', out);
-    expect(first.out).toContain('4 runs of swarm, twice each, seeds from 9000');
+    const first = nodecli('sim', 'explore', '--runs', '4', '--seed', '649', '--out', out);
+    expect(first.out).toContain('4 runs of swarm, twice each, seeds from 649');
     expect(first.out).toContain('4 equal');
     expect(first.code).toBe(0);
     const whole = nodecli('sim', 'explore', '--runs', '7', '--out', out, '--json');
     const campaign = JSON.parse(whole.out);
-    expect(campaign).toMatchObject({ runs: 7, base: '9000', failures: [], mismatches: [] });
+    expect(campaign).toMatchObject({ runs: 7, base: '649', failures: [], mismatches: [] });
     expect(JSON.parse(readFileSync(`${out}/campaign.json`, 'utf8')).runs).toBe(7);
     const other = nodecli('sim', 'explore', '--runs', '9', '--seed', '1', '--out', out);
     expect(other.code).toBe(2);
-    expect(other.err).toContain('began at 9000');
+    expect(other.err).toContain('began at 649');
     expect(hasStack(other.err)).toBe(false);
+  });
+
+  it('says before the first run that a folder cannot be written', () => {
+    writeFileSync(folder.at('file'), '');
+    const { code, err } = nodecli('sim', 'explore', '--runs', '100000', '--out', folder.at('file/below'));
+    expect(err).toMatch(/^nodecli: --out: cannot write in .*file\/below: it is a file, or below one\n$/);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ['{}', /\(play: expected a text, not nothing\)/],
+    ['[]', /\(the file: expected an object, not \[\]\)/],
+    ['{', /is no campaign \(/],
+    [{ runs: -1 }, /\(runs: expected a whole number from 0, not -1\)/],
+    [{ ratio: { max: 'x', seed: '' } }, /\(ratio.max: expected a number from 0, not "x"\)/],
+    [{ faults: { crashes: 'many' } }, /\(faults: expected how often each was seen, by name, not/],
+    [{ failures: [{ oracle: 1 }] }, /\(failures\[0\].signature: expected a text, not nothing\)/],
+    [{ commit: 'another' }, /is a campaign of commit another; give another folder/],
+  ])('names what is wrong with a campaign.json: %j', (change, line) => {
+    const out = folder.at('wrong');
+    mkdirSync(out, { recursive: true });
+    const whole = newCampaign('swarm', 'c', '1');
+    const text = typeof change === 'string' ? change : JSON.stringify({ ...whole, ...change });
+    writeFileSync(`${out}/campaign.json`, text);
+    const { code, err } = nodecli('sim', 'explore', '--runs', '1', '--out', out);
+    expect(err).toMatch(line);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(2);
+    expect(readFileSync(`${out}/campaign.json`, 'utf8')).toBe(text);
   });
 
   it('ends in order when the terminal interrupts it, and goes on later', { timeout: 120_000 }, async () => {
     const out = folder.at('interrupted');
-    const flags = ['sim', 'explore', '--seed', '9000', '--workers', '2', '--out', out];
+    const flags = ['sim', 'explore', '--seed', '649', '--workers', '2', '--out', out];
     const { pid, said, ended } = startNodecli(...flags, '--runs', '100000');
     await said(' runs, twice each');
     process.kill(-pid, 'SIGINT');
     const { code, out: told, err } = await ended;
     const { runs } = JSON.parse(readFileSync(`${out}/campaign.json`, 'utf8'));
     expect(runs).toBeGreaterThan(0);
-    expect(told).toContain(`${runs} runs of swarm, twice each, seeds from 9000`);
+    expect(told).toContain(`${runs} runs of swarm, twice each, seeds from 649`);
     expect(err.trim().split('\n').at(-1)).toBe(
       `nodecli: interrupted: ${runs} of 100,000 runs were made; the same command goes on`,
     );
@@ -65,7 +95,16 @@ describe.skipIf(!isBuilt)('sim explore', () => {
   });
 
   it('its workers end with it, also when it is killed', async () => {
-    const { pid, said, ended } = startNodecli('sim', 'explore', '--runs', '100000', '--workers', '2');
+    const { pid, said, ended } = startNodecli(
+      'sim',
+      'explore',
+      '--seed',
+      '649',
+      '--runs',
+      '100000',
+      '--workers',
+      '2',
+    );
     await said(' runs, twice each');
     const workers = childrenOf(pid);
     expect(workers).toHaveLength(2);
