@@ -70,6 +70,8 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
 }
 
 function chosenOf({ only, mutant }: ZooFlags): readonly (Patch | null)[] {
+  if (mutant !== undefined && only !== undefined)
+    throw new CliError('--only picks mutants of scenarios/zoo, --mutant brings another: give one of them');
   if (mutant !== undefined) return [patchOf(mutant)];
   const zoo: (Patch | null)[] = [null, ...patchesOf('scenarios/zoo')];
   if (only === undefined) return zoo;

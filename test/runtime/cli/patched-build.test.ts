@@ -116,6 +116,15 @@ describe.skipIf(!isBuilt)('what is planted is found', () => {
     expect(code).toBe(2);
   });
 
+  test("one's own mutant and some of ours are not hunted at once", () => {
+    const mutant = join(root, 'scenarios/zoo/M06.json');
+    const { code, err } = nodecli('sim', 'zoo', '--only', 'M01', '--mutant', mutant);
+    expect(err).toBe(
+      'nodecli: --only picks mutants of scenarios/zoo, --mutant brings another: give one of them\n',
+    );
+    expect(code).toBe(2);
+  });
+
   test('a healthy build is the same twice', () => {
     const { code, out } = nodecli('sim', 'determinism', '--seeds', '3', '--crypto-pairs', '2');
     expect(out).toMatch(/3 seeds, each twice: equal digests/);
