@@ -1,9 +1,11 @@
 // `nodecli sim bench`: heights per second by validators and by signatures, what a height costs and where,
-// and what memory grows by.
+// what memory grows by, and how much virtual time the swarm makes of a second.
 
+import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { profileStages } from './bench-stages.ts';
+import { measureSwarm, swarmLines } from './bench-swarm.ts';
 import {
   type BenchNet,
   BenchRun,
@@ -14,7 +16,7 @@ import {
   traffic,
 } from './bench-world.ts';
 import { bytesName, grouped } from './telling.ts';
-import { EXIT, type Exit } from './usage.ts';
+import { EXIT, type Exit, needsBuild } from './usage.ts';
 
 export interface BenchFlags {
   readonly json?: boolean;
@@ -66,15 +68,20 @@ const QUICK: Readonly<Record<number, Range>> = {
   100: { from: 2, to: 5, repetitions: 1 },
 };
 
-export function benchCommand(flags: BenchFlags): Exit {
+/** Of the swarm. Among so many there is every fault, also where most heights need later rounds. */
+const SWARM = { seeds: 600, warmUp: 24 } as const;
+const SWARM_QUICK = { seeds: 40, warmUp: 4 } as const;
+
+export async function benchCommand(flags: BenchFlags): Promise<Exit> {
+  needsBuild('sim bench');
   const bench = new Bench(flags);
-  const report = bench.measure();
+  const report = await bench.measure();
   if (flags.json) console.log(JSON.stringify(report, null, 2));
   else for (const line of linesOf(report)) console.log(line);
   return report.digestWithoutMemo === 'equal' ? EXIT.holds : EXIT.violated;
 }
 
-type Report = ReturnType<Bench['measure']>;
+type Report = Awaited<ReturnType<Bench['measure']>>;
 
 class Bench {
   private readonly flags: BenchFlags;
@@ -88,7 +95,7 @@ class Bench {
     this.ranges = flags.quick ? QUICK : RANGES;
   }
 
-  measure() {
+  async measure() {
     const byValidators: Record<string, ByCrypto<number>> = {};
     const counted: Record<string, ReturnType<Bench['counted']>> = {};
     const spread: Record<string, ByCrypto<Figure>> = {};
@@ -109,6 +116,7 @@ class Bench {
       microsecondsPerHeightByStage: this.both((crypto) => this.stages(crypto)),
       spread,
       heap: this.heap(),
+      ...(await this.swarm()),
       digestWithoutMemo: this.digestWithoutMemo(),
       memo: this.flags.memo,
       node: process.versions.node,
@@ -197,6 +205,14 @@ class Bench {
     };
   }
 
+  private async swarm() {
+    const range = this.flags.quick ? SWARM_QUICK : SWARM;
+    this.tell(`${range.seeds} seeds of the swarm`);
+    const cores = availableParallelism();
+    const { virtualToWall, ...swarm } = await measureSwarm({ ...range, cores, memo: this.flags.memo });
+    return { virtualToWall, swarm };
+  }
+
   private digestWithoutMemo(): 'equal' | 'different' {
     this.tell('the digest without memo');
     const heights = this.flags.quick ? 20 : 100;
@@ -252,6 +268,7 @@ function linesOf(report: Report): string[] {
   lines.push(
     `heap from height ${grouped(from)} to ${grouped(to)}: grew by ${bytesName(heap.grownBytes)}; ` +
       `a copy of what the stores took on meanwhile takes ${bytesName(heap.storesBytesGrown)} (${grouped(heap.storesEntriesGrown)} entries)`,
+    ...swarmLines({ ...report.swarm, virtualToWall: report.virtualToWall }),
     `digest without memo: ${report.digestWithoutMemo}`,
     `measured in ${report.seconds} s on Node ${report.node}${report.memo ? '' : ', without memo'}`,
   );

@@ -7,6 +7,7 @@ export interface ExploreJob {
   readonly explore: string;
   /** In this order. */
   readonly seeds: readonly string[];
+  readonly memo?: boolean;
 }
 
 export interface RunSummary {
@@ -30,13 +31,13 @@ export interface ExploreResult {
   readonly runs: readonly RunSummary[];
 }
 
-export const performExplore = ({ explore, seeds }: ExploreJob): ExploreResult => ({
-  runs: seeds.map((seed) => summary(explore, seed)),
+export const performExplore = ({ explore, seeds, memo = true }: ExploreJob): ExploreResult => ({
+  runs: seeds.map((seed) => summary(explore, seed, memo)),
 });
 
-function summary(play: string, seed: string): RunSummary {
+function summary(play: string, seed: string, memo: boolean): RunSummary {
   try {
-    const verdict = runScenario(playAtOnce(play), { seed });
+    const verdict = runScenario(playAtOnce(play), { seed, memo });
     const [first] = verdict.violations;
     return {
       seed,
