@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { playNamed } from '../runtime/cli/play-file.ts';
 import { Story, verdictLines } from '../runtime/cli/screen.ts';
+import { LIARS } from '../sim/liars/index.ts';
 import { runScenario } from '../sim/run.ts';
 import type { World } from '../sim/world.ts';
 
@@ -36,6 +37,12 @@ it('README and its picture show the run that this version makes (npm run docs)',
   }
   expect(text('docs/tour.svg')).toContain(`<desc>digest ${verdict.digest}</desc>`);
 }, 60_000);
+
+it('docs/scenarios.md has every liar in its table', () => {
+  const [, table] = /\| Liar \|[^\n]*\n([\s\S]*?)\n\n/.exec(text('docs/scenarios.md')) ?? [];
+  const names = [...(table ?? '').matchAll(/`([a-z-]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name);
+  expect(names.sort()).toEqual(Object.keys(LIARS).sort());
+});
 
 it('docs/library.md shows the examples as they stand, and they are short enough to read', () => {
   const shown = [...text('docs/library.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
