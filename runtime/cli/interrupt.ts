@@ -10,7 +10,8 @@ export class Interrupted extends CliError {
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Not SIGHUP: to listen would undo `nohup`, with which a campaign outlives its terminal. */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const controller = new AbortController();
 const abort = (): void => controller.abort();
 
