@@ -3,7 +3,7 @@
 
 import { SWARM_FAULTS } from '../../sim/swarm/coverage.ts';
 import type { RunSummary } from './explore-job.ts';
-import { grouped } from './telling.ts';
+import { counted, grouped } from './telling.ts';
 import { CliError, EXIT } from './usage.ts';
 import { type Worker, type WorkerOptions, withWorkers } from './workers.ts';
 
@@ -129,7 +129,7 @@ export function swarmLines(figure: VirtualToWall): string[] {
   const { virtualToWall, perCore, cores, seeds, runs, heights, seconds, faultsMissing } = figure;
   const { laterRoundShare, laterRoundShareOfAll } = figure;
   const lines = [
-    `virtual to wall: ${virtualToWall} (${perCore} a core, ${cores} cores): ${grouped(heights)} heights of ` +
+    `virtual to wall: ${virtualToWall} (${perCore} a core, ${counted(cores, 'core')}): ${grouped(heights)} heights of ` +
       `${grouped(runs)} swarm runs in ${seconds} s`,
     `  chosen from ${grouped(seeds)} seeds for their rounds: ${percent(laterRoundShare)} of these heights needed a ` +
       `later round (of all: ${percent(laterRoundShareOfAll)})`,
