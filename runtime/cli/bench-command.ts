@@ -31,7 +31,7 @@ interface Range {
 }
 
 /**
- * The whole command ends in five minutes: on a slow machine no repetition begins after these seconds, by
+ * What comes before the swarm ends in five minutes: on a slow machine no repetition begins after these seconds, by
  * signatures or validators.
  */
 const REPEAT_UNTIL_S: Readonly<Record<string, number>> = {

@@ -88,7 +88,8 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     const { pid, ended } = startNodecli('sim', ...flags);
     await hasChildren(pid);
     process.kill(-pid, 'SIGINT');
-    const { code, err } = await ended;
+    const { code, out, err } = await ended;
+    expect(out).not.toContain('HOLDS');
     expect(err.trim().split('\n').at(-1)).toMatch(/^nodecli: interrupted: \d+ of [\d,]+ /);
     expect(err).not.toContain('bug of ours');
     expect(code).toBe(1);
