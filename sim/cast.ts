@@ -35,18 +35,26 @@ export const EPOCH_NS = 1_704_067_200_000_000_000n;
 const keyOf = (seed: Uint8Array): PublicKey => ({ type: 'ed25519', bytes: ed25519PublicKey(seed) });
 const peerIdOf = (name: string): PeerId => hexOf(sha256(utf8Encode(`node key of ${name}`)).subarray(0, 20));
 
-const known = new Map<string, Member>();
+type Identity = Pick<Member, 'id' | 'seed' | 'publicKey'>;
+
+const known = new Map<string, Identity>();
 /** A member's keys follow from its name: the same in every world, so that stories and traces of two runs compare. */
-function member(name: string, power: bigint, hasKey: boolean): Member {
-  const key = `${name}/${power}/${hasKey}`;
+function identity(name: string, hasKey: boolean): Identity {
+  const key = `${name}/${hasKey}`;
   let made = known.get(key);
   if (!made) {
     const seed = hasKey ? sha256(utf8Encode(`validator key of ${name}`)) : null;
-    made = { name, id: peerIdOf(name), seed, publicKey: seed && keyOf(seed), power };
+    made = { id: peerIdOf(name), seed, publicKey: seed && keyOf(seed) };
     known.set(key, made);
   }
   return made;
 }
+
+const member = (name: string, power: bigint, hasKey: boolean): Member => ({
+  name,
+  ...identity(name, hasKey),
+  power,
+});
 
 export interface CastOptions {
   readonly powers: readonly bigint[];

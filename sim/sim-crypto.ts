@@ -2,7 +2,7 @@
 // forged inside the simulation.
 
 import { ed25519PublicKey, ed25519Sign, sha256, utf8Encode } from '#platform';
-import { equalBytes, roomFor } from '../protocol/bytes.ts';
+import { byteKey, equalBytes, roomFor } from '../protocol/bytes.ts';
 import { must } from '../protocol/refusal.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { PublicKey } from '../protocol/types.ts';
@@ -48,6 +48,7 @@ export class SimCrypto {
   // Slot by the first bytes of the signature; what stands there is compared in full.
   private readonly slots: Uint8Array;
   private readonly messageSizes: Uint8Array;
+  private readonly keys = new Map<string, SigningKey>();
 
   /** With `forget` every verification hashes: the verdicts are the same. */
   constructor(secret: Uint8Array, memory: 'remember' | 'forget' = 'remember') {
@@ -59,8 +60,14 @@ export class SimCrypto {
   }
 
   key(seed: Uint8Array): SigningKey {
-    const publicKey = ed25519PublicKey(seed);
-    return { publicKey, sign: (message) => this.signAs(publicKey, message) };
+    const name = byteKey(seed);
+    let key = this.keys.get(name);
+    if (!key) {
+      const publicKey = ed25519PublicKey(seed);
+      key = { publicKey, sign: (message) => this.signAs(publicKey, message) };
+      this.keys.set(name, key);
+    }
+    return key;
   }
 
   private signAs(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
@@ -116,9 +123,16 @@ export class SimCrypto {
   };
 }
 
-/** The sim-crypto of every world: one constant secret, so that a trace can be replayed by anybody. */
+const SECRET = sha256(utf8Encode('the secret of sim-crypto'));
+const remembering = new SimCrypto(SECRET);
+const forgetting = new SimCrypto(SECRET, 'forget');
+
+/**
+ * The sim-crypto of every world: one constant secret, so that a trace can be replayed by anybody. Its memory is two megabytes and holds
+ * for all worlds, since what it remembers is true in each.
+ */
 export const worldCrypto = (memory: 'remember' | 'forget' = 'remember'): SimCrypto =>
-  new SimCrypto(sha256(utf8Encode('the secret of sim-crypto')), memory);
+  memory === 'remember' ? remembering : forgetting;
 
 const slotOf = (signature: Uint8Array): number =>
   ((signature[0] as number) | ((signature[1] as number) << 8)) & (REMEMBERED - 1);

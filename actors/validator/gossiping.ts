@@ -110,27 +110,37 @@ export function keepGossiping(v: ValidatorState): void {
   if (v.mode !== 'consensus' || v.views.size === 0) return;
   const { step, config } = v.consensus;
   if (step === 'newHeight') return;
-  const pace = step === 'newRound' ? 'slow' : 'fast';
-  if (v.gossipRuns === 'fast' || v.gossipRuns === pace) return;
-  v.gossipRuns = pace;
-  const period = pace === 'slow' ? config.reofferNs : config.gossipNs;
-  const jitter = BigInt(v.turn.draw(1024)) * (period / 4096n);
-  v.does({ type: 'schedule', timer: 'gossip', afterNs: period + jitter });
+  if (step === 'newRound') {
+    if (v.ticking.runs !== 'no') return;
+    v.ticking.runs = 'slow';
+    scheduleTick(v, config.reofferNs, config.reofferNs);
+    return;
+  }
+  const periods = v.ticking.next(v.turn.monoNs, config.gossipNs, periodsPerOffer(v));
+  if (periods !== null) scheduleTick(v, BigInt(periods) * config.gossipNs, config.gossipNs);
 }
+
+function scheduleTick(v: ValidatorState, afterNs: bigint, periodNs: bigint): void {
+  const jitter = BigInt(v.turn.draw(1024)) * (periodNs / 4096n);
+  v.does({ type: 'schedule', timer: 'gossip', afterNs: afterNs + jitter });
+}
+
+const periodsPerOffer = ({ consensus: { config } }: ValidatorState): number =>
+  Number(config.reofferNs / config.gossipNs) || 1;
 
 /** The height is decided: nobody needs what it was made of, but who asks. */
 export function restGossip(v: ValidatorState): void {
-  v.ticks = 0;
-  if (v.gossipRuns === 'no') return;
-  v.gossipRuns = 'no';
+  const runs = v.ticking.runs !== 'no';
+  v.ticking.rest();
+  if (!runs) return;
   v.does({ type: 'cancel', timer: 'gossip' });
 }
 
 export function onGossipTick(v: ValidatorState): void {
-  v.gossipRuns = 'no';
+  const period = v.ticking.fired();
   if (v.mode !== 'consensus') return;
   if (v.consensus.step === 'newRound') sayWhereWeStand(v);
-  else gossip(v);
+  else v.ticking.told(gossip(v, period));
   keepGossiping(v);
 }
 
@@ -148,24 +158,26 @@ export function isFarFromSome({ consensus, views }: ValidatorState): boolean {
   return views.size > 0 && views.size < others;
 }
 
-function gossip(v: ValidatorState): void {
-  v.ticks++;
-  const { config } = v.consensus;
-  const ticksPerOffer = Number(config.reofferNs / config.gossipNs) || 1;
-  const again = v.ticks % ticksPerOffer === 0;
+/** The tick that ends a period of this height. True: somebody was told something new. */
+function gossip(v: ValidatorState, period: number): boolean {
+  const again = period % periodsPerOffer(v) === 0;
   const asks = isFarFromSome(v);
+  let told = false;
   for (const view of v.views.values()) {
     if (again) view.forgetUnconfirmed();
     // Who asks says so what it has.
     const messages = asks ? [] : announce(v.consensus, view);
     if (again) messages.push(...askForParts(v.consensus), ...claim(v, view));
     // A vote is relayed a tick after it was announced: by then the peer has said if it has it. Who asks need not be offered anything.
-    const isOffered = v.ticks % 2 === 0 && !view.asks(v.consensus.height);
+    const isOffered = period % 2 === 0 && !view.asks(v.consensus.height);
     if (isOffered || again) messages.push(...offer(v.consensus, v.finished, view));
     const step = again && messages.length === 0 ? roundStep(v.consensus, view, startedSeconds(v)) : null;
     if (step) send(v, [view.peer], [payloadOf(step)]);
     else sendMessages(v, view, messages);
+    // What is offered again was new long ago.
+    told ||= !again && messages.length > 0;
   }
+  return told;
 }
 
 function claim(v: ValidatorState, view: PeerView): ConsensusMessage[] {

@@ -29,6 +29,7 @@ const FUTURE_BYTES_PER_PEER_MAX = 8 * 1024 * 1024;
 export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload[]): void {
   const view = v.views.get(peer);
   if (!view || v.mode === 'halted') return; // not greeted yet, or gone
+  const { height, round } = view;
   for (const payload of payloads) {
     if (payload.channel === CHANNEL_EVIDENCE) {
       hearEvidence(v, peer, payload.bytes);
@@ -42,6 +43,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
     hearMessage(v, view, payload, message);
   }
   answer(v, view);
+  if (view.height !== height || view.round !== round) v.ticking.stir();
 }
 
 export function hearMessage(
@@ -94,6 +96,7 @@ function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
   const record = encodeRecord({ type: 'heard', peer, channel, bytes });
   v.does({ type: 'append', log: 'consensus', record });
   v.asking.learn();
+  v.ticking.stir();
 }
 
 // --- where a peer stands -----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import { Asking } from '../../machines/consensus/asking.ts';
 import { Consensus, type Said } from '../../machines/consensus/consensus.ts';
 import type { Finished } from '../../machines/consensus/gossip.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
+import { Ticking } from '../../machines/consensus/ticking.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
@@ -86,10 +87,7 @@ export class ValidatorState {
   unproposed: Extract<Said, { say: 'propose' }> | null = null;
   /** A timer id per kind that runs now, so that a stale one is cancelled; null: none. */
   readonly timers = new Map<string, string | null>();
-  /** At which pace the gossip timer runs. */
-  gossipRuns: 'no' | 'slow' | 'fast' = 'no';
-  /** Gossip ticks of this height. */
-  ticks = 0;
+  readonly ticking = new Ticking();
   readonly asking = new Asking();
   startedNs = 0n;
   /** When the last height was decided, on the monotonic clock. */

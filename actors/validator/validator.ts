@@ -169,11 +169,10 @@ function receive(v: ValidatorState, mail: ValidatorMail, turn: Turn): readonly E
 }
 
 function dispatch(v: ValidatorState, mail: ValidatorMail): void {
+  if (mail.type === 'heard') return hear(v, mail.peer, mail.payloads);
+  if (mail.type === 'timer') return onTimer(v, mail.timer);
+  v.ticking.stir();
   switch (mail.type) {
-    case 'heard':
-      return hear(v, mail.peer, mail.payloads);
-    case 'timer':
-      return onTimer(v, mail.timer);
     case 'signed-vote':
       return onSignedVote(v, mail.vote);
     case 'signed-proposal':
@@ -210,6 +209,7 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
 function onTimer(v: ValidatorState, timer: string): void {
   if (timer === 'gossip') return onGossipTick(v);
   if (timer === 'ask') return onAskTick(v);
+  v.ticking.stir();
   if (timer === 'evidence') {
     v.fired('evidence');
     return gossipEvidence(v);

@@ -69,9 +69,9 @@ it('who asks is answered with what it lacks in one envelope, once, and again whe
   const late = signedVote(at, others[2]!, PREVOTE, 0, id);
   at.hear('a', { type: 'vote', vote: late });
   at.sent.length = 0;
-  for (let tick = 1; tick < 10; tick++) at.fire('gossip');
+  for (let tick = 1; tick <= 2; tick++) at.fire('gossip');
   expect(sentTo(at, 'b')).toEqual([]); // it will ask for the late one
-  at.fire('gossip');
+  at.fire('gossip'); // nothing was new for two ticks: the next one is when all is offered again
   const again = sentTo(at, 'b');
   for (const what of [
     'proposal',
@@ -111,12 +111,22 @@ it('who does not ask is offered what it lacks on the second tick', () => {
 
 it('who answers our claim asks nothing: it is still offered what it lacks on a tick', () => {
   const { at, id, have } = informed('b');
-  for (let tick = 1; tick <= 10; tick++) at.fire('gossip');
+  for (let tick = 1; tick <= 5; tick++) at.fire('gossip');
   expect(sentTo(at, 'b')).toContain('vote-set-maj23');
   at.hear('b', bits(id, ...have));
   const late = signedVote(at, others[2]!, PREVOTE, 0, id);
   at.hear('a', { type: 'vote', vote: late });
   at.sent.length = 0;
-  for (let tick = 11; tick <= 12; tick++) at.fire('gossip');
+  for (let tick = 1; tick <= 2; tick++) at.fire('gossip');
   expect(sentTo(at, 'b')).toContain(`vote ${late.validatorIndex}`);
+});
+
+it('after two ticks without news the next waits for the next offer, until something new comes', () => {
+  const { at, id } = informed('b', 'c');
+  const wait = () => (at.timers.get('gossip') ?? 0n) - at.state.turn.monoNs;
+  const { gossipNs, reofferNs } = at.state.consensus.config;
+  while (wait() <= 2n * gossipNs) at.fire('gossip');
+  expect(wait()).toBeLessThanOrEqual(reofferNs + gossipNs);
+  at.hear('a', { type: 'vote', vote: signedVote(at, others[2]!, PREVOTE, 0, id) });
+  expect(wait()).toBeLessThanOrEqual((5n * gossipNs) / 4n);
 });

@@ -210,7 +210,7 @@ describe('the whole', () => {
     expect(seed).not.toBe('');
     const once = shrunk(forked);
     expect(once).toEqual(shrunk(forked));
-    expect(once?.directives.after).toBeLessThanOrEqual(4);
+    expect(once?.directives.after).toBeLessThanOrEqual(6);
     expect(once?.isMinimal).toBe(true);
     const saved = fromJson(String(toJson(once?.scenario ?? forked))) as Scenario;
     const again = runScenario(saved, { seed: once?.seed ?? '' }).violations[0];
