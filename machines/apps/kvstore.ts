@@ -148,7 +148,8 @@ export class KvStore implements Application {
       updates.push(update);
     }
     this.staged = staged;
-    this.updates = lastOfEachKey(updates);
+    // Who is no validator cannot leave: CometBFT's node refuses the block that it has decided, and stops.
+    this.updates = lastOfEachKey(updates).filter((update) => update.power > 0n || this.isValidator(update));
     this.size += request.txs.length;
     this.height = request.height;
     return {
@@ -189,6 +190,10 @@ export class KvStore implements Application {
   private rememberKey(bytes: Uint8Array): void {
     const publicKey: PublicKey = { type: bytes.length === 32 ? 'ed25519' : 'secp256k1', bytes };
     this.keysByAddress.set(byteKey(addressOf(publicKey)), publicKey);
+  }
+
+  private isValidator({ publicKey }: ValidatorUpdate): boolean {
+    return this.get(concatBytes(VALIDATOR_PREFIX, publicKey.bytes)) !== undefined;
   }
 
   private get(key: Uint8Array): Uint8Array | undefined {

@@ -255,8 +255,20 @@ export class Liveness {
       ),
     );
     if (isTorn) settle += reconnectNs(now);
+    settle += this.cloggedNs(core, now);
     if (core.some(({ mode }) => mode !== 'consensus')) settle += joiningNs(config, this.areMoreClaimed(core));
     return settle;
+  }
+
+  /** Until the last clog between two of the core ends: what was sent since waits for that. */
+  private cloggedNs(core: readonly Machine[], now: number): number {
+    let end = now;
+    for (const a of core) {
+      for (const b of core) {
+        if (a !== b) end = Math.max(end, this.world.network.link(a.member.id, b.member.id).cloggedUntil);
+      }
+    }
+    return end - now;
   }
 
   private areMoreClaimed(core: readonly Machine[]): boolean {

@@ -157,6 +157,14 @@ it('kvstore: validators live with the genesis, are punished, and leave', () => {
   expect(finalize(app, [], { misbehavior: [guilty] })).toMatchObject({ value: { validatorUpdates: [] } });
 });
 
+it('kvstore: who is no validator does not leave', () => {
+  const app = named('kvstore');
+  const stranger = base64Of(ed25519FromSecret('stranger').publicKey.bytes);
+  const power = (text: string) => finalize(app, [utf8(`val=ed25519!${stranger}!${text}`)]);
+  expect(power('0')).toMatchObject({ value: { validatorUpdates: [], txResults: [{ code: 0 }] } });
+  expect(power('3')).toMatchObject({ value: { validatorUpdates: [{ power: 3n }] } });
+});
+
 it('kvstore: its digest tells states apart that share an app hash', () => {
   const [one, two] = [named('kvstore'), named('kvstore')];
   expect(block(one, utf8('a=b')).appHash).toBe(block(two, utf8('a=c')).appHash);

@@ -13,6 +13,7 @@ import {
   anyone,
   at,
   block,
+  clog,
   crash,
   drop,
   everyone,
@@ -34,6 +35,7 @@ import {
   validators,
   when,
 } from '../../sim/scenario/words.ts';
+import { QUICK } from '../../sim/swarm/index.ts';
 
 const small = scenario('three heights, undisturbed', {
   cast: validators(4),
@@ -236,6 +238,18 @@ describe('a play fails', () => {
     expect(verdict.violations[0]).toMatchObject({ oracle: 'liveness' });
     expect(verdict.violations[0]?.what).toContain('though all trouble is over; the bound was');
   });
+});
+
+it('while a line is clogged, the bound waits for its end', () => {
+  const play = scenario('a long clog', {
+    cast: validators(2), // nobody relays
+    act: [at('5s', clog(['v1'], ['v0'], '20s'))],
+    settings: { consensus: QUICK },
+    ends: everyone.decides(height(30), { within: '200s' }),
+  });
+  const { violations, faults } = runScenario(play, { seed: 1 });
+  expect(faults['envelopes clogged']).toBeGreaterThan(0);
+  expect(violations).toEqual([]);
 });
 
 describe('actions', () => {
