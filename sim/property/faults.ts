@@ -3,8 +3,9 @@
 
 import fc from 'fast-check';
 import { MILLISECOND } from '../latency.ts';
-import type { Action, CrashPoint, Directive, LinkChange, MessageKind, NodeName } from '../scenario/play.ts';
+import type { Action, Directive, LinkChange, MessageKind, NodeName } from '../scenario/play.ts';
 import { heal } from '../scenario/words.ts';
+import { CRASH_POINTS } from '../swarm/chaos.ts';
 
 export const FAULTS = [
   'links',
@@ -37,20 +38,6 @@ const ROUNDS_RULED = 3;
 /** One in so many stays down, or stands still, until the core is healed, or for ever. */
 const LASTING_ONE_IN = 8;
 
-const PLACES: readonly Pick<CrashPoint, 'op' | 'when'>[] = [
-  { op: 'send', when: 'before' },
-  { op: 'send', when: 'after' },
-  { op: 'sign', when: 'before' },
-  { op: 'sign', when: 'after' },
-  { op: 'append', when: 'before' },
-  { op: 'append', when: 'inside' },
-  { op: 'append', when: 'after' },
-  { op: 'sync', when: 'before' },
-  { op: 'flush', when: 'inside' },
-  { op: 'flush', when: 'after' },
-  { op: 'write', when: 'before' },
-  { op: 'write', when: 'after' },
-];
 const RULED: readonly MessageKind[] = ['prevotes', 'precommits', 'proposals', 'parts', 'everything'];
 const PPM_MAX = 80_000;
 
@@ -196,7 +183,7 @@ const crashAt = fc
     node: number,
     how,
     restartMs: mostly(RESTART_MS_MAX),
-    place: fc.constantFrom(...PLACES),
+    place: fc.constantFrom(...CRASH_POINTS),
     nth: upTo(40),
   })
   .map(

@@ -42,7 +42,8 @@ const HEIGHTS_RULED = 5;
 const ROUNDS_RULED = 3;
 
 const HOWS: readonly CrashHow[] = ['drawn', 'lose', 'clean'];
-const POINTS: readonly Pick<CrashPoint, 'op' | 'when'>[] = [
+/** Where a node can die around an effect. */
+export const CRASH_POINTS: readonly Pick<CrashPoint, 'op' | 'when'>[] = [
   { op: 'send', when: 'before' },
   { op: 'send', when: 'after' },
   { op: 'sign', when: 'before' },
@@ -198,7 +199,7 @@ class ChaosDraw {
   }
 
   crashPoint(): void {
-    const { op, when } = this.stream.pick(POINTS);
+    const { op, when } = this.stream.pick(CRASH_POINTS);
     this.once({ do: 'crash-at', op, when, nth: this.stream.between(1, 40), ...this.death() });
   }
 
