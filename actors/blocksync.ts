@@ -157,6 +157,7 @@ class BlocksyncTurn {
     const { state, config } = this;
     if (!state.pool) return; // it came due while we were told to stop
     if (timer === STATUS) {
+      state.pool.asksReports(this.nowNs);
       this.send([...state.peers.keys()], { type: 'status-request' });
       this.schedule(STATUS, config.statusNs);
     } else if (timer === CHECK) {

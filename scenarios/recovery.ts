@@ -87,7 +87,7 @@ export const laggingNodeCatchesUp = scenario(
 
 /**
  * f0 claims a thousand heights more than there are, and never admits that it lacks a block. While the others
- * go on without v3 there is always one more block to fetch; when they need it, it gives up waiting.
+ * go on without v3 there is one more block to fetch, until f0 is found out; when they need it, it gives up waiting.
  */
 export const lyingSyncPeer = scenario('a node far behind joins when it is needed, whatever a peer claims', {
   name: 'lying-sync-peer',

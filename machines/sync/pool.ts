@@ -24,13 +24,22 @@ interface SyncPeer {
   base: bigint;
   height: bigint;
   reportedAtNs: bigint;
-  /** Heights it was asked for that nobody has answered yet. */
-  readonly open: Set<bigint>;
+  /** Heights it was asked for that nobody has answered yet, and since when. */
+  readonly open: Map<bigint, bigint>;
   /** Since when it owes us something without having sent anything. */
   quietSinceNs: bigint;
   /** It sent a block since it came: the next ones are better asked of it than of a stranger. */
   isProven: boolean;
+  /** Reports in a row that came while it owed blocks that it had been asked for earlier. */
+  evasions: number;
 }
+
+/**
+ * Peers answer in order, so a report that overtakes a block is an evasion, if nothing was lost. After so many
+ * in a row it was no loss: the peer claims what it does not have. Blocks of the past that it does send prove
+ * nothing: at the tip of a growing chain it can send every block a little later.
+ */
+const EVASIONS_MAX = 3;
 
 /** What a stranger may owe us, so that those who never answer hold up little. */
 const REQUESTS_OF_STRANGER_MAX = 2;
@@ -66,6 +75,7 @@ export class SyncPool {
   private readonly wanted = new Map<bigint, Wanted>();
   private bufferedBytes = 0;
   private progressAtNs: bigint;
+  private reportsAskedAtNs = NEVER_NS;
   /** The height that the validator is looking at. */
   private isHandedOver = false;
   /** About `height` and the next. */
@@ -84,8 +94,8 @@ export class SyncPool {
     if (this.isBanned(peer, nowNs)) return;
     const known = this.peers.get(peer);
     if (!known) {
-      const open = new Set<bigint>();
-      this.peers.set(peer, { base, height, reportedAtNs: nowNs, open, quietSinceNs: nowNs, isProven: false });
+      const seen = { reportedAtNs: nowNs, quietSinceNs: nowNs, isProven: false, evasions: 0 };
+      this.peers.set(peer, { base, height, open: new Map(), ...seen });
     } else if (base < known.base || height < known.height) {
       // Envelopes may pass each other: a lower report right behind a higher one is an older one.
       if (nowNs - known.reportedAtNs >= this.config.statusNs) this.ban(peer, nowNs);
@@ -93,7 +103,20 @@ export class SyncPool {
       known.base = base;
       known.height = height;
       known.reportedAtNs = nowNs;
+      known.evasions = this.isEvading(known) ? known.evasions + 1 : 0;
+      if (known.evasions === EVASIONS_MAX) this.ban(peer, nowNs);
     }
+  }
+
+  /** All peers are asked now how far they are. */
+  asksReports(nowNs: bigint): void {
+    this.reportsAskedAtNs = nowNs;
+  }
+
+  /** It answered a later question than one about a block that it says it has. */
+  private isEvading({ open }: SyncPeer): boolean {
+    for (const sinceNs of open.values()) if (sinceNs < this.reportsAskedAtNs) return true;
+    return false;
   }
 
   /** The peer is gone, and what it was asked is asked of others. */
@@ -212,7 +235,7 @@ export class SyncPool {
   private ask(height: bigint, wanted: Wanted | undefined, name: string, nowNs: bigint): void {
     const peer = this.peers.get(name) ?? unreachable('asked a peer that is not in the pool');
     if (peer.open.size === 0) peer.quietSinceNs = nowNs;
-    peer.open.add(height);
+    if (!peer.open.has(height)) peer.open.set(height, nowNs);
     if (wanted) {
       wanted.asked.set(name, nowNs);
       wanted.lastAskedNs = nowNs;
@@ -246,11 +269,14 @@ export class SyncPool {
     if (this.peers.get(peer)?.open.has(height)) this.ban(peer, nowNs);
   }
 
-  /** Removes and names the peers that owe us blocks and went quiet. */
+  /** Removes and names the peers that owe us blocks and went quiet, or say no longer how far they are. */
   removeQuiet(nowNs: bigint): string[] {
+    const { peerTimeoutNs, statusNs } = this.config;
     const quiet: string[] = [];
-    for (const [name, { open, quietSinceNs }] of this.peers) {
-      if (open.size > 0 && nowNs - quietSinceNs >= this.config.peerTimeoutNs) quiet.push(name);
+    for (const [name, { open, quietSinceNs, reportedAtNs }] of this.peers) {
+      if (open.size === 0) continue;
+      const isMute = nowNs - reportedAtNs >= BigInt(EVASIONS_MAX + 1) * statusNs;
+      if (isMute || nowNs - quietSinceNs >= peerTimeoutNs) quiet.push(name);
     }
     for (const name of quiet) this.remove(name);
     return quiet;

@@ -199,6 +199,34 @@ it('gives up on a height that nobody serves', () => {
   expect([pool.isStalled(60n * S), pool.isStalled(90n * S)]).toEqual([false, true]);
 });
 
+/** What a pool of peers `honest` and `liar` comes to, which start at height 100 of a chain that goes on. */
+function syncBehind(blocksPerSecond: bigint, doesReport: boolean) {
+  const pool = new SyncPool(DEFAULT_SYNC, 90n, 0n);
+  for (let second = 0n; second < 600n; second++) {
+    const nowNs = second * S;
+    const tip = 100n + second * blocksPerSecond;
+    if (second % 10n === 0n) {
+      pool.asksReports(nowNs);
+      pool.range('honest', 1n, tip, nowNs);
+      if (doesReport || second === 0n) pool.range('liar', 1n, tip + 1_000n, nowNs);
+    }
+    pool.removeQuiet(nowNs);
+    if (pool.isCaughtUp()) return { second, isAtTip: tip - pool.height < 10n * blocksPerSecond };
+    for (const { peer, height } of pool.plan(nowNs))
+      if (height <= tip) pool.gave(peer, height, block(peer, height), nowNs);
+    for (let next = pool.handOver(); next; next = pool.handOver()) pool.applied(next.height, nowNs);
+  }
+  return null;
+}
+
+it.each([1n, 3n, 4n])('is caught up though a liar serves %d blocks a second and claims more', (pace) => {
+  for (const doesReport of [true, false]) {
+    const end = syncBehind(pace, doesReport);
+    expect(end?.isAtTip).toBe(true);
+    expect(end?.second).toBeLessThanOrEqual(60n);
+  }
+});
+
 it('keeps no more blocks than its buffer holds', () => {
   const pool = new SyncPool({ ...DEFAULT_SYNC, bufferBytesMax: 3, requestsPerPeerMax: 3 }, 1n, 0n);
   pool.range('a', 1n, 99n, 0n);
