@@ -48,6 +48,9 @@ export const SWARM_FAULTS: readonly string[] = [
   'lie: another time',
   'lie: the future',
   'lie: more blocks than it has',
+  'lie: a polka that never was',
+  'lie: a part at another place',
+  'lie: a block that nobody decided',
 ];
 
 /** By line of the paper (arXiv 1807.04938), as the oracles name them when they see the rule at work. */

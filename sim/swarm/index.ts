@@ -4,11 +4,12 @@
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { Stream } from '../choices.ts';
-import type { Directive, LiarWords, Scenario } from '../scenario/play.ts';
+import type { Directive, LiarWords, Load, Scenario } from '../scenario/play.ts';
 import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { type Chaos, clocksOf, drawChaos } from './chaos.ts';
 import { drawPeople, type People } from './people.ts';
 import { drawSplits } from './splits.ts';
+import { drawStraggler, type Straggler, SYNC_LIARS } from './stragglers.ts';
 
 const MS = 1_000_000n;
 
@@ -17,6 +18,7 @@ const HEIGHTS_OF_CHAOS = 5;
 const HEIGHTS_MORE = 3;
 /** ... or for so long. */
 const CHAOS_LONGEST = '120s';
+const MOMENT_MS = 600;
 /** What the core must decide afterwards. */
 const HEIGHTS_HEALED = 3;
 /** Ends a run whose liveness nobody watches; the analytic bound speaks long before. */
@@ -50,7 +52,13 @@ const LIAR_KINDS = [
   'time-liar',
   'future-spammer',
   'sync-liar',
+  'pol-forger',
+  'part-mislabeler',
+  'block-forger',
 ];
+/** Its lies need blocks of several parts, each as large as many votes: a few do. */
+const PART_LIAR = 'part-mislabeler';
+const LARGE_TXS = { perBlock: 3, count: 30, size: 44_000 };
 
 export function swarmPlay(stream: Stream): Scenario {
   const chosen = (): boolean => stream.chance(1, 2);
@@ -77,31 +85,42 @@ export function swarmPlay(stream: Stream): Scenario {
     isMeshThin: stream.chance(1, 3),
   });
   const { names, cast } = people;
-  const honestCore = people.core.filter((name) => !people.liars.includes(name));
+  const straggler = stream.chance(1, 6) ? drawStraggler(stream, people) : null;
+  const liars = [...drawLies(stream, people), ...(straggler?.liars ?? [])];
+  const honestCore = (straggler?.core ?? people.core).filter((name) => !people.liars.includes(name));
   return scenario('drawn', {
-    cast: { ...cast, ...(chaos.clocks && { clocks: clocksOf(stream, names) }) },
+    cast: {
+      ...cast,
+      ...(chaos.clocks && { clocks: clocksOf(stream, names) }),
+      ...(straggler && { fullNodes: straggler.fullNodes }),
+    },
     act: [
-      healing(stream, people),
+      ...(straggler?.act ?? []),
+      ...healing(stream, people, straggler),
       ...(hasSplits ? drawSplits(stream, people) : []),
       ...drawChaos(stream, people, chaos),
     ],
-    liars: drawLies(stream, people),
-    load: txs({
-      perSecond: stream.pick([0.5, 1, 2, 4]),
-      count: stream.between(5, TXS_MAX),
-      size: stream.between(24, 400),
-    }),
+    liars,
+    load: liars.some(({ liar }) => liar === PART_LIAR) ? txs(LARGE_TXS) : drawLoad(stream),
     settings: stream.chance(1, 2) ? { consensus: QUICK } : {},
     ends: these(...honestCore).decides(height(1), { within: RUN_LONGEST, afterwards: HEIGHTS_HEALED }),
   });
 }
 
-const healing = (stream: Stream, people: People): Directive =>
-  whenOrAt(
-    anyone.decides(height(HEIGHTS_OF_CHAOS + stream.draw(HEIGHTS_MORE))),
-    CHAOS_LONGEST,
-    core(...people.core),
-  );
+const drawLoad = (stream: Stream): Load =>
+  txs({
+    perSecond: stream.pick([0.5, 1, 2, 4]),
+    count: stream.between(5, TXS_MAX),
+    size: stream.between(24, 400),
+  });
+
+/** With a straggler the others have a moment to store what one of them decided. */
+function healing(stream: Stream, people: People, straggler: Straggler | null): Directive[] {
+  const enough = anyone.decides(height(HEIGHTS_OF_CHAOS + stream.draw(HEIGHTS_MORE)));
+  if (!straggler) return [whenOrAt(enough, CHAOS_LONGEST, core(...people.core))];
+  const actions = [...straggler.last, core(...straggler.core)];
+  return [whenOrAt(enough, CHAOS_LONGEST), { afterMs: stream.between(0, MOMENT_MS), actions }];
+}
 
 function drawLies(stream: Stream, { liars, names }: People): LiarWords[] {
   return liars.flatMap((node) => {
@@ -110,7 +129,8 @@ function drawLies(stream: Stream, { liars, names }: People): LiarWords[] {
     const to = stream.shuffle([...others]).slice(0, stream.between(1, others.length));
     const ppm = stream.pick([1_000_000, 300_000, 50_000]);
     const liar = stream.pick(LIAR_KINDS);
-    const onlyLater = stream.chance(1, 4) ? { fromRound: 1 } : {};
+    // Block sync knows no rounds.
+    const onlyLater = stream.chance(1, 4) && !SYNC_LIARS.includes(liar) ? { fromRound: 1 } : {};
     return [{ node, liar, to, ppm, ...onlyLater }];
   });
 }
