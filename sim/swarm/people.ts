@@ -179,7 +179,7 @@ function drawCore(
 /** One alone, however strong, may wait for what others have, and they need not answer. */
 const CORE_MIN = 2;
 
-/** The first of these that are enough whatever the others do, and so many more; null: all of them are not. */
+/** The first of these that are enough whatever the others do, and so many more; null: all together are not. */
 export function coreAmong(
   order: readonly NodeName[],
   spare: number,
@@ -191,7 +191,7 @@ export function coreAmong(
     if (core.length >= CORE_MIN && isEnough(core, spans) && missing-- <= 0) break;
     core.push(name);
   }
-  return isEnough(core, spans) ? core : null;
+  return core.length >= Math.min(CORE_MIN, spans.size) && isEnough(core, spans) ? core : null;
 }
 
 function isEnough(core: readonly NodeName[], spans: ReadonlyMap<NodeName, Span>): boolean {
