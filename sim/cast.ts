@@ -66,6 +66,22 @@ export interface CastOptions {
   readonly appState?: string;
 }
 
+/** Those of every genesis of ours, but for how old evidence may be. */
+export function paramsWith(evidence: {
+  readonly maxAgeBlocks?: number;
+  readonly maxAgeMs?: number;
+}): ConsensusParams {
+  const { maxAgeBlocks, maxAgeMs } = evidence;
+  return {
+    ...DEFAULT_PARAMS,
+    evidence: {
+      ...DEFAULT_PARAMS.evidence,
+      ...(maxAgeBlocks !== undefined && { maxAgeBlocks: BigInt(maxAgeBlocks) }),
+      ...(maxAgeMs !== undefined && { maxAgeNs: BigInt(maxAgeMs) * 1_000_000n }),
+    },
+  };
+}
+
 /** Validators v0, v1, ...; candidates c0, ...; full nodes f0, .... */
 export function makeCast(options: CastOptions): Cast {
   const chainId = options.chainId ?? 'rehearsal';

@@ -7,7 +7,7 @@ import { must } from '../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../protocol/types.ts';
 import type { TurnRecord } from '../runtime/kernel/record.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
-import { type Cast, fullMesh, makeCast, randomMesh } from './cast.ts';
+import { type Cast, fullMesh, makeCast, paramsWith, randomMesh } from './cast.ts';
 import { Choices } from './choices.ts';
 import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
@@ -375,6 +375,7 @@ const castOf = ({ cast }: Scenario): Cast =>
     powers: cast.powers.map((power) => BigInt(power)),
     candidates: cast.candidates ?? 0,
     fullNodes: cast.fullNodes ?? 0,
+    params: paramsWith(cast.evidence ?? {}),
   });
 
 function longer(scenario: Scenario, heights: number | undefined): Scenario {

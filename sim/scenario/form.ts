@@ -248,6 +248,7 @@ const scenarioCheck = object({
     candidates: maybe(whole),
     fullNodes: maybe(whole),
     degree: maybe(whole),
+    evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
     clocks: maybe(anything),
   }),
   act: maybe(listOf(directive)),

@@ -236,6 +236,8 @@ export interface CastWords {
   readonly fullNodes?: number;
   /** Mean number of neighbours; not given: everybody talks to everybody. */
   readonly degree?: number;
+  /** In the genesis: evidence is too old when it is older than both. Not given: what a genesis says by default. */
+  readonly evidence?: { readonly maxAgeBlocks?: number; readonly maxAgeMs?: number };
   /** The machine clocks: how far off at the beginning, and how fast they run. */
   readonly clocks?: Readonly<Record<NodeName, { readonly skewMs?: number; readonly driftPpm?: number }>>;
 }

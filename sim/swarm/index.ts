@@ -85,6 +85,7 @@ export function swarmPlay(stream: Stream): Scenario {
     isMeshThin: stream.chance(1, 3),
   });
   const { names, cast } = people;
+  const consensus = stream.chance(1, 2) ? QUICK : DEFAULT_CONSENSUS;
   const straggler = stream.chance(1, 6) ? drawStraggler(stream, people) : null;
   const liars = [...drawLies(stream, people), ...(straggler?.liars ?? [])];
   const honestCore = (straggler?.core ?? people.core).filter((name) => !people.liars.includes(name));
@@ -97,15 +98,19 @@ export function swarmPlay(stream: Stream): Scenario {
     act: [
       ...(straggler?.act ?? []),
       ...healing(stream, people, straggler),
-      ...(hasSplits ? drawSplits(stream, people) : []),
+      ...(hasSplits ? drawSplits(stream, people, roundMs(consensus)) : []),
       ...drawChaos(stream, people, chaos),
     ],
     liars,
     load: liars.some(({ liar }) => liar === PART_LIAR) ? txs(LARGE_TXS) : drawLoad(stream),
-    settings: stream.chance(1, 2) ? { consensus: QUICK } : {},
+    settings: consensus === QUICK ? { consensus } : {},
     ends: these(...honestCore).decides(height(1), { within: RUN_LONGEST, afterwards: HEIGHTS_HEALED }),
   });
 }
+
+/** How long a first round lasts when all its timeouts pass. */
+const roundMs = (consensus: ConsensusConfig): number =>
+  Number((consensus.timeoutProposeNs + consensus.timeoutPrevoteNs + consensus.timeoutPrecommitNs) / MS);
 
 const drawLoad = (stream: Stream): Load =>
   txs({

@@ -12,6 +12,11 @@ const LIARS_MAX = 2;
 const MESH_SIZE_MIN = 5;
 const MESH_DEGREE_MIN = 3;
 
+/** One of its two ages is passed at once; evidence stays good as long as the other is not. */
+const EVIDENCE_AGES = [{ maxAgeBlocks: 1 }, { maxAgeMs: 1 }];
+/** A tyrant has so many times the power of all others, until it is overthrown. */
+const TYRANNY = 10;
+
 /** A validator-set change that a client asks for during chaos. */
 export interface PowerChange {
   readonly node: NodeName;
@@ -43,13 +48,17 @@ export interface PeopleWanted {
 export function drawPeople(stream: Stream, wanted: PeopleWanted): People {
   const size = stream.pick(SIZES);
   const powers = drawPowers(stream, size);
+  const tyrant = wanted.hasChanges && size > 2 && stream.chance(1, 5) ? stream.draw(size) : -1;
+  if (tyrant >= 0) powers[tyrant] = TYRANNY * (sum(powers) - (powers[tyrant] ?? 0));
   const candidates = wanted.hasChanges ? stream.draw(3) : 0;
   const validators = powers.map((_, i): NodeName => `v${i}`);
   const names = [...validators, ...Array.from({ length: candidates }, (_, i): NodeName => `c${i}`)];
   const powerOf = (name: NodeName): number => (name[0] === 'v' ? (powers[Number(name.slice(1))] ?? 0) : 0);
   const liars = wanted.hasLiars ? drawLiars(stream, validators, powers) : [];
   const honest = names.filter((name) => !liars.includes(name));
-  const drawn = wanted.hasChanges ? drawChanges(stream, honest, powerOf) : [];
+  const fall = tyrant < 0 ? [] : [{ node: `v${tyrant}` as NodeName, power: stream.between(1, POWER_USUAL) }];
+  const free = honest.filter((name) => fall[0]?.node !== name);
+  const drawn = wanted.hasChanges ? [...fall, ...drawChanges(stream, free, powerOf)] : [];
   const changes = safeChanges(drawn, names, liars, powerOf);
   const spans = spansOf(names, changes, powerOf);
   const isThin = wanted.isMeshThin && names.length >= MESH_SIZE_MIN;
@@ -57,6 +66,7 @@ export function drawPeople(stream: Stream, wanted: PeopleWanted): People {
     cast: {
       powers,
       ...(candidates > 0 && { candidates }),
+      ...(liars.length > 0 && stream.chance(1, 2) && { evidence: stream.pick(EVIDENCE_AGES) }),
       ...(isThin && { degree: stream.between(MESH_DEGREE_MIN, names.length - 2) }),
     },
     names,

@@ -8,6 +8,11 @@ import type { People } from './people.ts';
 
 const HEIGHTS_SPLIT = [2, 3, 4, 5];
 const SPLITS_MAX = 3;
+/**
+ * So many thousandths of a first round with its three timeouts: just after all the others precommitted nil, or in
+ * one of the next rounds.
+ */
+const LATE = [830, 900, 960, 1_500, 2_000, 2_800, 3_600];
 
 /** Who sees the polka of this round, and what must not reach whom for that. */
 interface Split {
@@ -15,23 +20,36 @@ interface Split {
   readonly rules: readonly Action[];
 }
 
-/** Rules stand from the beginning: they name their heights and rounds. */
-export function drawSplits(stream: Stream, people: People): Directive[] {
-  const heights = stream.shuffle([...HEIGHTS_SPLIT]).slice(0, stream.between(1, SPLITS_MAX));
-  return heights.flatMap((height) => splitHeight(stream, people, height));
+interface Place {
+  readonly height: number;
+  readonly round: number;
 }
 
-function splitHeight(stream: Stream, people: People, height: number): Directive[] {
-  const first = split(stream, people, { height, round: 0 });
+/**
+ * Rules stand from the beginning: they name their heights and rounds. `roundMs` is how long a first round lasts
+ * whose timeouts all pass.
+ */
+export function drawSplits(stream: Stream, people: People, roundMs: number): Directive[] {
+  const heights = stream.shuffle([...HEIGHTS_SPLIT]).slice(0, stream.between(1, SPLITS_MAX));
+  // What is late comes by itself; a heal would end it too soon.
+  const lateOf = stream.chance(3, 4) ? roundMs : null;
+  return heights.flatMap((height) => splitHeight(stream, people, height, lateOf));
+}
+
+function splitHeight(stream: Stream, people: People, height: number, lateOf: number | null): Directive[] {
+  const first = split(stream, people, { height, round: 0 }, lateOf, []);
   if (!first) return [];
   const rules = [...first.rules];
   const next = stream.draw(4);
-  // Then a round in which all prevote nil, or one in which others lock another block.
+  // Then a round in which all prevote nil, or one in which others lock another block: who is locked already is
+  // among those who do not hear of it.
   if (next === 1) rules.push(drop('proposals', { height, round: 1 }));
-  if (next >= 2) rules.push(...(split(stream, people, { height, round: 1 })?.rules ?? []));
+  if (next >= 2)
+    rules.push(...(split(stream, people, { height, round: 1 }, lateOf, first.lockers)?.rules ?? []));
   const act: Directive[] = [{ atMs: 0, actions: rules }];
   // Until then those who locked have spoken to themselves; now they are heard, if chaos goes on.
-  if (stream.chance(2, 3)) act.push({ atMs: stream.between(3_000, 25_000), actions: [heal()] });
+  if (lateOf === null && stream.chance(2, 3))
+    act.push({ atMs: stream.between(3_000, 25_000), actions: [heal()] });
   if (stream.chance(1, 2)) {
     const node = stream.pick(first.lockers);
     const restartMs = stream.draw(6_000);
@@ -50,9 +68,13 @@ function splitHeight(stream: Stream, people: People, height: number): Directive[
 function split(
   stream: Stream,
   { cast: { powers } }: People,
-  at: { readonly height: number; readonly round: number },
+  at: Place,
+  lateOf: number | null,
+  deafFirst: readonly NodeName[],
 ): Split | null {
-  const order = stream.shuffle(powers.map((_, i) => i));
+  const shuffled = stream.shuffle(powers.map((_, i) => i));
+  const isFirst = (index: number): boolean => deafFirst.includes(`v${index}`);
+  const order = [...shuffled.filter(isFirst), ...shuffled.filter((index) => !isFirst(index))];
   const total = powers.reduce((sum, power) => sum + power, 0);
   const isMost = (power: number): boolean => 3 * power > 2 * total;
   const deaf: number[] = [];
@@ -75,12 +97,13 @@ function split(
   if (others.length === 0) return null;
   const by = lockers.map(nameOf);
   const words = { ...at, by, to: others };
-  const isLate = stream.chance(1, 4);
   const rules = [
     ...(deaf.length > 0
       ? [drop('proposals', { ...at, to: deaf.map(nameOf) }), drop('parts', { ...at, to: deaf.map(nameOf) })]
       : []),
-    isLate ? delay('prevotes', `${stream.between(1_000, 7_000)}ms`, words) : drop('prevotes', words),
+    lateOf === null
+      ? drop('prevotes', words)
+      : delay('prevotes', `${Math.round((stream.pick(LATE) * lateOf) / 1_000)}ms`, words),
   ];
   return { lockers: by, rules };
 }
