@@ -56,8 +56,11 @@ const ROUNDS_LOOKED_AT = 400;
 /** How far a message may be late between any two of the core, relays and repeated offers included. */
 export function spreadNs({ hopNs, diameter, isLossy, config }: Standing): number {
   const tick = Number(config.consensus.gossipNs) * JITTER;
-  const relayed = diameter * (hopNs + RELAY_TICKS * tick);
-  return isLossy ? relayed + OFFERS * Number(config.consensus.reofferNs) * JITTER : relayed;
+  const reoffer = Number(config.consensus.reofferNs) * JITTER;
+  // Who does not hear everybody itself asks, and after asks that bore no fruit waits as long as for an offer again.
+  const relay = diameter > 1 ? Math.max(RELAY_TICKS * tick, reoffer) : RELAY_TICKS * tick;
+  const relayed = diameter * (hopNs + relay);
+  return isLossy ? relayed + OFFERS * reoffer : relayed;
 }
 
 /**

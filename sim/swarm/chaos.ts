@@ -31,6 +31,21 @@ export interface Chaos {
   readonly disks: boolean;
 }
 
+export const NO_CHAOS: Chaos = {
+  links: false,
+  partitions: false,
+  cuts: false,
+  clogs: false,
+  resets: false,
+  rules: false,
+  deafness: false,
+  crashes: false,
+  points: false,
+  pauses: false,
+  clocks: false,
+  disks: false,
+};
+
 /** Trouble begins within so long: calm heights take a second or so, and five of them may end it. */
 const BEGINS_MS = 8_000;
 /** Of any two clocks: at most twice this apart, steps included. */

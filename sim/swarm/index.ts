@@ -6,7 +6,7 @@ import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensu
 import type { Stream } from '../choices.ts';
 import type { Directive, LiarWords, Load, Scenario } from '../scenario/play.ts';
 import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
-import { type Chaos, clocksOf, drawChaos } from './chaos.ts';
+import { type Chaos, clocksOf, drawChaos, NO_CHAOS } from './chaos.ts';
 import { drawPeople, type People } from './people.ts';
 import { drawSplits } from './splits.ts';
 import { drawStraggler, type Straggler, SYNC_LIARS } from './stragglers.ts';
@@ -39,7 +39,8 @@ export const QUICK: ConsensusConfig = {
   timeoutCommitNs: 200n * MS,
 };
 
-const WITHOUT_HEALS = { partitions: false, cuts: false, rules: false };
+/** A heal would lift the rules that split locks, and the deaf lock nothing. */
+const BESIDE_SPLITS = { partitions: false, cuts: false, rules: false, deafness: false };
 
 const LIAR_KINDS = [
   'vote-equivocator',
@@ -62,7 +63,7 @@ const LARGE_TXS = { perBlock: 3, count: 30, size: 44_000 };
 
 export function swarmPlay(stream: Stream): Scenario {
   const chosen = (): boolean => stream.chance(1, 2);
-  const hasSplits = stream.chance(1, 4);
+  const hasSplits = stream.chance(1, 3);
   const drawnChaos: Chaos = {
     links: stream.chance(1, 3),
     partitions: chosen(),
@@ -77,8 +78,7 @@ export function swarmPlay(stream: Stream): Scenario {
     clocks: stream.chance(1, 3),
     disks: stream.chance(1, 4),
   };
-  // A heal would lift the rules that split locks.
-  const chaos = hasSplits ? { ...drawnChaos, ...WITHOUT_HEALS } : drawnChaos;
+  const chaos = hasSplits ? besideSplits(stream, drawnChaos) : drawnChaos;
   const people = drawPeople(stream, {
     hasLiars: stream.chance(2, 5),
     hasChanges: stream.chance(1, 3),
@@ -106,6 +106,13 @@ export function swarmPlay(stream: Stream): Scenario {
     settings: consensus === QUICK ? { consensus } : {},
     ends: these(...honestCore).decides(height(1), { within: RUN_LONGEST, afterwards: HEIGHTS_HEALED }),
   });
+}
+
+/** Half of the time nothing else: it takes some rounds in a row that go as they were drawn. */
+function besideSplits(stream: Stream, drawn: Chaos): Chaos {
+  const isQuiet = stream.chance(1, 2);
+  const { clocks, ...others } = { ...drawn, ...BESIDE_SPLITS };
+  return isQuiet ? { ...NO_CHAOS, clocks } : { ...others, clocks };
 }
 
 /** How long a first round lasts when all its timeouts pass. */

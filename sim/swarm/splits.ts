@@ -7,7 +7,7 @@ import { delay, drop, heal } from '../scenario/words.ts';
 import type { People } from './people.ts';
 
 const HEIGHTS_SPLIT = [2, 3, 4, 5];
-const SPLITS_MAX = 3;
+const SPLITS_MAX = 4;
 /**
  * So many thousandths of a first round with its three timeouts: just after all the others precommitted nil, or in
  * one of the next rounds.
@@ -40,7 +40,7 @@ function splitHeight(stream: Stream, people: People, height: number, lateOf: num
   const first = split(stream, people, { height, round: 0 }, lateOf, []);
   if (!first) return [];
   const rules = [...first.rules];
-  const next = stream.draw(4);
+  const next = stream.draw(5);
   // Then a round in which all prevote nil, or one in which others lock another block: who is locked already is
   // among those who do not hear of it.
   if (next === 1) rules.push(drop('proposals', { height, round: 1 }));
