@@ -1,4 +1,5 @@
-// Where a validator stands in a height, and what follows: the `upon` rules of "The latest gossip on BFT consensus" (arXiv 1807.04938), one guard each.
+// Where a validator stands in a height, and what follows: the `upon` rules of "The latest gossip on BFT
+// consensus" (arXiv 1807.04938), one row for each outcome and the line of its rule behind it (`sim zoo --rules` reads it).
 // The chart only says decisions; `consensus.ts` carries them out on its data. Facts are levels: the survey is looked at until the chart rests.
 
 import { type AnyActor, type MachineSnapshot, setup } from 'xstate';
@@ -9,10 +10,14 @@ export interface Survey {
   readonly heightMayStart: boolean;
   /** There is something to propose: transactions, a due empty block, or a round after the first. */
   readonly mayPropose: boolean;
-  /** L22, L28: a proposal of this round, complete and judged, and we may prevote it. */
+  /** L22: a new proposal of this round, complete and judged, and we may prevote it. */
   readonly proposalAcceptable: boolean;
-  /** L22, L28: it is complete and judged, and we may not: invalid, or against our lock. */
+  /** L22: it is complete and judged, and we may not: invalid, or against our lock. */
   readonly proposalRefused: boolean;
+  /** L28: a proposal that brings a polka that we know of, complete and judged, and we may prevote it. */
+  readonly reproposalAcceptable: boolean;
+  /** L28: it is complete and judged, its polka is here, and we may not: our lock is younger. */
+  readonly reproposalRefused: boolean;
   readonly proposeTimeout: boolean;
   /** Two thirds prevoted a block of this round that we hold and find valid. */
   readonly polkaForBlock: boolean;
@@ -67,7 +72,7 @@ const always = [
 
 /** Rules of the prevote step, whether or not its timer runs. */
 const prevoting = [
-  { guard: 'polkaForBlock', target: 'precommit', actions: ['lock', 'setValid', 'precommitBlock'] }, // L36-L43
+  { guard: 'polkaForBlock', target: 'precommit', actions: ['lock', 'setValid', 'precommitBlock'] }, // L36
   { guard: 'polkaForNil', target: 'precommit', actions: 'precommitNil' }, // L44
   { guard: 'prevoteTimeout', target: 'precommit', actions: 'precommitNil' }, // L61
 ] as const;
@@ -79,6 +84,8 @@ export const consensusChart = setup({
     mayPropose: sees('mayPropose'),
     proposalAcceptable: sees('proposalAcceptable'),
     proposalRefused: sees('proposalRefused'),
+    reproposalAcceptable: sees('reproposalAcceptable'),
+    reproposalRefused: sees('reproposalRefused'),
     proposeTimeout: sees('proposeTimeout'),
     polkaForBlock: sees('polkaForBlock'),
     polkaForNil: sees('polkaForNil'),
@@ -128,8 +135,10 @@ export const consensusChart = setup({
       on: {
         look: [
           ...always,
-          { guard: 'proposalAcceptable', target: 'prevote', actions: 'prevoteBlock' }, // L22, L28
-          { guard: 'proposalRefused', target: 'prevote', actions: 'prevoteNil' }, // L26, L32
+          { guard: 'proposalAcceptable', target: 'prevote', actions: 'prevoteBlock' }, // L22, to L24
+          { guard: 'proposalRefused', target: 'prevote', actions: 'prevoteNil' }, // L22, to L26
+          { guard: 'reproposalAcceptable', target: 'prevote', actions: 'prevoteBlock' }, // L28, to L30
+          { guard: 'reproposalRefused', target: 'prevote', actions: 'prevoteNil' }, // L28, to L32
           { guard: 'proposeTimeout', target: 'prevote', actions: 'prevoteNil' }, // L57
         ],
       },
@@ -145,13 +154,13 @@ export const consensusChart = setup({
     },
     prevoteWait: { on: { look: [...always, ...prevoting] } },
     precommit: {
-      on: { look: [...always, { guard: 'newValidValue', actions: 'setValid' }] }, // L42, after the prevote step
+      on: { look: [...always, { guard: 'newValidValue', actions: 'setValid' }] }, // L36, later (L42)
     },
     commit: {
       on: {
         look: [
-          { guard: 'heightDone', target: 'newHeight', actions: 'nextHeight' },
-          { guard: 'decisionExecutable', actions: 'execute' },
+          { guard: 'heightDone', target: 'newHeight', actions: 'nextHeight' }, // L52-L54
+          { guard: 'decisionExecutable', actions: 'execute' }, // L51
         ],
       },
     },

@@ -376,9 +376,9 @@ export class Consensus {
     return this.rounds.isBegun(this.round, this.myIndex);
   }
 
-  /** L22-L33: whether a proposal of this round can be prevoted, cannot, or is still waited for. */
-  private judgeProposal(): { readonly accepted: BlockEntry | null; readonly refused: boolean } {
-    let refused = false;
+  /** Whether a proposal of this round can be prevoted, cannot, or is still waited for. */
+  private judgeProposal(): ProposalJudged {
+    let refusedBy: ProposalJudged['refusedBy'] = null;
     for (const proposal of this.current.proposals) {
       const entry = this.blocks.get(proposal.blockId);
       if (!entry || !isJudged(entry)) continue;
@@ -390,10 +390,12 @@ export class Consensus {
       }
       const isOurLock = this.lockedId !== null && equalBlockId(this.lockedId, proposal.blockId);
       const lockAllows = vr < 0 ? this.lockedRound === -1 || isOurLock : this.lockedRound <= vr || isOurLock;
-      if (isValid(entry) && !entry.early && lockAllows) return { accepted: entry, refused: false };
-      refused = true;
+      const rule = vr < 0 ? 22 : 28;
+      if (isValid(entry) && !entry.early && lockAllows)
+        return { accepted: entry, acceptedBy: rule, refusedBy: null };
+      refusedBy ??= rule;
     }
-    return { accepted: null, refused };
+    return { accepted: null, acceptedBy: null, refusedBy };
   }
 
   private survey(): number {
@@ -407,8 +409,10 @@ export class Consensus {
     let mask = 0;
     if (this.startDue) mask |= FACT.heightMayStart;
     if (this.mayPropose()) mask |= FACT.mayPropose;
-    if (proposal.accepted) mask |= FACT.proposalAcceptable;
-    if (proposal.refused) mask |= FACT.proposalRefused;
+    if (proposal.acceptedBy === 22) mask |= FACT.proposalAcceptable;
+    if (proposal.refusedBy === 22) mask |= FACT.proposalRefused;
+    if (proposal.acceptedBy === 28) mask |= FACT.reproposalAcceptable;
+    if (proposal.refusedBy === 28) mask |= FACT.reproposalRefused;
     if (this.timers.propose === 'fired') mask |= FACT.proposeTimeout;
     if (isPolkaForBlock) mask |= FACT.polkaForBlock;
     if (round?.prevotes.isNilTwoThirds) mask |= FACT.polkaForNil;
@@ -429,7 +433,14 @@ export class Consensus {
 const isJudged = (entry: BlockEntry): boolean =>
   entry.rules === 'bad' || (entry.rules === 'good' && (entry.app === 'accepted' || entry.app === 'rejected'));
 
-const NO_PROPOSAL = { accepted: null, refused: false } as const;
+/** A proposal and the rule of the paper, by its line, that lets us prevote it, or makes us refuse it. */
+interface ProposalJudged {
+  readonly accepted: BlockEntry | null;
+  readonly acceptedBy: 22 | 28 | null;
+  readonly refusedBy: 22 | 28 | null;
+}
+
+const NO_PROPOSAL: ProposalJudged = { accepted: null, acceptedBy: null, refusedBy: null };
 
 type Timers = Record<TimeoutStep, 'idle' | 'runs' | 'fired'>;
 const newTimers = (): Timers => ({ propose: 'idle', prevote: 'idle', precommit: 'idle' });

@@ -7,6 +7,8 @@ const FACT_NAMES = [
   'mayPropose',
   'proposalAcceptable',
   'proposalRefused',
+  'reproposalAcceptable',
+  'reproposalRefused',
   'proposeTimeout',
   'polkaForBlock',
   'polkaForNil',
@@ -35,7 +37,15 @@ const PREVOTING = ALWAYS | bits('polkaForBlock', 'polkaForNil', 'prevoteTimeout'
 export const LOOKED_AT: Readonly<Record<Step, number>> = {
   newHeight: bits('decided', 'heightMayStart'),
   newRound: ALWAYS | bits('mayPropose'),
-  propose: ALWAYS | bits('proposalAcceptable', 'proposalRefused', 'proposeTimeout'),
+  propose:
+    ALWAYS |
+    bits(
+      'proposalAcceptable',
+      'proposalRefused',
+      'reproposalAcceptable',
+      'reproposalRefused',
+      'proposeTimeout',
+    ),
   prevote: PREVOTING | bits('prevotesAny'),
   prevoteWait: PREVOTING,
   precommit: ALWAYS | bits('newValidValue'),
