@@ -29,6 +29,8 @@ export class Machine {
   step = 0;
   mode = 'down';
   halted: string | null = null;
+  /** Until then a pause or a slow disk may have held back what it did. */
+  heldUntilNs = 0;
   /** Effects that left it, over all lives: where a crash can be placed. */
   effectsLeft = 0;
 

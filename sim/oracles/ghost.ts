@@ -29,6 +29,8 @@ export class GhostSet {
   readonly total: bigint;
   /** Who proposes in round 0: the last one picked when the priorities were advanced to this height. */
   proposer: string;
+  /** Who proposes in later rounds, as far as that was asked. */
+  private readonly later = new Map<number, string>();
 
   constructor(members: GhostValidator[], proposer: string) {
     this.members = members;
@@ -112,7 +114,13 @@ export class GhostSet {
   }
 
   atRound(round: number): string {
-    return round === 0 ? this.proposer : this.advanced(round).proposer;
+    if (round === 0) return this.proposer;
+    let proposer = this.later.get(round);
+    if (proposer === undefined) {
+      proposer = this.advanced(round).proposer;
+      this.later.set(round, proposer);
+    }
+    return proposer;
   }
 }
 

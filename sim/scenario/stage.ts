@@ -4,7 +4,7 @@ import { utf8Encode } from '#platform';
 import { base64Of } from '../../protocol/bytes.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import type { CrashHow, DiskPoint } from '../disk-door.ts';
-import { GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
+import { type DiskSettings, GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
@@ -136,7 +136,7 @@ export class Stage {
     });
     for (const machine of core) {
       this.rules.repent(machine.member.id);
-      machine.disk.settings = GOOD_DISK;
+      this.setDisk(machine, GOOD_DISK);
       machine.clock.thawWall();
       this.unpause(machine);
       this.start(machine);
@@ -171,15 +171,10 @@ export class Stage {
       case 'clock':
         return this.setClock(this.machine(action.node), action);
       case 'disk': {
-        const { disk } = this.machine(action.node);
         if (action.disk === 'slow') this.slowDisks++;
-        disk.settings =
-          action.disk === 'slow'
-            ? SLOW_DISK
-            : action.disk === 'full'
-              ? { ...GOOD_DISK, isFull: true }
-              : GOOD_DISK;
-        return;
+        const full = { ...GOOD_DISK, isFull: true };
+        const settings = { slow: SLOW_DISK, full, good: GOOD_DISK }[action.disk];
+        return this.setDisk(this.machine(action.node), settings);
       }
       case 'submit':
         this.submit(action.to, utf8Encode(action.tx));
@@ -193,6 +188,12 @@ export class Stage {
       default:
         return unreachable(`no hand for ${action.do}`);
     }
+  }
+
+  /** What waited for the disk as it was still waits so long, four flushes at most. */
+  private setDisk(machine: Machine, settings: DiskSettings): void {
+    machine.heldUntilNs = this.world.agenda.now + 4 * machine.disk.settings.flush.maxNs;
+    machine.disk.settings = settings;
   }
 
   private setClock({ clock }: Machine, change: Extract<Action, { do: 'clock' }>): void {
@@ -248,6 +249,7 @@ export class Stage {
     if (this.isFrozen(machine) || !this.paused.delete(machine)) return;
     this.tellPaused(machine, false);
     this.changedAt = this.world.agenda.now;
+    machine.heldUntilNs = Math.max(machine.heldUntilNs, this.world.agenda.now);
     machine.node?.unpause();
   }
 

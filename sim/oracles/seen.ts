@@ -1,0 +1,155 @@
+// What reached one node of the height that it is at, in this life, and since when the rules of the paper bind it to act.
+// Only what it cannot have let fall counts: whole proposals, true signatures, two rounds ahead of each peer.
+
+import type { PeerId } from '../../actors/turn.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { leafHash } from '../../protocol/merkle.ts';
+import type { Part, Proposal, Vote } from '../../protocol/types.ts';
+import { type GhostSet, isQuorum } from './ghost.ts';
+
+/** A peer may make a node keep so many rounds beyond the next one (spec 5.2). */
+const ROUNDS_AHEAD_PER_PEER = 2;
+const NIL = '';
+
+export class Seen {
+  readonly height: bigint;
+  readonly set: GhostSet;
+  round = 0;
+  /** When it began the height, and came to these steps of its round. */
+  begunNs: number | null = null;
+  proposeNs: number | null = null;
+  prevoteNs: number | null = null;
+  /** The furthest round ahead of its own in which more than a third spoke, and since when (L55). */
+  skip: { readonly round: number; readonly sinceNs: number } | null = null;
+  proposal: Proposal | null = null;
+  /** L22, L28: when the only proposal of this round stood before it, with its block and the polka that it names. */
+  wholeNs: number | null = null;
+  /** L44: when two thirds of prevotes for nil of this round stood before it. */
+  nilNs: number | null = null;
+  /** The latest block that it holds whole, with its polka, of the round that it was in (L36). */
+  valid: { readonly round: number; readonly sinceNs: number } | null = null;
+  /** Rounds ahead, and who speaks in them, by index. */
+  private readonly ahead = new Map<number, Set<number>>();
+  /** Which rounds beyond the next each peer has spoken of, oldest first. */
+  private readonly opened = new Map<PeerId, number[]>();
+  private isTwofold = false;
+  /** Indexes of parts that came, and of those that came when the proposal was there: others may be let fall. */
+  private readonly parts = new Set<number>();
+  private readonly wanted = new Set<number>();
+  /** By round and block: who prevoted it. */
+  private readonly prevotes = new Map<string, Set<number>>();
+  /** By round and voter: who prevoted, and who said two things. A node counts the first, and the other when it must. */
+  private readonly once = new Set<string>();
+  private readonly twice = new Set<string>();
+
+  constructor(height: bigint, set: GhostSet) {
+    this.height = height;
+    this.set = set;
+  }
+
+  enters(round: number): void {
+    if (round <= this.round) return;
+    this.round = round;
+    this.proposeNs = null;
+    this.proposal = null;
+    this.wholeNs = null;
+    this.prevoteNs = null;
+    this.nilNs = null;
+    this.isTwofold = false;
+    this.parts.clear();
+    this.wanted.clear();
+    if (this.skip && this.skip.round <= round) this.skip = null;
+  }
+
+  private powerOf(indexes: Iterable<number>): bigint {
+    let sum = 0n;
+    for (const index of indexes) sum += this.set.members[index]?.power ?? 0n;
+    return sum;
+  }
+
+  // --- rounds ahead ----------------------------------------------------------------------------------------
+
+  /** Whether a vote of a round ahead would tell anything new. */
+  isNewAhead({ round, validatorIndex }: Vote): boolean {
+    return this.ahead.get(round)?.has(validatorIndex) !== true;
+  }
+
+  speaksAhead({ round, validatorIndex }: Vote, peer: PeerId, nowNs: number): void {
+    if (round > this.round + 1) this.opens(round, peer);
+    let speakers = this.ahead.get(round);
+    if (!speakers) {
+      speakers = new Set();
+      this.ahead.set(round, speakers);
+    }
+    speakers.add(validatorIndex);
+    const isFurther = !this.skip || this.skip.round < round;
+    if (isFurther && this.powerOf(speakers) * 3n > this.set.total) this.skip = { round, sinceNs: nowNs };
+  }
+
+  private opens(round: number, peer: PeerId): void {
+    const rounds = this.opened.get(peer) ?? [];
+    this.opened.set(peer, rounds);
+    if (rounds.includes(round)) return;
+    rounds.push(round);
+    if (rounds.length > ROUNDS_AHEAD_PER_PEER) this.ahead.delete(rounds.shift() as number);
+  }
+
+  // --- this round and those before -------------------------------------------------------------------------
+
+  isNewPrevote({ round, blockId, validatorIndex }: Vote): boolean {
+    return this.prevotes.get(`${round}/${hexOf(blockId.hash)}`)?.has(validatorIndex) !== true;
+  }
+
+  prevoted(vote: Vote, nowNs: number): void {
+    const { round, blockId, validatorIndex } = vote;
+    if (!this.isNewPrevote(vote)) return;
+    const whose = `${round}/${validatorIndex}`;
+    if (this.once.has(whose)) this.twice.add(whose);
+    this.once.add(whose);
+    const key = `${round}/${hexOf(blockId.hash)}`;
+    const voters = this.prevotes.get(key) ?? new Set();
+    this.prevotes.set(key, voters.add(validatorIndex));
+    this.look(nowNs);
+  }
+
+  /** The proposal is true, and of this round. */
+  proposed(proposal: Proposal, nowNs: number): void {
+    const { proposal: first } = this;
+    if (!first) this.proposal = proposal;
+    // Of an equivocating proposer it may keep the other one.
+    else if (!equalBytes(first.blockId.hash, proposal.blockId.hash) || first.polRound !== proposal.polRound)
+      this.isTwofold = true;
+    this.look(nowNs);
+  }
+
+  part({ index, bytes, proof }: Part, nowNs: number): void {
+    if (Number(proof.index) !== index || !equalBytes(proof.leafHash, leafHash(bytes))) return;
+    this.parts.add(index);
+    if (this.proposal) this.wanted.add(index);
+    this.look(nowNs);
+  }
+
+  private isPolka(round: number, name: string): boolean {
+    return isQuorum(this.powerOf(this.prevotes.get(`${round}/${name}`) ?? []), this.set.total);
+  }
+
+  /** Without those who said two things. */
+  private isPlainPolka(round: number, name: string): boolean {
+    const voters = [...(this.prevotes.get(`${round}/${name}`) ?? [])];
+    const plain = voters.filter((index) => !this.twice.has(`${round}/${index}`));
+    return isQuorum(this.powerOf(plain), this.set.total);
+  }
+
+  private look(nowNs: number): void {
+    const { round, proposal } = this;
+    if (this.nilNs === null && this.isPlainPolka(round, NIL)) this.nilNs = nowNs;
+    if (!proposal) return;
+    const { polRound, blockId } = proposal;
+    const { total } = blockId.parts;
+    const name = hexOf(blockId.hash);
+    if (this.wholeNs === null && !this.isTwofold && this.wanted.size >= total)
+      if (polRound < 0 || this.isPlainPolka(polRound, name)) this.wholeNs = nowNs;
+    if (this.parts.size < total) return;
+    if (this.valid?.round !== round && this.isPolka(round, name)) this.valid = { round, sinceNs: nowNs };
+  }
+}

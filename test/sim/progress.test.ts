@@ -1,0 +1,145 @@
+// Who can act, acts: a rule whose guard was met by what reached a node, and which a timeout carried out, is told; who was
+// prompt, or was held back, is not.
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import { hexOf } from '../../protocol/bytes.ts';
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { unreachable } from '../../protocol/refusal.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import type { Node } from '../../runtime/kernel/node.ts';
+import { makeCast } from '../../sim/cast.ts';
+import { Choices } from '../../sim/choices.ts';
+import { SLOW_DISK } from '../../sim/disk-door.ts';
+import type { Machine } from '../../sim/machine.ts';
+import type { Oracle } from '../../sim/oracle.ts';
+import { GhostChain } from '../../sim/oracles/ghost.ts';
+import { progressRules } from '../../sim/oracles/progress.ts';
+import { addressFor } from '../../sim/oracles/votes.ts';
+import { worldCrypto } from '../../sim/sim-crypto.ts';
+import { World } from '../../sim/world.ts';
+
+const MS = 1_000_000;
+const PEER = 'peer';
+const STEP = { newRound: 2, propose: 3, prevote: 4, precommit: 6 } as const;
+const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
+const crypto = worldCrypto();
+
+let said: string[];
+let nowNs: number;
+let at: Machine;
+let others: readonly Machine[];
+let oracle: Oracle;
+
+beforeEach(() => {
+  said = [];
+  nowNs = 1_000 * MS;
+  const { machines } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
+  [at, ...others] = machines as [Machine, ...Machine[]];
+  at.mode = 'consensus';
+  at.node = { isPaused: false } as Node;
+  oracle = progressRules(new GhostChain(cast.genesis))((what) => said.push(what), {
+    chainId: cast.chainId,
+    machines,
+    now: () => nowNs,
+    isHonest: () => true,
+    reached: () => undefined,
+    verify: crypto.verify,
+  });
+  oracle.published?.(at, 'peer', { type: 'peer', peer: PEER, up: true });
+  later(10);
+  steps(0, STEP.newRound, STEP.propose);
+});
+
+const later = (ms: number): void => {
+  nowNs += ms * MS;
+};
+const steps = (round: number, ...all: readonly number[]): void => {
+  for (const step of all) oracle.published?.(at, 'validator', { type: 'step', height: 1n, round, step });
+};
+const members = new GhostChain(cast.genesis).set(1n)?.members ?? [];
+
+function hears(count: number, round: number, change: Partial<Vote> = {}): void {
+  for (const from of others.slice(0, count)) {
+    const address = addressFor(from);
+    const vote: Vote = {
+      type: PREVOTE,
+      height: 1n,
+      round,
+      blockId: NIL_BLOCK_ID,
+      timeNs: 5n,
+      validatorAddress: address,
+      validatorIndex: members.findIndex((each) => each.address === hexOf(address)),
+      signature: EMPTY_BYTES,
+      extension: EMPTY_BYTES,
+      extensionSignature: EMPTY_BYTES,
+    };
+    const key = from.key ?? unreachable('a validator');
+    const signed = { ...vote, signature: key.sign(voteSignBytes(cast.chainId, vote)).slice(), ...change };
+    const bytes = encodeConsensusMessage({ type: 'vote', vote: signed });
+    oracle.heard?.(at, PEER, [{ channel: CHANNEL_VOTE, bytes }]);
+  }
+}
+
+describe('L55: a third in a later round', () => {
+  it('is followed at once', () => {
+    hears(2, 2);
+    later(20);
+    steps(2, STEP.newRound);
+    expect(said).toEqual([]);
+  });
+
+  it('is not waited out', () => {
+    hears(2, 2);
+    later(500);
+    steps(1, STEP.newRound);
+    expect(said).toEqual([`${at.name} at 1/1 could have begun round 2 (L55) since 500 ms`]);
+  });
+
+  it('needs more than a third, and true signatures', () => {
+    hears(1, 2);
+    hears(3, 2, { signature: new Uint8Array(64) });
+    later(500);
+    steps(1, STEP.newRound);
+    expect(said).toEqual([]);
+  });
+
+  it('is nothing that one hears of whom it has not greeted', () => {
+    oracle.published?.(at, 'peer', { type: 'peer', peer: PEER, up: false });
+    hears(2, 2);
+    later(500);
+    steps(1, STEP.newRound);
+    expect(said).toEqual([]);
+  });
+
+  it('may be late after a pause, and on a slow disk', () => {
+    hears(2, 2);
+    later(500);
+    at.heldUntilNs = nowNs;
+    steps(1, STEP.newRound);
+    at.heldUntilNs = 0;
+    at.disk.settings = SLOW_DISK;
+    steps(2, STEP.newRound);
+    expect(said).toEqual([]);
+  });
+});
+
+describe('L44: two thirds of prevotes for nil', () => {
+  it('are answered at once', () => {
+    steps(0, STEP.prevote);
+    hears(3, 0);
+    later(20);
+    steps(0, STEP.precommit);
+    expect(said).toEqual([]);
+  });
+
+  it('are not waited out', () => {
+    hears(3, 0);
+    later(100);
+    steps(0, STEP.prevote);
+    later(200);
+    steps(0, STEP.precommit);
+    expect(said).toEqual([expect.stringContaining('two thirds prevoted (L44) since 200 ms')]);
+  });
+});
