@@ -7,7 +7,7 @@ import { forgedBlocks, forgedPolka, mislabelledParts } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
-import { lockHolds, validValueReproposed } from './locks.ts';
+import { lockHolds, olderPolkaRefused, validValueReproposed } from './locks.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -57,5 +57,6 @@ export const plays: readonly Play[] = [
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
   setReplaced,
+  olderPolkaRefused,
   swarm,
 ];

@@ -1,6 +1,6 @@
 // What a lock is for: plays in which a height needs a second round, and the lock or the valid value decides
 // what happens there.
-// With four equal validators v2 proposes round 0 of height 5, and v1 round 1.
+// With four equal validators v2 proposes round 0 of height 5, v1 round 1, and v0 round 2.
 
 import {
   anyone,
@@ -24,6 +24,7 @@ import {
 
 const first = { height: 5, round: 0 };
 const second = { height: 5, round: 1 };
+const third = { height: 5, round: 2 };
 
 /** v0 alone sees two thirds for block 1 and locks; the others go on without it, to block 2. */
 export const lockHolds = scenario('a locked validator does not prevote another block', {
@@ -73,6 +74,37 @@ export const validValueReproposed = scenario('a block with a polka is proposed a
     sometime(v2.locks(block(1), first)),
     never(anyone.prevotes(block(2), { height: 5 })),
     never(anyone.proposes(block(2), { height: 5 })),
+  ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/**
+ * v0 alone locks block 1 in round 0, v3 alone block 2 in round 1. In round 2 v0 brings block 1 with its polka: those
+ * without a lock prevote it, and v3 refuses it at once, for it knows of a later polka.
+ */
+export const olderPolkaRefused = scenario('a polka older than the lock opens nothing', {
+  name: 'older-polka-refused',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { ...first, to: ['v3'] }),
+      drop('prevotes', { ...first, by: ['v0'] }),
+      drop('proposals', { ...second, to: ['v0'] }),
+      drop('parts', { ...second, to: ['v0'] }),
+      drop('prevotes', { ...second, by: ['v3'] }),
+    ),
+    // The others may not decide before it has spoken.
+    when(anyone.enters('propose', third), heal(), drop('prevotes', { ...third, by: ['v1', 'v2'] })),
+    when(v3.prevotes(nil, third), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    sometime(v3.locks(block(2), second)),
+    sometime(v0.proposes(block(1), third)),
+    sometime(v3.prevotes(nil, third)),
+    never(v3.prevotes(block(1), third)),
   ],
   ends: everyone.decides(height(10), { within: '120s' }),
 });

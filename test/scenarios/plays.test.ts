@@ -11,6 +11,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   tour: ['envelopes lost', 'crashes', 'restarts', 'partitions', 'pauses', 'one-way cuts'],
   'lock-holds': ['envelopes dropped by rule'],
   'valid-value-reproposed': ['envelopes dropped by rule'],
+  'older-polka-refused': ['envelopes dropped by rule'],
   'minority-partition': ['partitions', 'envelopes cut off'],
   'even-split': ['partitions', 'envelopes cut off'],
   'asymmetric-partition': ['one-way cuts', 'envelopes cut off'],
