@@ -134,6 +134,7 @@ function addProofs(sim: Command): void {
     .option('--from <seed>', 'the first seed', '1')
     .option('--only <ids>', 'some of them: M01,M06')
     .option('--mutant <file>', 'a patch of your own: JSON as in scenarios/zoo, or a unified diff')
+    .option('--rules', 'instead: every `upon` rule of the algorithm is deleted, and each of its outcomes')
     .option('--triggers', 'instead: the smallest play that shows each')
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./zoo-command.ts')).zooCommand));

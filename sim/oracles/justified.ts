@@ -1,48 +1,45 @@
 // Justified sends (SIMULATION invariant 7) and lock monotonicity (6): whatever an honest node votes, locks,
-// decides or skips to, the rule of the paper that allows it is met by messages that had reached that node. Each
-// rule seen at work is a label of the run.
+// decides or skips to, the rule of the paper that allows it is met by messages that had reached that node. Which
+// rule that was is a label of the run (`at-work.ts`).
 
-import type { NodeEvent, PeerId } from '../../actors/turn.ts';
+import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
-import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { Oracle, OracleMaker, WorldAbout } from '../oracle.ts';
+import { AtWork, type Choice } from './at-work.ts';
 import { consensusMessage, type GhostChain } from './ghost.ts';
 import { Heard, type HeardHeight } from './tally.ts';
 import { addressFor, nameOf } from './votes.ts';
 
-interface Choice {
-  readonly round: number;
-  readonly id: Uint8Array;
-}
-
 /** What a node has said and shown in the height that it is at. */
 class Standing {
   readonly heard: Heard;
+  readonly work: AtWork;
   height = 0n;
   round = 0;
-  step = 0;
   /** From its precommits: a node that speaks for a value is locked on it. */
-  lock: Choice | null = null;
+  lock: Choice = null;
   /** From what it publishes, in this life. */
-  published: { lock: Choice | null; valid: Choice | null } = { lock: null, valid: null };
+  published: { lock: Choice; valid: Choice } = { lock: null, valid: null };
   said = new Set<string>();
 
-  constructor(ghost: GhostChain, at: Machine) {
+  constructor(ghost: GhostChain, about: WorldAbout, at: Machine) {
+    const { reached, now } = about;
+    this.work = new AtWork((label) => about.isHonest(at) && reached(label), now);
     this.heard = new Heard((height) => ghost.set(height), hexOf(addressFor(at)));
   }
 
   moveTo(height: bigint): void {
     if (height <= this.height) return;
     this.height = height;
+    this.work.moveTo(height);
     this.lock = null;
     this.published = { lock: null, valid: null };
     this.said = new Set();
   }
 }
-
-const STEP_PREVOTE_WAIT = 5;
 
 export const justifiedSends =
   (ghost: GhostChain): OracleMaker =>
@@ -51,7 +48,7 @@ export const justifiedSends =
     const of = (at: Machine): Standing => {
       let standing = standings.get(at);
       if (!standing) {
-        standing = new Standing(ghost, at);
+        standing = new Standing(ghost, about, at);
         standings.set(at, standing);
       }
       return standing;
@@ -60,7 +57,7 @@ export const justifiedSends =
     const prevotes = (at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void => {
       const { hash } = vote.blockId;
       const { proposals } = heard.round(vote.round);
-      if (hash.length === 0) return about.reached(nilPrevoteLabel(node, vote, proposals));
+      if (hash.length === 0) return;
       const where = `prevotes ${nameOf(vote)} at ${vote.height}/${vote.round}`;
       const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
       if (!proposal && heard.isProposer(vote.round)) return; // nobody was there to hear its own
@@ -74,7 +71,7 @@ export const justifiedSends =
             at,
             vote.height,
           );
-        return about.reached(lock ? 'L22 prevotes what it is locked on' : 'L22 prevotes a new proposal');
+        return;
       }
       const isFitting = proposals.some(
         ({ polRound, blockId }) =>
@@ -96,7 +93,6 @@ export const justifiedSends =
           at,
           vote.height,
         );
-      about.reached(isOther ? 'L29 unlocked by a later polka' : 'L28 prevotes a proposal with its polka');
     };
 
     const precommits = (at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void => {
@@ -105,15 +101,11 @@ export const justifiedSends =
       if (hash.length === 0) {
         if (!heard.isMostOfAny('prevotes', vote.round))
           report(`${at.name} ${where}: two thirds of the prevotes never reached it`, at, vote.height);
-        const isNil = heard.isPolka(vote.round, hash);
-        return about.reached(
-          isNil ? 'L44 precommits nil on a polka for nil' : 'L61 precommits nil on timeout',
-        );
+        return;
       }
       if (!heard.isPolka(vote.round, hash))
         report(`${at.name} ${where}: no polka for it reached it`, at, vote.height);
       if (!node.lock || node.lock.round <= vote.round) node.lock = { round: vote.round, id: hash };
-      about.reached('L36 locks and precommits');
     };
 
     const sends = (at: Machine, vote: Vote): void => {
@@ -125,8 +117,13 @@ export const justifiedSends =
       const key = `${vote.round}/${vote.type}`;
       if (vote.height < node.height || node.said.has(key) || !about.isHonest(at)) return;
       node.said.add(key);
-      if (vote.type === PREVOTE) prevotes(at, node, heard, vote);
-      else precommits(at, node, heard, vote);
+      if (vote.type === PREVOTE) {
+        node.work.prevotes(vote, heard, node.lock);
+        prevotes(at, node, heard, vote);
+      } else {
+        node.work.precommits(vote, heard, node.lock);
+        precommits(at, node, heard, vote);
+      }
     };
 
     const hears = (at: Machine, channel: number, bytes: Uint8Array): void => {
@@ -135,20 +132,36 @@ export const justifiedSends =
       if (message?.type === 'vote') of(at).heard.at(message.vote.height)?.addVote(message.vote);
       else if (message?.type === 'proposal')
         of(at).heard.at(message.proposal.height)?.addProposal(message.proposal);
+      else if (message?.type === 'block-part') of(at).work.hearsPart(message.height);
+    };
+
+    const says = (at: Machine, payloads: readonly Payload[]): void => {
+      for (const { channel, bytes } of payloads) {
+        if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) continue;
+        const message = consensusMessage(bytes);
+        if (message?.type === 'vote') {
+          if (equalBytes(message.vote.validatorAddress, addressFor(at))) sends(at, message.vote);
+        } else if (message?.type === 'proposal') {
+          const node = of(at);
+          const { proposal } = message;
+          const heard = node.heard.at(proposal.height);
+          heard?.addProposal(proposal);
+          if (proposal.height === node.height && heard?.isProposer(proposal.round))
+            node.work.proposes(proposal, node.lock);
+        }
+      }
     };
 
     const steps = (at: Machine, { height, round, step }: Extract<NodeEvent, { type: 'step' }>): void => {
       const node = of(at);
       node.moveTo(height);
       const before = node.round;
-      node.round = round;
-      node.step = step;
-      if (step === STEP_PREVOTE_WAIT) about.reached('L34 waits for more prevotes');
       const heard = node.heard.at(height);
+      node.round = round;
+      node.work.steps(heard, round, step);
       if (!heard || round === 0 || round <= before) return;
-      if (heard.isThirdIn(round)) about.reached('L55 skips to a round of others');
-      else if (heard.isMostOfAny('precommits', round - 1)) about.reached('L65 begins a round on timeout');
-      else report(`${at.name} begins ${height}/${round}: nothing that reached it allows that`, at, height);
+      if (!heard.isThirdIn(round) && !heard.isMostOfAny('precommits', round - 1))
+        report(`${at.name} begins ${height}/${round}: nothing that reached it allows that`, at, height);
     };
 
     const chooses = (at: Machine, event: Extract<NodeEvent, { type: 'locked' | 'valid' }>): void => {
@@ -165,8 +178,7 @@ export const justifiedSends =
       if (event.type === 'locked') published.lock = { round, id: hash };
       else {
         published.valid = { round, id: hash };
-        const isPast = round < node.round || node.step > 4;
-        if (isPast) about.reached('L42 learns of a valid value after it voted');
+        node.work.values(round);
       }
       const { lock, valid } = published;
       if (event.type === 'valid' && lock && valid && lock.round > valid.round)
@@ -189,7 +201,7 @@ export const justifiedSends =
             at,
             height,
           );
-        about.reached(round < node.round ? 'L49 decides in a past round' : 'L49 decides in its round');
+        node.work.decides(round, hash, node.heard.at(height), node.lock);
       }
       node.moveTo(height + 1n);
       node.round = 0;
@@ -197,31 +209,25 @@ export const justifiedSends =
 
     return {
       name: 'justified',
-      effects: ['send'],
+      effects: ['send', 'schedule', 'cancel'],
       heard(at: Machine, _from: PeerId, payloads) {
         for (let i = 0; i < payloads.length; i++) {
           const payload = payloads[i];
           if (payload) hears(at, payload.channel, payload.bytes);
         }
       },
-      leaving(at, _actor, effect) {
-        if (effect.type !== 'send') return;
-        for (const { channel, bytes } of effect.payloads) {
-          if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) continue;
-          const message = consensusMessage(bytes);
-          if (message?.type === 'vote') {
-            if (equalBytes(message.vote.validatorAddress, addressFor(at))) sends(at, message.vote);
-          } else if (message?.type === 'proposal') {
-            of(at).heard.at(message.proposal.height)?.addProposal(message.proposal);
-            if (message.proposal.round > 0)
-              about.reached(
-                message.proposal.polRound < 0 ? 'L18 proposes anew' : 'L16 proposes its valid value',
-              );
-          }
-        }
+      leaving(at, actor, effect) {
+        if (effect.type === 'send') says(at, effect.payloads);
+        else if (actor !== 'validator') return;
+        else if (effect.type === 'schedule') {
+          const { heard, work } = of(at);
+          work.asksFor(effect.timer, effect.afterNs, (height) => heard.at(height));
+        } else if (effect.type === 'cancel') of(at).work.lets(effect.timer);
       },
       started(at) {
-        of(at).published = { lock: null, valid: null };
+        const node = of(at);
+        node.published = { lock: null, valid: null };
+        node.work.restarts();
       },
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;
@@ -231,12 +237,3 @@ export const justifiedSends =
       },
     };
   };
-
-/** Why somebody prevotes nil, as far as it can be seen from outside. */
-function nilPrevoteLabel({ lock }: Standing, { round }: Vote, proposals: readonly Proposal[]): string {
-  if (proposals.length === 0) return 'L57 prevotes nil: no proposal in time';
-  const isAgainstLock = proposals.every(({ blockId }) => lock && !equalBytes(blockId.hash, lock.id));
-  if (!lock || !isAgainstLock || round === 0) return 'L26 prevotes nil: the proposal is not acceptable';
-  const isWithPolka = proposals.some(({ polRound }) => polRound >= 0);
-  return isWithPolka ? 'L32 refuses an older polka than its lock' : 'L26 refuses another block than its lock';
-}

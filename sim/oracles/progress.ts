@@ -126,10 +126,11 @@ class Watch {
     if (message.type === 'vote') {
       const { vote } = message;
       if (vote.height !== seen.height) return;
-      if (vote.round > seen.round) {
-        if (seen.isNewAhead(vote) && this.isTrue(seen, vote)) seen.speaksAhead(vote, from, now);
-      } else if (vote.type === PREVOTE && seen.isNewPrevote(vote) && this.isTrue(seen, vote))
-        seen.prevoted(vote, now);
+      const isAhead = vote.round > seen.round && seen.isNewAhead(vote);
+      const isPrevote = vote.type === PREVOTE && seen.isNewPrevote(vote);
+      if (!(isAhead || isPrevote) || !this.isTrue(seen, vote)) return;
+      if (isAhead) seen.speaksAhead(vote, from, now);
+      if (isPrevote) seen.prevoted(vote, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       const isHere = proposal.height === seen.height && proposal.round === seen.round;

@@ -38,9 +38,8 @@ export class Seen {
   private readonly wanted = new Set<number>();
   /** By round and block: who prevoted it. */
   private readonly prevotes = new Map<string, Set<number>>();
-  /** By round and voter: who prevoted, and who said two things. A node counts the first, and the other when it must. */
-  private readonly once = new Set<string>();
-  private readonly twice = new Set<string>();
+  /** By round and voter. */
+  private readonly prevoters = new Set<string>();
 
   constructor(height: bigint, set: GhostSet) {
     this.height = height;
@@ -96,16 +95,17 @@ export class Seen {
 
   // --- this round and those before -------------------------------------------------------------------------
 
-  isNewPrevote({ round, blockId, validatorIndex }: Vote): boolean {
-    return this.prevotes.get(`${round}/${hexOf(blockId.hash)}`)?.has(validatorIndex) !== true;
+  isNewPrevote({ round, validatorIndex }: Vote): boolean {
+    return !this.prevoters.has(`${round}/${validatorIndex}`);
   }
 
+  /** Of who says two things the first counts: the other one a node counts only when others claim it. */
   prevoted(vote: Vote, nowNs: number): void {
     const { round, blockId, validatorIndex } = vote;
     if (!this.isNewPrevote(vote)) return;
-    const whose = `${round}/${validatorIndex}`;
-    if (this.once.has(whose)) this.twice.add(whose);
-    this.once.add(whose);
+    this.prevoters.add(`${round}/${validatorIndex}`);
+    // Beyond the next round it may be let fall, or kept: it counts for nothing.
+    if (round > this.round + 1) return;
     const key = `${round}/${hexOf(blockId.hash)}`;
     const voters = this.prevotes.get(key) ?? new Set();
     this.prevotes.set(key, voters.add(validatorIndex));
@@ -133,22 +133,15 @@ export class Seen {
     return isQuorum(this.powerOf(this.prevotes.get(`${round}/${name}`) ?? []), this.set.total);
   }
 
-  /** Without those who said two things. */
-  private isPlainPolka(round: number, name: string): boolean {
-    const voters = [...(this.prevotes.get(`${round}/${name}`) ?? [])];
-    const plain = voters.filter((index) => !this.twice.has(`${round}/${index}`));
-    return isQuorum(this.powerOf(plain), this.set.total);
-  }
-
   private look(nowNs: number): void {
     const { round, proposal } = this;
-    if (this.nilNs === null && this.isPlainPolka(round, NIL)) this.nilNs = nowNs;
+    if (this.nilNs === null && this.isPolka(round, NIL)) this.nilNs = nowNs;
     if (!proposal) return;
     const { polRound, blockId } = proposal;
     const { total } = blockId.parts;
     const name = hexOf(blockId.hash);
     if (this.wholeNs === null && !this.isTwofold && this.wanted.size >= total)
-      if (polRound < 0 || this.isPlainPolka(polRound, name)) this.wholeNs = nowNs;
+      if (polRound < 0 || this.isPolka(polRound, name)) this.wholeNs = nowNs;
     if (this.parts.size < total) return;
     if (this.valid?.round !== round && this.isPolka(round, name)) this.valid = { round, sinceNs: nowNs };
   }

@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { add, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/campaign.ts';
 import type { RunSummary } from '../../../runtime/cli/explore-job.ts';
+import { plays } from '../../../scenarios/index.ts';
+import { runScenario } from '../../../sim/run.ts';
 import { PAPER_RULES, SET_CHANGES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
 
 const run = (change: Partial<RunSummary> = {}): RunSummary => ({
@@ -74,4 +76,17 @@ describe('what a campaign must show', () => {
     expect(held(campaignOf(10_000, { labels: [SET_CHANGES] }))[8]).toBe(false);
     expect(held(campaignOf(10))[3]).toBeNull();
   });
+});
+
+it('what runs raise as rules at work is what a campaign holds, each under one name', () => {
+  const known = new Set([...PAPER_RULES, SET_CHANGES]);
+  expect(known.size).toBe(PAPER_RULES.length + 1);
+  const seen = new Set<string>();
+  for (const play of plays.filter(({ name }) =>
+    ['tour', 'lock-splits', 'older-polka-refused'].includes(name),
+  ))
+    for (const label of Object.keys(runScenario(play, { seed: 1 }).labels)) seen.add(label);
+  expect([...seen].filter((label) => !known.has(label))).toEqual([]);
+  expect(seen).toContain('L32 refuses an older polka than its lock');
+  expect(seen.size).toBeGreaterThan(25);
 });

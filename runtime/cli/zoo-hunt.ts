@@ -1,0 +1,95 @@
+// Hunts one planted bug: runs of a patched build until an oracle speaks, and what came of it.
+
+import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
+import type { Job, JobResult } from './job.ts';
+import type { Patch } from './patched-build.ts';
+import { ProgressBar } from './screen.ts';
+import { type Worker, withWorkers } from './workers.ts';
+
+export interface Outcome {
+  readonly mutant: string;
+  readonly name: string;
+  /** The oracle that found it, or null. */
+  readonly oracle: string | null;
+  readonly expected: readonly string[];
+  /** How many seeds it took; all of them when nothing was found. */
+  readonly seeds: number;
+  readonly play: string;
+  readonly seed: string;
+  readonly what: string;
+  /**
+   * Runs before that in which a node or the run itself threw: a bug that stops the program is no finding of
+   * ours.
+   */
+  readonly crashes: number;
+  /**
+   * Runs before that in which only a promise of the play broke: no oracle, so it stands in a column of its own.
+   */
+  readonly playsBroken: number;
+  /** As it should be: killed by an oracle, or silent for the healthy build and for a harmless change. */
+  readonly isGood: boolean;
+}
+
+/** The build without a patch, as the first of the controls. */
+export const HEALTHY = 'C1';
+
+/**
+ * Runs until an oracle speaks. The result does not depend on which worker is faster: the smallest seed
+ * counts.
+ */
+export async function hunt(
+  patch: Patch | null,
+  dist: string,
+  jobs: readonly Job[],
+  workers: number,
+): Promise<Outcome> {
+  const bar = new ProgressBar();
+  let killedAt = jobs.length;
+  let next = 0;
+  let done = 0;
+  const results: JobResult[] = [];
+  const work = async (worker: Worker): Promise<void> => {
+    while (next < Math.min(jobs.length, killedAt)) {
+      const at = next++;
+      const result = await worker.run(jobs[at] as Job);
+      results[at] = result;
+      if (isKill(result) && at < killedAt) killedAt = at;
+      bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
+    }
+  };
+  await withWorkers(workers, { dist }, (all) => Promise.all(all.map(work))).finally(() => bar.clear());
+  return outcomeOf(patch, jobs, results, killedAt);
+}
+
+const isCrash = ({ violation, threw }: JobResult): boolean =>
+  threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));
+
+const isKill = (result: JobResult): boolean =>
+  result.violation !== null && result.violation.oracle !== PLAY && !isCrash(result);
+
+function outcomeOf(
+  patch: Patch | null,
+  jobs: readonly Job[],
+  results: readonly JobResult[],
+  killedAt: number,
+): Outcome {
+  const isKilled = killedAt < jobs.length;
+  const job = isKilled ? jobs[killedAt] : undefined;
+  const violation = isKilled ? (results[killedAt]?.violation ?? null) : null;
+  const before = results.slice(0, killedAt);
+  const failed = before.filter(({ holds }) => !holds);
+  const first = failed[0];
+  return {
+    mutant: patch?.id ?? HEALTHY,
+    name: patch?.name ?? 'the healthy build',
+    oracle: violation && promiseOf(violation),
+    expected: patch?.oracles ?? [],
+    seeds: isKilled ? killedAt + 1 : jobs.length,
+    play: job?.play ?? '',
+    seed: job?.seed ?? '',
+    what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
+    crashes: failed.filter(isCrash).length,
+    playsBroken: failed.filter((result) => !isCrash(result)).length,
+    isGood: patch === null || patch.isHarmless ? !isKilled && failed.length === 0 : isKilled,
+  };
+}
