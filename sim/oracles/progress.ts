@@ -133,7 +133,7 @@ class Watch {
       if (isPrevote) seen.prevoted(vote, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
-      const isHere = proposal.height === seen.height && proposal.round === seen.round;
+      const isHere = proposal.height === seen.height && proposal.round >= seen.round;
       if (isHere && this.isProposed(seen, proposal)) seen.proposed(proposal, now);
     } else if (message.type === 'block-part') {
       if (message.height === seen.height && message.round === seen.round) seen.part(message.part, now);

@@ -11,6 +11,9 @@ import { type GhostSet, isQuorum } from './ghost.ts';
 const ROUNDS_AHEAD_PER_PEER = 2;
 const NIL = '';
 
+const isSame = (a: Proposal, b: Proposal): boolean =>
+  equalBytes(a.blockId.hash, b.blockId.hash) && a.polRound === b.polRound;
+
 export class Seen {
   readonly height: bigint;
   readonly set: GhostSet;
@@ -32,7 +35,10 @@ export class Seen {
   private readonly ahead = new Map<number, Set<number>>();
   /** Which rounds beyond the next each peer has spoken of, oldest first. */
   private readonly opened = new Map<PeerId, number[]>();
-  private isTwofold = false;
+  /** Of rounds ahead: a node may keep it, so that another one of that round is the second. */
+  private readonly early = new Map<number, Proposal>();
+  /** Rounds whose proposer said two things. */
+  private readonly twofold = new Set<number>();
   /** Indexes of parts that came, and of those that came when the proposal was there: others may be let fall. */
   private readonly parts = new Set<number>();
   private readonly wanted = new Set<number>();
@@ -50,11 +56,10 @@ export class Seen {
     if (round <= this.round) return;
     this.round = round;
     this.proposeNs = null;
-    this.proposal = null;
+    this.proposal = this.early.get(round) ?? null;
     this.wholeNs = null;
     this.prevoteNs = null;
     this.nilNs = null;
-    this.isTwofold = false;
     this.parts.clear();
     this.wanted.clear();
     if (this.skip && this.skip.round <= round) this.skip = null;
@@ -112,14 +117,15 @@ export class Seen {
     this.look(nowNs);
   }
 
-  /** The proposal is true, and of this round. */
+  /** The proposal is true, and of this round or one ahead. */
   proposed(proposal: Proposal, nowNs: number): void {
-    const { proposal: first } = this;
-    if (!first) this.proposal = proposal;
+    const isEarly = proposal.round > this.round;
+    const first = isEarly ? this.early.get(proposal.round) : this.proposal;
+    if (!first && isEarly) this.early.set(proposal.round, proposal);
+    else if (!first) this.proposal = proposal;
     // Of an equivocating proposer it may keep the other one.
-    else if (!equalBytes(first.blockId.hash, proposal.blockId.hash) || first.polRound !== proposal.polRound)
-      this.isTwofold = true;
-    this.look(nowNs);
+    else if (!isSame(first, proposal)) this.twofold.add(proposal.round);
+    if (!isEarly) this.look(nowNs);
   }
 
   part({ index, bytes, proof }: Part, nowNs: number): void {
@@ -140,7 +146,7 @@ export class Seen {
     const { polRound, blockId } = proposal;
     const { total } = blockId.parts;
     const name = hexOf(blockId.hash);
-    if (this.wholeNs === null && !this.isTwofold && this.wanted.size >= total)
+    if (this.wholeNs === null && !this.twofold.has(round) && this.wanted.size >= total)
       if (polRound < 0 || this.isPolka(polRound, name)) this.wholeNs = nowNs;
     if (this.parts.size < total) return;
     if (this.valid?.round !== round && this.isPolka(round, name)) this.valid = { round, sinceNs: nowNs };

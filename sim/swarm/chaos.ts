@@ -91,7 +91,7 @@ export function drawChaos(stream: Stream, people: People, chaos: Chaos): Directi
     if (chaos.clogs) drawn.times(3, () => drawn.clog());
     if (chaos.resets) drawn.times(3, () => drawn.once({ do: 'reset', nodes: drawn.pair() }));
     if (chaos.rules) drawn.times(4, () => drawn.rule());
-    if (chaos.deafness) drawn.times(2, () => drawn.deafness());
+    if (chaos.deafness) drawn.deafness();
   }
   if (chaos.crashes) drawn.times(3, () => drawn.once({ do: 'crash', ...drawn.death() }));
   if (chaos.points) drawn.times(6, () => drawn.crashPoint());
@@ -172,17 +172,21 @@ class ChaosDraw {
     this.once({ do: 'clog', from: [from], to: [to], forMs: this.stream.between(100, 5_000) });
   }
 
-  /** In the first rounds of a height many hear no proposal, or not all parts of it: later rounds begin. */
+  /** In the first rounds of some heights many hear no proposal, or not all parts of it: later rounds begin. */
   deafness(): void {
     const { stream, names } = this;
-    const height = stream.between(1, HEIGHTS_RULED);
-    const what = stream.pick(['proposals', 'parts'] as const);
-    const to = stream.shuffle([...names]).slice(Math.floor(names.length / 3));
-    const rounds = stream.between(2, ROUNDS_RULED);
-    const actions = Array.from(
-      { length: rounds },
-      (_, round): Action => ({ do: 'rule', what, effect: 'drop', to, height, round }),
-    );
+    const heights = stream
+      .shuffle(Array.from({ length: HEIGHTS_RULED }, (_, i) => i + 1))
+      .slice(0, stream.between(2, HEIGHTS_RULED));
+    const actions = heights.flatMap((height) => {
+      const what = stream.pick(['proposals', 'parts'] as const);
+      const to = stream.shuffle([...names]).slice(Math.floor(names.length / 3));
+      const rounds = stream.between(1, ROUNDS_RULED);
+      return Array.from(
+        { length: rounds },
+        (_, round): Action => ({ do: 'rule', what, effect: 'drop', to, height, round }),
+      );
+    });
     this.act.push({ atMs: 0, actions });
   }
 

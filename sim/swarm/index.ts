@@ -15,7 +15,7 @@ const MS = 1_000_000n;
 
 /** Chaos lasts until this height is decided, and so many more as are drawn ... */
 const HEIGHTS_OF_CHAOS = 5;
-const HEIGHTS_MORE = 3;
+const HEIGHTS_MORE = 2;
 /** ... or for so long. */
 const CHAOS_LONGEST = '120s';
 const MOMENT_MS = 600;
@@ -42,17 +42,20 @@ export const QUICK: ConsensusConfig = {
 /** A heal would lift the rules that split locks, and the deaf lock nothing. */
 const BESIDE_SPLITS = { partitions: false, cuts: false, rules: false, deafness: false };
 
+/** As often as they stand here: some lies need a lock, or a turn in a later round, to be told at all. */
 const LIAR_KINDS = [
   'vote-equivocator',
   'double-voter',
   'proposal-equivocator',
   'invalid-proposer',
   'amnesiac',
+  'amnesiac',
   'withholder',
   'nil-voter',
   'time-liar',
   'future-spammer',
   'sync-liar',
+  'pol-forger',
   'pol-forger',
   'part-mislabeler',
   'block-forger',
@@ -71,7 +74,7 @@ export function swarmPlay(stream: Stream): Scenario {
     clogs: stream.chance(1, 4),
     resets: stream.chance(1, 4),
     rules: stream.chance(1, 3),
-    deafness: chosen(),
+    deafness: stream.chance(5, 6),
     crashes: stream.chance(1, 3),
     points: stream.chance(1, 3),
     pauses: stream.chance(1, 4),
@@ -80,7 +83,7 @@ export function swarmPlay(stream: Stream): Scenario {
   };
   const chaos = hasSplits ? besideSplits(stream, drawnChaos) : drawnChaos;
   const people = drawPeople(stream, {
-    hasLiars: stream.chance(2, 5),
+    hasLiars: chosen(),
     hasChanges: stream.chance(1, 3),
     isMeshThin: stream.chance(1, 3),
   });

@@ -5,7 +5,7 @@ import type { Stream } from '../choices.ts';
 import type { CastWords, NodeName } from '../scenario/play.ts';
 
 /** Sizes as often as they stand here: small sets are fast, and break in most of the ways that large ones do. */
-const SIZES = [1, 2, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 8, 9, 10];
+const SIZES = [1, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10];
 const POWER_USUAL = 1_000;
 const LIARS_MAX = 2;
 /** Meshes thinner than full, from this size on. */

@@ -4,9 +4,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { PartSet } from '../../protocol/part-set.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
-import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Node } from '../../runtime/kernel/node.ts';
 import { makeCast } from '../../sim/cast.ts';
@@ -16,6 +17,7 @@ import type { Machine } from '../../sim/machine.ts';
 import type { Oracle } from '../../sim/oracle.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
 import { progressRules } from '../../sim/oracles/progress.ts';
+import { Seen } from '../../sim/oracles/seen.ts';
 import { addressFor } from '../../sim/oracles/votes.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { World } from '../../sim/world.ts';
@@ -141,5 +143,43 @@ describe('L44: two thirds of prevotes for nil', () => {
     later(200);
     steps(0, STEP.precommit);
     expect(said).toEqual([expect.stringContaining('two thirds prevoted (L44) since 200 ms')]);
+  });
+});
+
+describe('a proposal', () => {
+  const set = new GhostChain(cast.genesis).set(1n) ?? unreachable('the first set');
+  const proposed = (bytes: number, round: number) => {
+    const parts = PartSet.whole(new Uint8Array(100).fill(bytes));
+    const hash = new Uint8Array(32).fill(bytes);
+    const blockId = { hash, parts: parts.header };
+    const proposal: Proposal = {
+      type: 32,
+      height: 1n,
+      round,
+      polRound: -1,
+      blockId,
+      timeNs: 5n,
+      signature: EMPTY_BYTES,
+    };
+    return { proposal, part: parts.part(0) ?? unreachable('one part') };
+  };
+
+  it('that stands whole before a node is to be judged', () => {
+    const seen = new Seen(1n, set);
+    const { proposal, part } = proposed(1, 0);
+    seen.proposed(proposal, 7);
+    expect(seen.wholeNs).toBeNull();
+    seen.part(part, 8);
+    expect(seen.wholeNs).toBe(8);
+  });
+
+  it('is not, when the proposer said another thing before, were it a round ahead', () => {
+    const seen = new Seen(1n, set);
+    seen.proposed(proposed(2, 1).proposal, 6);
+    seen.enters(1);
+    const { proposal, part } = proposed(1, 1);
+    seen.proposed(proposal, 7);
+    seen.part(part, 8);
+    expect(seen.wholeNs).toBeNull();
   });
 });
