@@ -96,6 +96,8 @@ export class Link {
   busyUntil = 0;
   /** Nothing arrives before this. */
   cloggedUntil = 0;
+  /** The last of what a rule made late arrives then: by that time it is news of long ago. */
+  lateUntil = 0;
 
   constructor(from: Host, to: Host, settings: LinkSettings) {
     this.from = from;
@@ -191,7 +193,9 @@ export class Carrier {
       this.chance(link, verdict.payloads, DONE.rewritten);
     } else {
       counters.ruledDelayed++;
-      this.deliverAt(this.agenda.now + verdict.delayNs, link, payloads, DONE.late);
+      const at = this.agenda.now + verdict.delayNs;
+      link.lateUntil = Math.max(link.lateUntil, at);
+      this.deliverAt(at, link, payloads, DONE.late);
     }
   }
 

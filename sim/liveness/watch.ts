@@ -247,25 +247,29 @@ export class Liveness {
 
   private settleNs(core: readonly Machine[], now: number): number {
     const config = (core[0] as Machine).config;
-    // What got lost before is offered again; since the last promise was kept nothing was.
-    let settle = this.keptAt === now ? 0 : Number(config.consensus.reofferNs) * 1.25;
+    const held = this.heldBackNs(core, now);
+    // What got lost before is offered again; since the last promise was kept nothing was. What comes late brings news
+    // of long ago, which those who hear it believe until the sender says again where it stands.
+    let settle = held === 0 && this.keptAt === now ? 0 : Number(config.consensus.reofferNs) * 1.25;
     const isTorn = core.some((a) =>
       core.some(
         (b) => this.isLinked(a, b) && this.world.network.link(a.member.id, b.member.id).session === 0,
       ),
     );
     if (isTorn) settle += reconnectNs(now);
-    settle += this.cloggedNs(core, now);
+    settle += held;
     if (core.some(({ mode }) => mode !== 'consensus')) settle += joiningNs(config, this.areMoreClaimed(core));
     return settle;
   }
 
-  /** Until the last clog between two of the core ends: what was sent since waits for that. */
-  private cloggedNs(core: readonly Machine[], now: number): number {
+  /** Until the last clog between two of the core ends, and the last of what rules made late is there. */
+  private heldBackNs(core: readonly Machine[], now: number): number {
     let end = now;
     for (const a of core) {
       for (const b of core) {
-        if (a !== b) end = Math.max(end, this.world.network.link(a.member.id, b.member.id).cloggedUntil);
+        if (a === b) continue;
+        const { cloggedUntil, lateUntil } = this.world.network.link(a.member.id, b.member.id);
+        end = Math.max(end, cloggedUntil, lateUntil);
       }
     }
     return end - now;

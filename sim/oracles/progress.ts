@@ -3,7 +3,13 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import {
+  CHANNEL_DATA,
+  CHANNEL_STATE,
+  CHANNEL_VOTE,
+  CHANNEL_VOTE_SET_BITS,
+  type ConsensusMessage,
+} from '../../protocol/messages.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
@@ -21,6 +27,8 @@ const TIME_ENOUGH_NS = 2_000 * MS;
  */
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
+/** Where consensus speaks: what does not decode there ends the envelope. */
+const SPOKEN = [CHANNEL_STATE, CHANNEL_DATA, CHANNEL_VOTE, CHANNEL_VOTE_SET_BITS];
 /** A letter inside a node is there by then. */
 const HOP_NS = MS;
 
@@ -111,9 +119,10 @@ class Watch {
 
   /** False: what it is does not decode. */
   hears(at: Machine, from: PeerId, channel: number, bytes: Uint8Array): boolean {
-    if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) return true;
+    if (!SPOKEN.includes(channel)) return true;
     const message = consensusMessage(bytes);
     if (!message) return false;
+    if (message.type !== 'vote' && message.type !== 'proposal' && message.type !== 'block-part') return true;
     const seen = this.of(at);
     const greetedNs = this.greeted.get(at)?.get(from);
     if (seen && greetedNs !== undefined && this.about.now() - greetedNs > HOP_NS)
@@ -179,7 +188,7 @@ class Watch {
     const now = this.about.now();
     if (step >= STEP.newRound) seen.begunNs ??= now;
     if (step === STEP.propose) seen.proposeNs ??= now;
-    if (step === STEP.prevote) seen.prevoteNs ??= now;
+    if (step === STEP.prevote) seen.comesToPrevote(now);
   }
 
   private judgeStep(at: Machine, seen: Seen, round: number, step: number): void {

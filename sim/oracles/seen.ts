@@ -3,7 +3,7 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { leafHash } from '../../protocol/merkle.ts';
+import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
 import type { Part, Proposal, Vote } from '../../protocol/types.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';
 
@@ -35,12 +35,13 @@ export class Seen {
   private readonly ahead = new Map<number, Set<number>>();
   /** Which rounds beyond the next each peer has spoken of, oldest first. */
   private readonly opened = new Map<PeerId, number[]>();
-  /** Of rounds ahead: a node may keep it, so that another one of that round is the second. */
-  private readonly early = new Map<number, Proposal>();
+  /** By round, those ahead too: a node may keep it, so that another one of that round is the second. */
+  private readonly first = new Map<number, Proposal>();
   /** Rounds whose proposer said two things. */
   private readonly twofold = new Set<number>();
-  /** Indexes of parts that came, and of those that came when the proposal was there: others may be let fall. */
-  private readonly parts = new Set<number>();
+  /** Indexes of parts that came, by the root that they lead to. */
+  private readonly parts = new Map<string, Set<number>>();
+  /** Of those of the proposal the ones that came when it was there: others may be let fall. */
   private readonly wanted = new Set<number>();
   /** By round and block: who prevoted it. */
   private readonly prevotes = new Map<string, Set<number>>();
@@ -56,13 +57,19 @@ export class Seen {
     if (round <= this.round) return;
     this.round = round;
     this.proposeNs = null;
-    this.proposal = this.early.get(round) ?? null;
+    this.proposal = null;
     this.wholeNs = null;
     this.prevoteNs = null;
     this.nilNs = null;
     this.parts.clear();
     this.wanted.clear();
     if (this.skip && this.skip.round <= round) this.skip = null;
+  }
+
+  /** It votes in this round: from now on a polka makes its block valid (L36). */
+  comesToPrevote(nowNs: number): void {
+    this.prevoteNs ??= nowNs;
+    this.look(nowNs);
   }
 
   private powerOf(indexes: Iterable<number>): bigint {
@@ -119,19 +126,23 @@ export class Seen {
 
   /** The proposal is true, and of this round or one ahead. */
   proposed(proposal: Proposal, nowNs: number): void {
-    const isEarly = proposal.round > this.round;
-    const first = isEarly ? this.early.get(proposal.round) : this.proposal;
-    if (!first && isEarly) this.early.set(proposal.round, proposal);
-    else if (!first) this.proposal = proposal;
+    const { round } = proposal;
+    const first = this.first.get(round);
+    if (!first) this.first.set(round, proposal);
     // Of an equivocating proposer it may keep the other one.
-    else if (!isSame(first, proposal)) this.twofold.add(proposal.round);
-    if (!isEarly) this.look(nowNs);
+    else if (!isSame(first, proposal)) this.twofold.add(round);
+    if (round > this.round) return; // it may let that fall
+    this.proposal ??= proposal;
+    this.look(nowNs);
   }
 
   part({ index, bytes, proof }: Part, nowNs: number): void {
-    if (Number(proof.index) !== index || !equalBytes(proof.leafHash, leafHash(bytes))) return;
-    this.parts.add(index);
-    if (this.proposal) this.wanted.add(index);
+    const root = merkleProofRoot(proof);
+    if (!root || Number(proof.index) !== index || !equalBytes(proof.leafHash, leafHash(bytes))) return;
+    const name = hexOf(root);
+    const parts = this.parts.get(name) ?? new Set();
+    this.parts.set(name, parts.add(index));
+    if (this.proposal && equalBytes(this.proposal.blockId.parts.hash, root)) this.wanted.add(index);
     this.look(nowNs);
   }
 
@@ -148,7 +159,8 @@ export class Seen {
     const name = hexOf(blockId.hash);
     if (this.wholeNs === null && !this.twofold.has(round) && this.wanted.size >= total)
       if (polRound < 0 || this.isPolka(polRound, name)) this.wholeNs = nowNs;
-    if (this.parts.size < total) return;
-    if (this.valid?.round !== round && this.isPolka(round, name)) this.valid = { round, sinceNs: nowNs };
+    if ((this.parts.get(hexOf(blockId.parts.hash))?.size ?? 0) < total) return;
+    if (this.prevoteNs === null || this.valid?.round === round) return;
+    if (this.isPolka(round, name)) this.valid = { round, sinceNs: nowNs };
   }
 }

@@ -3,6 +3,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hexOf } from '../../protocol/bytes.ts';
+import { leafHash } from '../../protocol/merkle.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { unreachable } from '../../protocol/refusal.ts';
@@ -169,8 +170,11 @@ describe('a proposal', () => {
     const { proposal, part } = proposed(1, 0);
     seen.proposed(proposal, 7);
     expect(seen.wholeNs).toBeNull();
-    seen.part(part, 8);
-    expect(seen.wholeNs).toBe(8);
+    const other = part.bytes.slice().fill(9);
+    seen.part({ ...part, bytes: other, proof: { ...part.proof, leafHash: leafHash(other) } }, 8);
+    expect(seen.wholeNs).toBeNull(); // a part, and not of this block
+    seen.part(part, 9);
+    expect(seen.wholeNs).toBe(9);
   });
 
   it('is not, when the proposer said another thing before, were it a round ahead', () => {
