@@ -1,6 +1,7 @@
 // What a campaign has seen so far, as one value that is saved, resumed, judged and shown.
 
-import { PAPER_RULES, SET_CHANGES, SWARM_FAULTS } from '../../sim/swarm/coverage.ts';
+import { SET_CHANGES } from '../../sim/oracles/chain.ts';
+import { PAPER_RULES, SWARM_FAULTS } from '../../sim/swarm/coverage.ts';
 import type { RunSummary } from './explore-job.ts';
 
 /** Failures that break the same promise in the same words, numbers apart. */

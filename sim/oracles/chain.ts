@@ -19,8 +19,10 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { SET_CHANGES } from '../swarm/coverage.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
+
+/** The label of a run whose validator set changes. */
+export const SET_CHANGES = 'the validator set changes';
 
 const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
 /** Blocks kept whole; of older heights only hashes and digests stay, to compare late nodes with. */

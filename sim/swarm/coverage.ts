@@ -106,6 +106,3 @@ export const PAPER_RULES: readonly string[] = [
   'L65 begins a round on timeout',
   'L65 comes for a round that it left',
 ];
-
-/** The ghost saw the validator set change. */
-export const SET_CHANGES = 'the validator set changes';

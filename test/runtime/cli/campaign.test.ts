@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { add, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/campaign.ts';
 import type { RunSummary } from '../../../runtime/cli/explore-job.ts';
 import { plays } from '../../../scenarios/index.ts';
+import { SET_CHANGES } from '../../../sim/oracles/chain.ts';
 import { runScenario } from '../../../sim/run.ts';
-import { PAPER_RULES, SET_CHANGES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
+import { PAPER_RULES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
 
 const run = (change: Partial<RunSummary> = {}): RunSummary => ({
   seed: '1',
