@@ -158,9 +158,13 @@ export function isFarFromSome({ consensus, views }: ValidatorState): boolean {
   return views.size > 0 && views.size < others;
 }
 
+/** Two thirds precommitted a block that is not here: peers may have left the height, and serve who says where it stands. */
+export const isBlockMissing = ({ consensus: { decision, blocks } }: ValidatorState): boolean =>
+  decision !== null && !blocks.get(decision.id)?.parts.isComplete;
+
 /** The tick that ends a period of this height. True: somebody was told something new. */
 function gossip(v: ValidatorState, period: number): boolean {
-  const again = period % periodsPerOffer(v) === 0;
+  const again = period % periodsPerOffer(v) === 0 || isBlockMissing(v);
   const asks = isFarFromSome(v);
   let told = false;
   for (const view of v.views.values()) {

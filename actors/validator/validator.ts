@@ -1,7 +1,7 @@
 // The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
 
-import { isValidatorAlone } from '../../machines/chain/alone.ts';
 import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
+import { isNeeded } from '../../machines/chain/needed.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
@@ -116,7 +116,7 @@ function restoreHistory(v: ValidatorState, sets: readonly KeyValue[], params: re
 
 function afterHandshake(v: ValidatorState): void {
   const height = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
-  const sync = v.config.blocksync && !isValidatorAlone(v.chain.validators, v.config.key?.address ?? null);
+  const sync = v.config.blocksync && !isNeeded(v.chain.validators, v.config.key?.address ?? null);
   v.tell('blocksync', { type: 'sync-from', height, base: v.store.base, sync });
   remindMempool(v, height);
   v.mode = 'sync';

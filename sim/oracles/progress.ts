@@ -152,7 +152,8 @@ class Watch {
   private isTrue({ set }: Seen, vote: Vote): boolean {
     const { chainId, verify } = this.about;
     const member = set.members[vote.validatorIndex];
-    return !!member && verify(member.key, voteSignBytes(chainId, vote), vote.signature);
+    if (!member || member.address !== hexOf(vote.validatorAddress)) return false;
+    return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
   }
 
   private isProposed({ set }: Seen, proposal: Proposal): boolean {

@@ -85,7 +85,7 @@ export function clocksOf(stream: Stream, names: readonly NodeName[]): NonNullabl
 export function drawChaos(stream: Stream, people: People, chaos: Chaos): Directive[] {
   const drawn = new ChaosDraw(stream, people);
   if (people.names.length > 1) {
-    if (chaos.links) drawn.times(2, () => drawn.once({ do: 'links', change: linkChange(stream) }));
+    if (chaos.links) drawn.times(2, () => drawn.once({ do: 'links', change: linkChange(stream, people) }));
     if (chaos.partitions) drawn.times(3, () => drawn.partition());
     if (chaos.cuts) drawn.times(3, () => drawn.cut());
     if (chaos.clogs) drawn.times(3, () => drawn.clog());
@@ -104,7 +104,11 @@ export function drawChaos(stream: Stream, people: People, chaos: Chaos): Directi
   return drawn.act;
 }
 
-function linkChange(stream: Stream): LinkChange {
+/**
+ * Bytes change only where no validator changes are asked for: they are transactions that nobody signs, and one flipped bit
+ * would give the power to a key that nobody has.
+ */
+function linkChange(stream: Stream, { changes }: People): LinkChange {
   const latency =
     stream.draw(2) === 0
       ? { kind: 'uniform' as const, minNs: MILLISECOND, maxNs: stream.between(2, 300) * MILLISECOND }
@@ -115,7 +119,7 @@ function linkChange(stream: Stream): LinkChange {
     lossPpm: maybe(80_000),
     duplicatePpm: maybe(80_000),
     reorderPpm: maybe(100_000),
-    corruptPpm: maybe(2_000),
+    corruptPpm: changes.length > 0 ? 0 : maybe(2_000),
     bytesPerSecond: stream.draw(4) === 0 ? stream.between(50_000, 1_000_000) : 0,
   };
 }

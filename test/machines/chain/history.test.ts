@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isValidatorAlone } from '../../../machines/chain/alone.ts';
 import { History } from '../../../machines/chain/history.ts';
 import { blockKey, evidenceKey, heightOfKey, validatorsKey } from '../../../machines/chain/keys.ts';
+import { isNeeded } from '../../../machines/chain/needed.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
 import { incrementPriority } from '../../../protocol/rules/validator-set.ts';
@@ -79,9 +79,10 @@ it('keys are in the order of heights', () => {
   expect(heightOfKey(evidenceKey(7n, new Uint8Array(32)))).toBe(7n);
 });
 
-it('alone is who is the only validator', () => {
-  expect(isValidatorAlone(setOf(10n), person(0).address)).toBe(true);
-  expect(isValidatorAlone(setOf(10n), person(1).address)).toBe(false);
-  expect(isValidatorAlone(setOf(10n), null)).toBe(false);
-  expect(isValidatorAlone(setOf(10n, 10n), person(0).address)).toBe(false);
+it('needed is who holds a third of the power or more', () => {
+  expect(isNeeded(setOf(10n), person(0).address)).toBe(true);
+  expect(isNeeded(setOf(10n), person(1).address)).toBe(false);
+  expect(isNeeded(setOf(10n), null)).toBe(false);
+  expect(isNeeded(setOf(10n, 10n, 10n), person(0).address)).toBe(true);
+  expect(isNeeded(setOf(10n, 10n, 11n), person(0).address)).toBe(false);
 });

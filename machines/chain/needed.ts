@@ -1,0 +1,16 @@
+// Whether a chain can go on without a validator: without one of a third of the power it stands, so there is nothing to sync that this one
+// does not know of (CometBFT onlyValidatorIsUs, localNodeBlocksTheChain).
+
+import { equalBytes } from '../../protocol/bytes.ts';
+import type { Address, ValidatorSet } from '../../protocol/types.ts';
+
+export function isNeeded(set: ValidatorSet, me: Address | null): boolean {
+  if (me === null) return false;
+  let total = 0n;
+  let mine = 0n;
+  for (const { address, power } of set.validators) {
+    total += power;
+    if (equalBytes(address, me)) mine = power;
+  }
+  return mine > 0n && 3n * mine >= total;
+}
