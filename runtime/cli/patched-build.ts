@@ -14,8 +14,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { editsOfDiff } from './unified-diff.ts';
-import { CliError, EXIT, packageFolder, whyNot } from './usage.ts';
+import { CliError, EXIT, needsBuild, packageFolder, whyNot } from './usage.ts';
 
 export interface Edit {
   /** A file of `dist`, or a source (`.ts`): then all is built anew. */
@@ -137,6 +138,23 @@ export async function withPatchedBuild<T>(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Gives `use` a module of the build with this bug planted, loaded into this process: a debugger sees it. `module`
+ * is a path below `dist`.
+ */
+export async function withMutant<M, T>(
+  mutant: string,
+  command: string,
+  module: string,
+  use: (patched: M) => Promise<T> | T,
+): Promise<T> {
+  const patch = patchOf(mutant);
+  needsBuild(`${command} --mutant`);
+  return withPatchedBuild(patch, async (dist) =>
+    use((await import(pathToFileURL(join(dist, module)).href)) as M),
+  );
 }
 
 function copyBuild(folder: string): void {

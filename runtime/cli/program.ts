@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ScenarioError } from '../../sim/scenario/words.ts';
 import { chaosCommand, clusterCommand } from './cluster-command.ts';
 import { simCommand } from './sim-command.ts';
-import { CliError, EXIT, packageVersion } from './usage.ts';
+import { EXIT, isCliError, packageVersion } from './usage.ts';
 
 export function program(): Command {
   return new Command('nodecli')
@@ -48,7 +48,7 @@ function told(error: unknown, wantsStack: boolean): number {
     console.error(`nodecli: this is not a scenario: ${error.message}`);
     return EXIT.usage;
   }
-  if (error instanceof CliError) {
+  if (isCliError(error)) {
     console.error(`nodecli: ${error.message}`);
     return error.exit;
   }

@@ -11,6 +11,7 @@ import { publishedIn, Replay, type Replayed } from '../kernel/replay.ts';
 import type { TraceHeader } from '../kernel/trace.ts';
 import { actorName, type NodeNames, namesOf } from './diverge.ts';
 import { stateLines } from './node-state.ts';
+import { withMutant } from './patched-build.ts';
 import { ProgressBar } from './screen.ts';
 import { bytesName, grouped } from './telling.ts';
 import { TraceFile } from './trace-file.ts';
@@ -35,9 +36,18 @@ export interface ReplayFlags {
   readonly at?: string;
   readonly break?: boolean;
   readonly json?: boolean;
+  readonly mutant?: string;
 }
 
-export function replayCommand(path: string, flags: ReplayFlags): Exit {
+export function replayCommand(path: string, flags: ReplayFlags): Exit | Promise<Exit> {
+  const { mutant, ...rest } = flags;
+  if (mutant === undefined) return replayTrace(path, flags);
+  const inPatched = (patched: typeof import('./replay-command.ts')): Exit | Promise<Exit> =>
+    patched.replayCommand(path, rest);
+  return withMutant(mutant, 'sim replay', 'runtime/cli/replay-command.js', inPatched);
+}
+
+function replayTrace(path: string, flags: ReplayFlags): Exit {
   const at = flags.at === undefined ? null : countOf(flags.at, '--at');
   if (flags.break && at === null) throw new CliError('--break needs --at: the record to stop before');
   const trace = new TraceFile(path);
@@ -166,7 +176,7 @@ function tellEnd(
   );
   for (const { name, height, lives, stateDigest } of nodes) {
     print(
-      `  ${String(name).padEnd(6)} height ${height}, ${lives} ${lives === 1 ? 'life' : 'lives'}, state ${stateDigest}`,
+      `  ${String(name).padEnd(6)} height ${height}, ${lives} ${lives === 1 ? 'life' : 'lives'}, state ${stateDigest || '(nothing committed)'}`,
     );
   }
   print('same effects, same state digests');

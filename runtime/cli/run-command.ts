@@ -8,6 +8,7 @@ import { type RunOptions, runScenario } from '../../sim/run.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../sim/verdict.ts';
 import { castOfFiles } from './cast-files.ts';
+import { withMutant } from './patched-build.ts';
 import { PageFile } from './picture-page.ts';
 import { loadPlay, usualSeedOf } from './play-file.ts';
 import { Columns, explanationLines, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
@@ -28,6 +29,9 @@ export interface RunFlags {
   readonly crypto?: string;
   readonly heights?: string;
   readonly memo: boolean;
+  readonly mutant?: string;
+  /** The bug that is planted in this very build. */
+  readonly planted?: string;
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -52,6 +56,12 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const cast = castFor(play, flags);
+  const { mutant, ...rest } = flags;
+  if (mutant !== undefined) {
+    const inPatched = (patched: typeof import('./run-command.ts')): Promise<Exit> =>
+      patched.runCommand(nameOrFile, { ...rest, planted: mutant });
+    return withMutant(mutant, 'sim run', 'runtime/cli/run-command.js', inPatched);
+  }
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const page = flags.html === undefined ? null : new PageFile(flags.html);
@@ -106,6 +116,7 @@ function asTyped(verdict: Verdict, nameOrFile: string, flags: RunFlags): Verdict
   if (flags.heights !== undefined) again += ` --heights ${flags.heights}`;
   if (flags.genesis !== undefined)
     again += ` --genesis ${quoted(flags.genesis)} --keys ${quoted(flags.keys ?? '')}`;
+  if (flags.planted !== undefined) again += ` --mutant ${quoted(flags.planted)}`;
   return { ...verdict, again };
 }
 

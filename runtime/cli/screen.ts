@@ -191,7 +191,9 @@ function faultsLine(faults: Verdict['faults']): string {
 /** Of the nodes that got furthest; more than one hash there would be a fork. */
 function appHashLine({ nodes }: Verdict): string {
   const top = nodes.reduce((most, { height }) => (height > most ? height : most), 0n);
-  const hashes = new Set(nodes.filter(({ height }) => height === top).map(({ appHash }) => appHash));
+  const hashes = new Set(
+    nodes.filter(({ height }) => height === top).map(({ appHash }) => appHash || '(empty)'),
+  );
   return `${[...hashes].join(' and ')} at height ${top}`;
 }
 

@@ -59,7 +59,7 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   if (healthy !== undefined) print(row('without it', healthy ? 'the healthy build holds' : 'VIOLATED, too'));
   print(row('saved', path));
   if (flags.test !== undefined) print(row('test', flags.test));
-  print(row('again', `npx nodecli sim run ${path}`));
+  print(row('again', `npx nodecli sim run ${path}${patch ? ` --mutant ${flags.mutant}` : ''}`));
   if (explanation) for (const line of explanationLines(explanation)) print(line);
   return EXIT.holds;
 }

@@ -47,6 +47,7 @@ function addRuns(sim: Command): void {
     .option('--keys <dir>', '... whose priv_validator_key.json files are below this folder')
     .option('--crypto <kind>', 'sim (signatures from a hash) or ed25519; default: what the scenario says')
     .option('--heights <n>', 'at least so many heights')
+    .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
     .option('--no-memo', 'compute everything again: the digest is the same')
     .action(ends(async () => (await import('./run-command.ts')).runCommand));
 }
@@ -69,6 +70,7 @@ function addTraces(sim: Command): void {
     .option('--at <record>', "stop after this record: the node's state, and what enabled its last vote")
     .option('--break', 'stop in the debugger (node --inspect-brk) before that record')
     .option('--json', 'the summary as JSON')
+    .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
     .action(ends(async () => (await import('./replay-command.ts')).replayCommand));
   sim
     .command('diverge')

@@ -22,6 +22,10 @@ export class CliError extends Error {
   }
 }
 
+/** Also one of a build with a bug planted (`--mutant`): its class is that build's own. */
+export const isCliError = (error: unknown): error is CliError =>
+  error instanceof CliError || (error instanceof Error && 'exit' in error);
+
 const SEED_MAX = 2n ** 64n - 1n;
 
 /** A seed is a whole number of 64 bits, in decimal. */

@@ -1,12 +1,13 @@
 // `nodecli sim zoo`: plants the bugs of scenarios/zoo in copies of the build, one at a time, and tells
 // which oracle found each.
 
+import { join, relative } from 'node:path';
 import { Interrupted, interruptible, isUninterrupted } from './interrupt.ts';
 import { type Patch, patchesOf, patchOf, withPatchedBuild } from './patched-build.ts';
 import { jobsOfRules, rulePatches } from './rule-patches.ts';
 import { jobsFor } from './same-twice.ts';
 import { proveTriggers } from './triggers.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
+import { CliError, countOf, EXIT, type Exit, needsBuild, packageFolder, seedOf } from './usage.ts';
 import { HEALTHY, hunt, type Outcome } from './zoo-hunt.ts';
 
 export interface ZooFlags {
@@ -21,6 +22,7 @@ export interface ZooFlags {
   readonly json?: boolean;
 }
 
+const ZOO = 'scenarios/zoo';
 const SOON = 500;
 const WORKERS = 2;
 
@@ -39,7 +41,7 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
     for (const patch of chosen) {
       const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs, WORKERS));
       outcomes.push(outcome);
-      if (!flags.json) tell(outcome);
+      if (!flags.json) tell(outcome, fileOf(outcome, flags));
     }
   });
   if (flags.json) print(JSON.stringify(outcomes, null, 2));
@@ -50,13 +52,13 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
 
 function chosenOf({ only, mutant, rules }: ZooFlags): readonly (Patch | null)[] {
   if (mutant !== undefined) return [patchOf(mutant)];
-  const zoo: (Patch | null)[] = rules ? rulePatches() : [null, ...patchesOf('scenarios/zoo')];
+  const zoo: (Patch | null)[] = rules ? rulePatches() : [null, ...patchesOf(ZOO)];
   if (only === undefined) return zoo;
   const ids = only.split(',');
   const chosen = zoo.filter((patch) => ids.includes(patch?.id ?? HEALTHY));
   const unknown = ids.find((id) => !zoo.some((patch) => (patch?.id ?? HEALTHY) === id));
   if (unknown !== undefined)
-    throw new CliError(`there is no mutant "${unknown}" in ${rules ? 'the chart' : 'scenarios/zoo'}`);
+    throw new CliError(`there is no mutant "${unknown}" in ${rules ? 'the chart' : ZOO}`);
   return chosen;
 }
 
@@ -76,24 +78,22 @@ function tellLeague(outcomes: readonly Outcome[]): void {
   if (silent.length > 0) print(`not killed: ${silent.join(' ')}`);
 }
 
-function tell({
-  mutant,
-  name,
-  oracle,
-  seeds,
-  play,
-  seed,
-  what,
-  crashes,
-  playsBroken,
-  isGood,
-}: Outcome): void {
+/** Where the patch stands, as `sim run --mutant` takes it; those of rules are no files. */
+function fileOf({ mutant }: Outcome, { mutant: own, rules }: ZooFlags): string | undefined {
+  if (own !== undefined || rules) return own;
+  return relative('', join(packageFolder, ZOO, `${mutant}.json`));
+}
+
+function tell(outcome: Outcome, file: string | undefined): void {
+  const { mutant, name, oracle, seeds, play, seed, what, crashes, playsBroken, isGood } = outcome;
   const verdict =
     oracle === null
       ? `silent over ${seeds} seeds`
       : `killed by ${oracle} after ${seeds} seeds (${play}, seed ${seed})`;
   print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
   if (what !== '') print(`          ${what}`);
+  if (oracle !== null && file !== undefined)
+    print(`          again: npx nodecli sim run ${play} --seed ${seed} --mutant ${file}`);
   if (crashes + playsBroken > 0)
     print(`          before that: ${crashes} crashes, ${playsBroken} broken promises of plays`);
 }

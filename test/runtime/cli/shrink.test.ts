@@ -75,6 +75,40 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
     expect(code).toBe(0);
   });
 
+  test('runs and replays where the bug is planted; without it the replay names the guilty turn', () => {
+    const planted = ['--mutant', 'scenarios/zoo/M06.json'];
+    const trace = folder.at('saved.trace');
+    const page = folder.at('saved.html');
+    const run = nodecli('sim', 'run', saved, ...planted, '--trace', trace, '--html', page);
+    expect(run.err).toBe('');
+    expect(run.code).toBe(1);
+    expect(run.out).toContain(
+      `again         npx nodecli sim run ${saved} --seed 5 --mutant scenarios/zoo/M06.json`,
+    );
+    expect(readFileSync(page, 'utf8')).toContain('<!doctype html>');
+    const replay = nodecli('sim', 'replay', trace, ...planted);
+    expect(replay.out).toContain('same effects, same state digests');
+    expect(replay.code).toBe(0);
+    const healthy = nodecli('sim', 'replay', trace);
+    expect(healthy.code).toBe(1);
+    const [, turn] = /diverges at record (\d+): v\d \/ validator/.exec(healthy.err) ?? [];
+    const state = nodecli('sim', 'replay', trace, ...planted, '--at', String(turn));
+    expect(state.out).toContain(`asked for in record ${turn}`);
+  });
+
+  test.each([
+    ['no such bug', ['M99.json'], /^nodecli: the patch M99\.json cannot be read: there is no such file$/],
+    [
+      'an error of the patched build',
+      ['scenarios/zoo/M06.json', '--heights', '0'],
+      /^nodecli: --heights takes a whole number from 1 on, not "0"$/,
+    ],
+  ])('is refused in one line: %s', (_, args, says) => {
+    const { code, err } = nodecli('sim', 'run', 'calm', '--mutant', ...args);
+    expect(err.trim()).toMatch(says);
+    expect(code).toBe(2);
+  });
+
   test('is written as a test', () => {
     const text = readFileSync(testFile, 'utf8');
     expect(text).toContain("import { runScenario, type Scenario } from 'rehearsal/sim';");
