@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { playNamed } from '../runtime/cli/play-file.ts';
 import { Story, verdictLines } from '../runtime/cli/screen.ts';
+import * as sim from '../sim/index.ts';
 import { LIARS } from '../sim/liars/index.ts';
 import { runScenario } from '../sim/run.ts';
 import type { World } from '../sim/world.ts';
@@ -50,3 +51,25 @@ it('docs/library.md shows the examples as they stand, and they are short enough 
   for (const code of shown) expect(code?.split('\n').length).toBeLessThanOrEqual(40);
   expect(shown).toEqual(files.map((file) => text(`examples/${file}`)));
 });
+
+/** The code between import and default export, with the words of `rehearsal/sim` at hand. */
+function playOf(code: string): sim.Play {
+  const [, words = ''] = /^import \{([^}]*)\} from 'rehearsal\/sim';$/m.exec(code) ?? [];
+  const names = words.split(',').map((each) => each.trim());
+  const exported: Record<string, unknown> = { ...sim };
+  const body = code.slice(code.indexOf('export default ')).replace('export default', 'return');
+  return new Function(...names, body)(...names.map((name) => exported[name]));
+}
+
+it.each(['README.md', 'docs/scenarios.md'])(
+  'the play in %s holds',
+  (file) => {
+    const plays = [...text(file).matchAll(/```[jt]s\n([\s\S]*?)```/g)]
+      .map(([, code]) => code as string)
+      .filter((code) => code.includes('export default scenario('));
+    expect(plays.length).toBe(1);
+    for (const seed of [1, 2, 3])
+      expect(runScenario(playOf(plays[0] as string), { seed }).violations).toEqual([]);
+  },
+  60_000,
+);
