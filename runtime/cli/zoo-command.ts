@@ -51,6 +51,8 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
 }
 
 function chosenOf({ only, mutant, rules }: ZooFlags): readonly (Patch | null)[] {
+  if (mutant !== undefined && only !== undefined)
+    throw new CliError(`--only picks mutants of ${ZOO}, --mutant brings another: give one of them`);
   if (mutant !== undefined) return [patchOf(mutant)];
   const zoo: (Patch | null)[] = rules ? rulePatches() : [null, ...patchesOf(ZOO)];
   if (only === undefined) return zoo;
