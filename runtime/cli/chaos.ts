@@ -27,13 +27,12 @@ export interface ChaosFlags {
   readonly kills: string;
   readonly blocks: string;
   readonly load: string;
+  readonly back: string;
   readonly seed?: string;
   readonly home?: string;
   readonly basePort?: string;
 }
 
-/** A restarted node must be at its peers' height this soon. */
-export const BACK_MS_MAX = 5_000;
 /** Nodes report the same height this far apart, at most, when nobody is behind. */
 const LEVEL_MS = 700;
 /** A cluster that makes no height for this long is stuck. */
@@ -70,6 +69,7 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const kills = countOf(flags.kills, '--kills', 0);
   const blocks = countOf(flags.blocks, '--blocks', 2 * HEIGHTS_AROUND + 1);
   const perSecond = countOf(flags.load, '--load', 0);
+  const backSeconds = countOf(flags.back, '--back', 1);
   const seed = seedOf(flags.seed ?? String(randomInt(2 ** 32)));
   if (flags.home !== undefined && existsSync(flags.home) && homesFound(flags.home) > 0) {
     throw new CliError(
@@ -81,7 +81,11 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const cluster = new Cluster(network.homes, traces);
   print(`${network.about[0]}`);
   print(`seed ${seed}: ${kills} kills of each, ${blocks} heights, ${perSecond} transactions a second`);
-  const chaos = new Chaos(cluster, perSecond, blocks, chainIdOf(network.homes));
+  const chaos = new Chaos(
+    cluster,
+    { perSecond, blocks, backMs: backSeconds * 1_000 },
+    chainIdOf(network.homes),
+  );
   const interrupt = new Interrupt(() => cluster.killAll());
   const done = chaos.run(kills, new Choices({ seed }, 'forget').stream('chaos'));
   const isWhole = await Promise.race([done.then(() => true), interrupt.asked.then(() => false)]);
@@ -105,8 +109,16 @@ function chainIdOf(homes: readonly string[]): string {
   return isRefusal(genesis) ? '' : genesis.chainId;
 }
 
+interface Asked {
+  readonly perSecond: number;
+  readonly blocks: number;
+  /** A restarted node must be at its peers' height this soon. */
+  readonly backMs: number;
+}
+
 class Chaos {
   private readonly cluster: Cluster;
+  private readonly backMsMax: number;
   private readonly load: ClusterLoad;
   private readonly blocks: bigint;
   private readonly problems = new Problems();
@@ -120,9 +132,10 @@ class Chaos {
   private ranMs = 0;
   private isStuck = false;
 
-  constructor(cluster: Cluster, perSecond: number, blocks: number, chainId: string) {
+  constructor(cluster: Cluster, { perSecond, blocks, backMs }: Asked, chainId: string) {
     this.cluster = cluster;
     this.blocks = BigInt(blocks);
+    this.backMsMax = backMs;
     this.signatures = new Signatures(this.problems, chainId);
     this.load = new ClusterLoad(cluster, perSecond);
     cluster.events.subscribe((event) => this.hear(event));
@@ -230,7 +243,7 @@ class Chaos {
         `${damage.cut} bytes of logs cut, ` +
         `down ${seconds(downMs)}, back after ${seconds(backMs)}, with its peers after ${seconds(withThemMs)}`,
     );
-    if (backMs > BACK_MS_MAX) {
+    if (backMs > this.backMsMax) {
       this.problems.add(`${node.name} needed ${Math.round(backMs)} ms to be at its peers' height`);
     }
   }

@@ -29,6 +29,7 @@ export function chaosCommand(): Command {
     .option('--kills <n>', 'kill each node at least so often', '5')
     .option('--blocks <n>', 'go on until every node has reached this height', '300')
     .option('--load <tx/s>', 'send so many transactions a second', '200')
+    .option('--back <seconds>', "a restarted node must be at its peers' height this soon", '5')
     .option('--seed <seed>', 'who is killed when, and what is cut; default: drawn')
     .option('--home <dir>', 'a folder for the network and its traces, kept; default: a temporary one')
     .option('--base-port <port>', 'listen on free ports from here on', '26656')

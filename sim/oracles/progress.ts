@@ -74,7 +74,6 @@ class Watch {
   private readonly nodes = new Map<Machine, Seen>();
   /** Whom each has greeted, and when. */
   private readonly greeted = new Map<Machine, Map<PeerId, number>>();
-  private readonly said = new Map<Machine, { readonly height: bigint; readonly keys: Set<string> }>();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -201,34 +200,25 @@ class Watch {
     if (round > seen.round) {
       if (skip && round <= skip.round)
         judge(`could have begun round ${skip.round} (L55)`, skip.sinceNs, seen.begunNs);
-    } else if (step === STEP.prevote)
+      return;
+    }
+    // Votes are cast at these steps, and may leave much later, when there is somebody to hear them.
+    if (step !== STEP.prevote && step !== STEP.precommit) return;
+    if (skip && this.isLongSince(skip.sinceNs))
+      this.report(
+        `${at.name} votes at ${height}/${round}, though a third has spoken in round ${skip.round}`,
+        at,
+        height,
+      );
+    if (step === STEP.prevote)
       judge('could have judged the proposal (L22, L28)', seen.wholeNs, seen.proposeNs);
-    else if (step === STEP.precommit)
-      judge('could have precommitted nil, as two thirds prevoted (L44)', seen.nilNs, seen.prevoteNs);
-  }
-
-  /** Gossip repeats a vote for those who lack it: it was cast once, in whatever life. */
-  private isFirst(at: Machine, { height, round, type }: Vote): boolean {
-    const known = this.said.get(at);
-    const keys = known?.height === height ? known.keys : new Set<string>();
-    if (known?.height !== height) this.said.set(at, { height, keys });
-    const key = `${round}/${type}`;
-    if (keys.has(key)) return false;
-    keys.add(key);
-    return true;
+    else judge('could have precommitted nil, as two thirds prevoted (L44)', seen.nilNs, seen.prevoteNs);
   }
 
   votes(at: Machine, vote: Vote): void {
-    const seen = this.isFirst(at, vote) ? this.of(at) : null;
-    if (seen?.height !== vote.height) return;
-    const { skip } = seen;
-    if (skip && vote.round < skip.round && this.isLongSince(skip.sinceNs))
-      this.report(
-        `${at.name} votes at ${vote.height}/${vote.round}, though a third has spoken in round ${skip.round}`,
-        at,
-        vote.height,
-      );
-    if (vote.type === PREVOTE && vote.round === seen.round) seen.prevoted(vote, this.about.now());
+    const seen = this.of(at);
+    if (seen?.height !== vote.height || vote.type !== PREVOTE || vote.round !== seen.round) return;
+    seen.prevoted(vote, this.about.now());
   }
 
   proposes(at: Machine, { height, round, polRound }: Proposal): void {

@@ -135,6 +135,9 @@ describe('a cluster', () => {
       '12',
       '--load',
       '50',
+      // How soon they are back is measured by the command; a busy machine may take its time here.
+      '--back',
+      '60',
       '--home',
       folder,
       '--base-port',
