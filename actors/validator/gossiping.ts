@@ -111,9 +111,7 @@ export function keepGossiping(v: ValidatorState): void {
   const { step, config } = v.consensus;
   if (step === 'newHeight') return;
   if (step === 'newRound') {
-    if (v.ticking.runs !== 'no') return;
-    v.ticking.runs = 'slow';
-    scheduleTick(v, config.reofferNs, config.reofferNs);
+    if (v.ticking.slows()) scheduleTick(v, config.reofferNs, config.reofferNs);
     return;
   }
   const periods = v.ticking.next(v.turn.monoNs, config.gossipNs, periodsPerOffer(v));
@@ -159,7 +157,7 @@ export function isFarFromSome({ consensus, views }: ValidatorState): boolean {
 }
 
 /** Two thirds precommitted a block that is not here: peers may have left the height, and serve who says where it stands. */
-export const isBlockMissing = ({ consensus: { decision, blocks } }: ValidatorState): boolean =>
+const isBlockMissing = ({ consensus: { decision, blocks } }: ValidatorState): boolean =>
   decision !== null && !blocks.get(decision.id)?.parts.isComplete;
 
 /** The tick that ends a period of this height. True: somebody was told something new. */

@@ -1,5 +1,5 @@
-// Whether a chain can go on without a validator: without one of a third of the power it stands, so there is nothing to sync that this one
-// does not know of (CometBFT onlyValidatorIsUs, localNodeBlocksTheChain).
+// Whether a chain can go on without a validator. Without one of a third of the power it stands and waits, and the validator must not wait for
+// blocks in turn (CometBFT onlyValidatorIsUs, localNodeBlocksTheChain). One that lost its power meanwhile is caught up by consensus gossip.
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { Address, ValidatorSet } from '../../protocol/types.ts';

@@ -42,6 +42,13 @@ export class Ticking {
     this.quiet = anything ? 0 : this.quiet + 1;
   }
 
+  /** Nobody may propose yet. True: no timer runs, and a slow one begins. */
+  slows(): boolean {
+    if (this.runs !== 'no') return false;
+    this.runs = 'slow';
+    return true;
+  }
+
   /** Periods until the next tick while a height is undecided; null: the timer that runs is right. `periods` is how many lie between offers. */
   next(nowNs: bigint, periodNs: bigint, periods: number): number | null {
     if (this.runs === 'fast') return null;

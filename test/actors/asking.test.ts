@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { type BlockId, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { type BlockId, PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import { genesisOf } from '../protocol/rules/people.ts';
 import { Home, nextBlock, notProposers, proposalOf, signedVote } from './home.ts';
 
@@ -129,4 +129,16 @@ it('after two ticks without news the next waits for the next offer, until someth
   expect(wait()).toBeLessThanOrEqual(reofferNs + gossipNs);
   at.hear('a', { type: 'vote', vote: signedVote(at, others[2]!, PREVOTE, 0, id) });
   expect(wait()).toBeLessThanOrEqual((5n * gossipNs) / 4n);
+});
+
+it('who decided and lacks the block says so, and where it stands, on the next tick', () => {
+  const at = home('a', 'b', 'c');
+  const { id } = nextBlock(at, ['a']);
+  for (const who of others) at.hear('a', { type: 'vote', vote: signedVote(at, who, PRECOMMIT, 0, id) });
+  expect(at.state.consensus.decision).not.toBeNull();
+  at.sent.length = 0;
+  at.fire('gossip');
+  const toB = at.sent.filter(({ to }) => to.includes('b')).map(({ message }) => message.type);
+  expect(toB).toContain('new-round-step');
+  expect(toB).toContain('new-valid-block');
 });

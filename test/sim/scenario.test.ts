@@ -28,6 +28,7 @@ import {
   pause,
   scenario,
   sometime,
+  these,
   txs,
   v0,
   v1,
@@ -238,6 +239,17 @@ describe('a play fails', () => {
     expect(verdict.violations[0]).toMatchObject({ oracle: 'liveness' });
     expect(verdict.violations[0]?.what).toContain('though all trouble is over; the bound was');
   });
+});
+
+it('who holds a third joins at once, though there is nobody to sync from', () => {
+  const play = scenario('the small one never comes', {
+    cast: { powers: [4, 1] },
+    act: [at('2s', crash('v1')), at('2s', crash('v0', { restart: '1s' }))],
+    ends: these('v0').decides(height(6), { within: '20s' }),
+  });
+  const { violations, heights } = runScenario(play, { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(heights).toBeGreaterThanOrEqual(6n);
 });
 
 it('while a line is clogged, the bound waits for its end', () => {
