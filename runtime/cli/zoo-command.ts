@@ -50,7 +50,11 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
 }
 
-function chosenOf({ only, mutant, rules }: ZooFlags): readonly (Patch | null)[] {
+function chosenOf({ only, mutant, rules, triggers }: ZooFlags): readonly (Patch | null)[] {
+  if (rules && (mutant !== undefined || triggers))
+    throw new CliError(
+      '--rules deletes the rules of the chart: it goes with neither --mutant nor --triggers',
+    );
   if (mutant !== undefined && only !== undefined)
     throw new CliError(`--only picks mutants of ${ZOO}, --mutant brings another: give one of them`);
   if (mutant !== undefined) return [patchOf(mutant)];

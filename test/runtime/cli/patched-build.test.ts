@@ -125,6 +125,16 @@ describe.skipIf(!isBuilt)('what is planted is found', () => {
     expect(code).toBe(2);
   });
 
+  test('the rules are deleted alone', () => {
+    for (const other of [['--mutant', join(root, 'scenarios/zoo/M06.json')], ['--triggers']]) {
+      const { code, err } = nodecli('sim', 'zoo', '--rules', ...other);
+      expect(err).toBe(
+        'nodecli: --rules deletes the rules of the chart: it goes with neither --mutant nor --triggers\n',
+      );
+      expect(code).toBe(2);
+    }
+  });
+
   test('a healthy build is the same twice', () => {
     const { code, out } = nodecli('sim', 'determinism', '--seeds', '3', '--crypto-pairs', '2');
     expect(out).toMatch(/3 seeds, each twice: equal digests/);
