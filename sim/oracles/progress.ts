@@ -151,7 +151,7 @@ class Watch {
   private isTrue({ set }: Seen, vote: Vote): boolean {
     const { chainId, verify } = this.about;
     const member = set.members[vote.validatorIndex];
-    if (!member || member.address !== hexOf(vote.validatorAddress)) return false;
+    if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
     return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
   }
 

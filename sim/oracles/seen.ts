@@ -14,6 +14,29 @@ const NIL = '';
 const isSame = (a: Proposal, b: Proposal): boolean =>
   equalBytes(a.blockId.hash, b.blockId.hash) && a.polRound === b.polRound;
 
+/** Who spoke, by index, and how strong they are together. */
+class Crowd {
+  power = 0n;
+  private readonly indexes = new Set<number>();
+
+  has(index: number): boolean {
+    return this.indexes.has(index);
+  }
+
+  add(index: number, power: bigint): void {
+    if (this.indexes.has(index)) return;
+    this.indexes.add(index);
+    this.power += power;
+  }
+}
+
+/** The prevotes of one round. */
+interface Prevotes {
+  readonly voters: Set<number>;
+  /** By block, the power that prevoted it. */
+  readonly powers: Map<string, bigint>;
+}
+
 export class Seen {
   readonly height: bigint;
   readonly set: GhostSet;
@@ -31,8 +54,8 @@ export class Seen {
   nilNs: number | null = null;
   /** The latest block that it holds whole, with its polka, of the round that it was in (L36). */
   valid: { readonly round: number; readonly sinceNs: number } | null = null;
-  /** Rounds ahead, and who speaks in them, by index. */
-  private readonly ahead = new Map<number, Set<number>>();
+  /** Rounds ahead, and who speaks in them. */
+  private readonly ahead = new Map<number, Crowd>();
   /** Which rounds beyond the next each peer has spoken of, oldest first. */
   private readonly opened = new Map<PeerId, number[]>();
   /** By round, those ahead too: a node may keep it, so that another one of that round is the second. */
@@ -43,10 +66,8 @@ export class Seen {
   private readonly parts = new Map<string, Set<number>>();
   /** Of those of the proposal the ones that came when it was there: others may be let fall. */
   private readonly wanted = new Set<number>();
-  /** By round and block: who prevoted it. */
-  private readonly prevotes = new Map<string, Set<number>>();
-  /** By round and voter. */
-  private readonly prevoters = new Set<string>();
+  /** By round. */
+  private readonly prevotes = new Map<number, Prevotes>();
 
   constructor(height: bigint, set: GhostSet) {
     this.height = height;
@@ -72,10 +93,8 @@ export class Seen {
     this.look(nowNs);
   }
 
-  private powerOf(indexes: Iterable<number>): bigint {
-    let sum = 0n;
-    for (const index of indexes) sum += this.set.members[index]?.power ?? 0n;
-    return sum;
+  private powerOf(index: number): bigint {
+    return this.set.members[index]?.power ?? 0n;
   }
 
   // --- rounds ahead ----------------------------------------------------------------------------------------
@@ -89,12 +108,12 @@ export class Seen {
     if (round > this.round + 1) this.opens(round, peer);
     let speakers = this.ahead.get(round);
     if (!speakers) {
-      speakers = new Set();
+      speakers = new Crowd();
       this.ahead.set(round, speakers);
     }
-    speakers.add(validatorIndex);
+    speakers.add(validatorIndex, this.powerOf(validatorIndex));
     const isFurther = !this.skip || this.skip.round < round;
-    if (isFurther && this.powerOf(speakers) * 3n > this.set.total) this.skip = { round, sinceNs: nowNs };
+    if (isFurther && speakers.power * 3n > this.set.total) this.skip = { round, sinceNs: nowNs };
   }
 
   private opens(round: number, peer: PeerId): void {
@@ -108,19 +127,22 @@ export class Seen {
   // --- this round and those before -------------------------------------------------------------------------
 
   isNewPrevote({ round, validatorIndex }: Vote): boolean {
-    return !this.prevoters.has(`${round}/${validatorIndex}`);
+    return this.prevotes.get(round)?.voters.has(validatorIndex) !== true;
   }
 
   /** Of who says two things the first counts: the other one a node counts only when others claim it. */
-  prevoted(vote: Vote, nowNs: number): void {
-    const { round, blockId, validatorIndex } = vote;
-    if (!this.isNewPrevote(vote)) return;
-    this.prevoters.add(`${round}/${validatorIndex}`);
+  prevoted({ round, blockId, validatorIndex }: Vote, nowNs: number): void {
+    let prevotes = this.prevotes.get(round);
+    if (!prevotes) {
+      prevotes = { voters: new Set(), powers: new Map() };
+      this.prevotes.set(round, prevotes);
+    }
+    if (prevotes.voters.has(validatorIndex)) return;
+    prevotes.voters.add(validatorIndex);
     // Beyond the next round it may be let fall, or kept: it counts for nothing.
     if (round > this.round + 1) return;
-    const key = `${round}/${hexOf(blockId.hash)}`;
-    const voters = this.prevotes.get(key) ?? new Set();
-    this.prevotes.set(key, voters.add(validatorIndex));
+    const name = hexOf(blockId.hash);
+    prevotes.powers.set(name, (prevotes.powers.get(name) ?? 0n) + this.powerOf(validatorIndex));
     this.look(nowNs);
   }
 
@@ -147,7 +169,7 @@ export class Seen {
   }
 
   private isPolka(round: number, name: string): boolean {
-    return isQuorum(this.powerOf(this.prevotes.get(`${round}/${name}`) ?? []), this.set.total);
+    return isQuorum(this.prevotes.get(round)?.powers.get(name) ?? 0n, this.set.total);
   }
 
   private look(nowNs: number): void {
