@@ -65,9 +65,9 @@ export function scenarioOf(play: Play, choices: Choices): Scenario {
   return isDrawn(play) ? play.draw(choices.stream(`play/${play.name}`)) : play;
 }
 
-/** The same as data: what a seed of a drawn play came to. */
-export const scenarioUnder = (play: Play, seed: RunOptions['seed']): Scenario =>
-  scenarioOf(play, new Choices({ seed }, 'forget'));
+/** The same as data: what a seed of a drawn play came to, and of `heights` at least. */
+export const scenarioUnder = (play: Play, seed: RunOptions['seed'], heights?: number): Scenario =>
+  longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
 
 /** @throws ScenarioError when the play or the seed is not one; it names the field. */
 export function runScenario(play: Play, options: RunOptions): Verdict {

@@ -9,7 +9,7 @@ import type { Scenario } from '../../sim/scenario/play.ts';
 import { type Patch, patchOf, withPatchedBuild } from './patched-build.ts';
 import { loadPlay, playFromJson, usualSeedOf } from './play-file.ts';
 import { explanationLines, toJson as reportJson, row } from './screen.ts';
-import { performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
+import { BUDGET, performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
 import { testOf } from './shrink-test-file.ts';
 import { grouped } from './telling.ts';
 import { buildCommit, CliError, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
@@ -22,9 +22,6 @@ export interface ShrinkFlags {
   readonly test?: string;
   readonly json?: boolean;
 }
-
-/** For the search: about twenty seconds of one core; the last checks come on top. */
-const BUDGET = 400_000;
 
 const SHRUNK = '-shrunk';
 

@@ -1,7 +1,7 @@
 // Shrinking as a job for one process: of this build, or of a patched copy, where the bug is.
 
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
-import { runScenario } from '../../sim/run.ts';
+import { runScenario, scenarioUnder } from '../../sim/run.ts';
 import { toJson } from '../../sim/scenario/json.ts';
 import type { Play } from '../../sim/scenario/play.ts';
 import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
@@ -11,9 +11,14 @@ import { playFromJson, playNamed } from './play-file.ts';
 export interface ShrinkJob {
   readonly shrink: PlaySource;
   readonly seed: string;
+  /** At least so many, as in the run that failed. */
+  readonly heights?: number;
   /** Work to spend, in deliveries. */
   readonly budget: number;
 }
+
+/** For the search: about twenty seconds of one core; the last checks come on top. */
+export const BUDGET = 400_000;
 
 /** A play that another process can find: by name, or as the text of its JSON. */
 export type PlaySource = { readonly name: string } | { readonly json: string };
@@ -21,20 +26,22 @@ export type PlaySource = { readonly name: string } | { readonly json: string };
 /** What came of it, with the scenario as JSON: it may hold bigints. */
 export type ShrunkText = Omit<Shrunk, 'scenario'> & { readonly scenario: string };
 export type ShrinkResult =
-  | { readonly shrunk: ShrunkText; readonly explanation: Explanation | null }
+  | { readonly shrunk: ShrunkText; readonly explanation: Explanation | null; readonly ms: number }
   | { readonly not: string };
 
 export const playOfSource = (source: PlaySource): Play =>
   'name' in source ? playNamed(source.name) : playFromJson('the scenario', source.json);
 
-export function performShrink({ shrink: source, seed, budget }: ShrinkJob): ShrinkResult {
-  const play = playOfSource(source);
+export function performShrink({ shrink: source, seed, heights, budget }: ShrinkJob): ShrinkResult {
+  const startedMs = performance.now();
+  const play = scenarioUnder(playOfSource(source), seed, heights);
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
   const shrunk = shrink(play, seed, promiseOf(first), budget);
   if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
+  const ms = performance.now() - startedMs;
   // Here, where the bug is.
   const explanation = explainRun(shrunk.scenario, { seed: shrunk.seed });
-  return { shrunk: { ...shrunk, scenario: String(toJson(shrunk.scenario)) }, explanation };
+  return { shrunk: { ...shrunk, scenario: String(toJson(shrunk.scenario)) }, explanation, ms };
 }

@@ -138,6 +138,7 @@ function addProofs(sim: Command): void {
     .option('--mutant <file>', 'a patch of your own: JSON as in scenarios/zoo, or a unified diff')
     .option('--rules', 'instead: every `upon` rule of the algorithm is deleted, and each of its outcomes')
     .option('--triggers', 'instead: the smallest play that shows each')
+    .option('--shrink <n>', 'and makes the first n failing runs of each small')
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./zoo-command.ts')).zooCommand));
 }

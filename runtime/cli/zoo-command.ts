@@ -9,6 +9,7 @@ import { jobsFor } from './same-twice.ts';
 import { proveTriggers } from './triggers.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, packageFolder, seedOf } from './usage.ts';
 import { HEALTHY, hunt, type Outcome } from './zoo-hunt.ts';
+import { linesOfSmall, type NotSmall, type Small, shrinkKills, summaryOfSmall } from './zoo-shrink.ts';
 
 export interface ZooFlags {
   readonly seeds: string;
@@ -19,12 +20,15 @@ export interface ZooFlags {
   readonly triggers?: boolean;
   /** The rules of the algorithm instead, each deleted in turn. */
   readonly rules?: boolean;
+  /** So many failing runs of each are made small. */
+  readonly shrink?: string;
   readonly json?: boolean;
 }
 
 const ZOO = 'scenarios/zoo';
 const SOON = 500;
 const WORKERS = 2;
+const INDENT = ' '.repeat(10);
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -34,23 +38,36 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
     countOf(flags.seeds, '--seeds'),
     BigInt(seedOf(flags.from)),
   );
+  const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
   const chosen = chosenOf(flags);
   if (flags.triggers) return interruptible(() => proveTriggers(chosen, flags.json === true));
   const outcomes: Outcome[] = [];
+  const made: (Small | NotSmall)[] = [];
   const isWhole = await isUninterrupted(async () => {
     for (const patch of chosen) {
-      const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs, WORKERS));
-      outcomes.push(outcome);
-      if (!flags.json) tell(outcome, fileOf(outcome, flags));
+      await withPatchedBuild(patch, async (dist) => {
+        const outcome = await hunt(patch, dist, jobs, WORKERS, Math.max(1, wanted));
+        outcomes.push(outcome);
+        if (!flags.json) tell(outcome, fileOf(outcome, flags));
+        if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;
+        const small = await shrinkKills(outcome.mutant, dist, outcome.kills, WORKERS);
+        made.push(...small);
+        if (!flags.json) for (const line of linesOfSmall(small)) print(`${INDENT}${line}`);
+      });
     }
   });
-  if (flags.json) print(JSON.stringify(outcomes, null, 2));
-  else tellLeague(outcomes);
+  if (flags.json) print(JSON.stringify(wanted > 0 ? { outcomes, made } : outcomes, null, 2));
+  else {
+    tellLeague(outcomes);
+    if (made.length > 0) print(summaryOfSmall(made));
+  }
   if (!isWhole) throw new Interrupted(`${outcomes.length} of ${chosen.length} builds were hunted through`);
   return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
 }
 
-function chosenOf({ only, mutant, rules, triggers }: ZooFlags): readonly (Patch | null)[] {
+function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly (Patch | null)[] {
+  if (triggers && shrink !== undefined)
+    throw new CliError('--shrink makes runs small that were hunted for, and triggers are small already');
   if (rules && (mutant !== undefined || triggers))
     throw new CliError(
       '--rules deletes the rules of the chart: it goes with neither --mutant nor --triggers',
@@ -68,9 +85,11 @@ function chosenOf({ only, mutant, rules, triggers }: ZooFlags): readonly (Patch 
   return chosen;
 }
 
+const isControl = ({ mutant }: Outcome): boolean => /^C[0-9]/.test(mutant);
+
 /** How soon, over all that are no controls. */
 function tellLeague(outcomes: readonly Outcome[]): void {
-  const mutants = outcomes.filter(({ mutant }) => !/^C[0-9]/.test(mutant));
+  const mutants = outcomes.filter((outcome) => !isControl(outcome));
   if (mutants.length < 2) return;
   const killed = mutants.filter(({ oracle }) => oracle !== null);
   const soon = killed.filter(({ seeds }) => seeds <= SOON);
@@ -91,15 +110,16 @@ function fileOf({ mutant }: Outcome, { mutant: own, rules }: ZooFlags): string |
 }
 
 function tell(outcome: Outcome, file: string | undefined): void {
-  const { mutant, name, oracle, seeds, play, seed, what, crashes, playsBroken, isGood } = outcome;
+  const { mutant, name, oracle, seeds, play, seed, what, crashes, playsBroken, kills, isGood } = outcome;
   const verdict =
     oracle === null
       ? `silent over ${seeds} seeds`
       : `killed by ${oracle} after ${seeds} seeds (${play}, seed ${seed})`;
   print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
-  if (what !== '') print(`          ${what}`);
+  if (what !== '') print(`${INDENT}${what}`);
+  const heights = kills[0]?.heights === undefined ? '' : ` --heights ${kills[0].heights}`;
   if (oracle !== null && file !== undefined)
-    print(`          again: npx nodecli sim run ${play} --seed ${seed} --mutant ${file}`);
+    print(`${INDENT}again: npx nodecli sim run ${play} --seed ${seed}${heights} --mutant ${file}`);
   if (crashes + playsBroken > 0)
-    print(`          before that: ${crashes} crashes, ${playsBroken} broken promises of plays`);
+    print(`${INDENT}before that: ${crashes} crashes, ${playsBroken} broken promises of plays`);
 }

@@ -26,6 +26,8 @@ export interface Outcome {
    * Runs before that in which only a promise of the play broke: no oracle, so it stands in a column of its own.
    */
   readonly playsBroken: number;
+  /** The first runs in which an oracle spoke: as many as were wanted, if there are so many. */
+  readonly kills: readonly Job[];
   /** As it should be: killed by an oracle, or silent for the healthy build and for a harmless change. */
   readonly isGood: boolean;
 }
@@ -34,26 +36,27 @@ export interface Outcome {
 export const HEALTHY = 'C1';
 
 /**
- * Runs until an oracle speaks. The result does not depend on which worker is faster: the smallest seed
- * counts.
+ * Runs until oracles spoke in so many runs. The result does not depend on which worker is faster: the smallest
+ * seeds count.
  */
 export async function hunt(
   patch: Patch | null,
   dist: string,
   jobs: readonly Job[],
   workers: number,
+  wanted = 1,
 ): Promise<Outcome> {
   const bar = new ProgressBar();
-  let killedAt = jobs.length;
+  const results: JobResult[] = [];
+  let killedAt: number[] = [];
   let next = 0;
   let done = 0;
-  const results: JobResult[] = [];
   const work = async (worker: Worker): Promise<void> => {
-    while (next < Math.min(jobs.length, killedAt)) {
+    while (next < (killedAt[wanted - 1] ?? jobs.length)) {
       const at = next++;
       const result = await worker.run(jobs[at] as Job);
       results[at] = result;
-      if (isKill(result) && at < killedAt) killedAt = at;
+      if (isKill(result)) killedAt = [...killedAt, at].sort((a, b) => a - b).slice(0, wanted);
       bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
     }
   };
@@ -71,12 +74,13 @@ function outcomeOf(
   patch: Patch | null,
   jobs: readonly Job[],
   results: readonly JobResult[],
-  killedAt: number,
+  killedAt: readonly number[],
 ): Outcome {
-  const isKilled = killedAt < jobs.length;
-  const job = isKilled ? jobs[killedAt] : undefined;
-  const violation = isKilled ? (results[killedAt]?.violation ?? null) : null;
-  const before = results.slice(0, killedAt);
+  const [firstAt] = killedAt;
+  const isKilled = firstAt !== undefined;
+  const job = isKilled ? jobs[firstAt] : undefined;
+  const violation = isKilled ? (results[firstAt]?.violation ?? null) : null;
+  const before = results.slice(0, firstAt);
   const failed = before.filter(({ holds }) => !holds);
   const first = failed[0];
   return {
@@ -84,12 +88,13 @@ function outcomeOf(
     name: patch?.name ?? 'the healthy build',
     oracle: violation && promiseOf(violation),
     expected: patch?.oracles ?? [],
-    seeds: isKilled ? killedAt + 1 : jobs.length,
+    seeds: isKilled ? firstAt + 1 : jobs.length,
     play: job?.play ?? '',
     seed: job?.seed ?? '',
     what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
     crashes: failed.filter(isCrash).length,
     playsBroken: failed.filter((result) => !isCrash(result)).length,
+    kills: killedAt.map((at) => jobs[at] as Job),
     isGood: patch === null || patch.isHarmless ? !isKilled && failed.length === 0 : isKilled,
   };
 }
