@@ -8,7 +8,7 @@ import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/consensus.ts';
 import { heightsNeeded } from '../../machines/evidence/pool.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
-import { hexUpperOf } from '../../protocol/bytes.ts';
+import { hexUpperOf, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
@@ -207,12 +207,18 @@ function isStale(v: ValidatorState): boolean {
   return !proposing || proposing.height !== consensus.height || proposing.round !== consensus.round;
 }
 
-/** The commit that our proposal carries: what we saw decide the height before. */
+/** The commit that our proposal carries: what we saw decide the height before. History keeps it longer than the votes. */
 function lastCommitOf(v: ValidatorState): Commit {
   const { consensus, chain } = v;
   if (!consensus.lastCommit) return { height: 0n, round: 0, blockId: NIL_BLOCK_ID, signatures: [] };
   const { precommits, round } = consensus.lastCommit;
-  return commitOf(precommits, chain.lastBlockHeight, round, chain.lastBlockId);
+  const commit = commitOf(precommits, chain.lastBlockHeight, round, chain.lastBlockId);
+  const signatures = commit.signatures.map((each) => ({
+    ...each,
+    validatorAddress: settled(each.validatorAddress),
+    signature: settled(each.signature),
+  }));
+  return { ...commit, signatures };
 }
 
 export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
@@ -265,6 +271,7 @@ export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal)
     proposing.evidence,
     addressOf(v),
   );
+  v.proposing = null; // its commit would keep the votes of its height in memory until we propose again
   const bytes = encodeBlock(block);
   rememberBlock(bytes, block);
   const parts = PartSet.whole(bytes);

@@ -24,7 +24,7 @@ export type Ask =
   | { readonly for: 'process'; readonly height: bigint; readonly blockId: BlockId }
   | { readonly for: 'finalize' | 'commit' };
 
-/** A proposal of ours in the making: reaped, prepared, signed, in that order. */
+/** A proposal of ours in the making: its transactions reaped, then prepared. */
 export interface Proposing {
   readonly height: bigint;
   readonly round: number;
