@@ -57,10 +57,11 @@ export function missedAt(chronicle: Chronicle, height: number): Missed[] {
   return missed;
 }
 
-/** The last round in which anybody did anything at this height. */
+/** The last round that anybody came to at this height; liars speak of rounds that nobody ever sees. */
 function roundsOf({ deeds }: Chronicle, height: number): number {
   let most = 0;
-  for (const deed of deeds) if (deed.height === height && deed.round > most) most = deed.round;
+  for (const { does, height: at, round } of deeds)
+    if (does === 'enters' && at === height && round > most) most = round;
   return most;
 }
 

@@ -48,9 +48,14 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
     const done = lab.within(1 / 2, () => polished(less, lab));
     if (rankOf(done, lab) < rankOf(best, lab)) best = done;
   }
-  // Whatever the budget left undone: no part may be idle.
+  return reportOf(whole, withoutIdleParts(best, lab), lab);
+}
+
+/** Whatever the budget left undone: under some seed every part is needed, better still under one that leaves most to no chance. */
+function withoutIdleParts(best: Scenario, lab: Lab): Scenario {
   const least = fewerParts(best, (scenario) => lab.fails(scenario));
-  return reportOf(whole, rankOf(least, lab) < rankOf(best, lab) ? least : best, lab);
+  if (rankOf(least, lab) < rankOf(best, lab)) return least;
+  return isMinimal(best, lab, seedFor(best, lab)) ? best : least;
 }
 
 /** What fails under other seeds, too, comes first; then what is smaller. */

@@ -171,6 +171,14 @@ describe('what a run did, in words', () => {
     expect(missedAt(chronicle, 1).filter(({ what }) => what === 'proposals' || what === 'parts')).toEqual([]);
   });
 
+  test('what liars say of rounds that nobody comes to is no round', () => {
+    const spammer = liar('v1', 'future-spammer', ['v0', 'v2', 'v3'], { ppm: 1_000_000 });
+    const play = scenario('x', { cast: validators(4), liars: [spammer], ends });
+    const { chronicle } = chronicled(play, { seed: 1 });
+    expect(Math.max(...chronicle.deeds.map(({ round }) => round))).toBeGreaterThan(2 ** 31 - 100);
+    expect(missedAt(chronicle, 2).filter(({ round }) => round > 1)).toEqual([]);
+  });
+
   test('a time is what a node had just done', () => {
     const act = [when(v2.prevotes({}, { height: 2, round: 0 }), crash('v2', { restart: '1s' }))];
     const { chronicle } = chronicled(scenario('x', { cast: validators(4), act, ends }), { seed: 1 });
