@@ -13,6 +13,8 @@ import { boundNs, joiningNs, reconnectNs, type Standing } from './bound.ts';
 
 /** More loss than this is trouble: nobody promises a bound then. */
 const LOSS_PPM_MAX = 100_000;
+/** Wall clocks of the core that are further apart: nobody promises a bound, who is behind takes a block for one of the future. */
+const CLOCKS_APART_MAX_NS = 30_000_000_000n;
 /** What one end of a message does about it: letters within the node, signing, so many flushes. */
 const LOCAL_NS = 2_000_000;
 const FLUSHES = 4;
@@ -107,7 +109,7 @@ export class Liveness {
     const { promised } = this;
     if (!promised || now <= promised.sinceNs + promised.boundNs) return null;
     const at = promised.core.find(({ height }) => height < promised.height);
-    if (!at) return null;
+    if (!at || areFarApart(promised.core)) return null; // a clock that stands still is further off by now
     const seconds = (ns: number): string => `${Math.round(ns / 1e8) / 10} s`;
     const where = `${at.height + 1n}/${at.round}, step ${at.step}, mode ${at.mode}`;
     const what =
@@ -181,6 +183,7 @@ export class Liveness {
   private standing(core: readonly Machine[], now: number): Standing | null {
     const config = (core[0] as Machine).config;
     if (!config.consensus.createEmptyBlocks) return null; // it may rightly wait for a transaction
+    if (areFarApart(core)) return null;
     const heights = core.map(({ height }) => height);
     const top = heights.reduce((max, height) => (height > max ? height : max), 0n);
     const low = heights.reduce((min, height) => (height < min ? height : min), top);
@@ -294,6 +297,17 @@ export class Liveness {
       return isQuorum(powerOf(willing, set), set.total);
     });
   }
+}
+
+function areFarApart(core: readonly Machine[]): boolean {
+  let first: bigint | null = null;
+  let last = 0n;
+  for (const { clock } of core) {
+    const wall = clock.wallNs();
+    if (first === null || wall < first) first = wall;
+    if (wall > last) last = wall;
+  }
+  return first !== null && last - first > CLOCKS_APART_MAX_NS;
 }
 
 const nameOf = (machine: Machine): string => hexOf(addressFor(machine));

@@ -13,6 +13,7 @@ import {
   anyone,
   at,
   block,
+  clock,
   clog,
   crash,
   drop,
@@ -250,6 +251,23 @@ it('who holds a third joins at once, though there is nobody to sync from', () =>
   const { violations, heights } = runScenario(play, { seed: 1 });
   expect(violations).toEqual([]);
   expect(heights).toBeGreaterThanOrEqual(6n);
+});
+
+it('while clocks are more than 30 s apart, nobody promises a bound', () => {
+  const play = scenario('a clock stands still for two minutes', {
+    cast: { powers: [5, 3] },
+    act: [
+      at('0s', clock('v1', { frozen: true })),
+      at('1308ms', partition(['v0'])),
+      at('116162ms', heal()),
+      at('180s', clock('v1', { frozen: false, step: '180s' })),
+    ],
+    ends: everyone.decides(height(2), { within: '300s', afterwards: 3 }),
+  });
+  const { violations, rounds, liveness } = runScenario(play, { seed: 66 });
+  expect(violations).toEqual([]);
+  expect(rounds.max).toBeGreaterThan(0); // v1 took blocks for ones of the future
+  expect(liveness).not.toBeNull(); // before and after, a bound was promised and kept
 });
 
 it('while a line is clogged, the bound waits for its end', () => {
