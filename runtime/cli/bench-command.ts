@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { measureMemory, memoryLine } from './bench-memory.ts';
 import { profileStages } from './bench-stages.ts';
 import { measureSwarm, swarmLines } from './bench-swarm.ts';
 import {
@@ -59,7 +60,7 @@ const RANGES: Readonly<Record<number, Range>> = {
   4: { from: 1000, to: 6000, repetitions: 5 },
   10: { from: 100, to: 600, repetitions: 3 },
   30: { from: 5, to: 105, repetitions: 2 },
-  100: { from: 2, to: 22, repetitions: 1 },
+  100: { from: 10, to: 30, repetitions: 1 },
 };
 const QUICK: Readonly<Record<number, Range>> = {
   4: { from: 200, to: 1200, repetitions: 1 },
@@ -71,6 +72,9 @@ const QUICK: Readonly<Record<number, Range>> = {
 /** Of the swarm. Among so many there is every fault, also where most heights need later rounds. */
 const SWARM = { seeds: 600, warmUp: 24 } as const;
 const SWARM_QUICK = { seeds: 40, warmUp: 4 } as const;
+
+const MEMORY = { validators: 100, deliveries: 1_000_000 } as const;
+const MEMORY_QUICK = { validators: 100, deliveries: 30_000 } as const;
 
 export async function benchCommand(flags: BenchFlags): Promise<Exit> {
   needsBuild('sim bench');
@@ -117,6 +121,7 @@ class Bench {
       spread,
       heap: this.heap(),
       ...(await this.swarm()),
+      memory: await this.memory(),
       digestWithoutMemo: this.digestWithoutMemo(),
       memo: this.flags.memo,
       node: process.versions.node,
@@ -213,6 +218,12 @@ class Bench {
     return { virtualToWall, swarm };
   }
 
+  private memory() {
+    const job = this.flags.quick ? MEMORY_QUICK : MEMORY;
+    this.tell(`${job.deliveries} deliveries among ${job.validators} validators`);
+    return measureMemory(job);
+  }
+
   private digestWithoutMemo(): 'equal' | 'different' {
     this.tell('the digest without memo');
     const heights = this.flags.quick ? 20 : 100;
@@ -269,6 +280,7 @@ function linesOf(report: Report): string[] {
     `heap from height ${grouped(from)} to ${grouped(to)}: grew by ${bytesName(heap.grownBytes)}; ` +
       `a copy of what the stores took on meanwhile takes ${bytesName(heap.storesBytesGrown)} (${grouped(heap.storesEntriesGrown)} entries)`,
     ...swarmLines({ ...report.swarm, virtualToWall: report.virtualToWall }),
+    memoryLine(report.memory),
     `digest without memo: ${report.digestWithoutMemo}`,
     `measured in ${report.seconds} s on Node ${report.node}${report.memo ? '' : ', without memo'}`,
   );

@@ -2,6 +2,7 @@
 // answers each with a line.
 
 import { createInterface } from 'node:readline';
+import type { MemoryJob } from './bench-memory.ts';
 import type { CrashesJob } from './crashes-job.ts';
 import type { ExploreJob } from './explore-job.ts';
 import type { Job } from './job.ts';
@@ -12,10 +13,12 @@ const { performJob } = await import('./job.ts');
 const { performCrashes } = await import('./crashes-job.ts');
 const { performExplore } = await import('./explore-job.ts');
 const { performShrink } = await import('./shrink-job.ts');
+const { performMemory } = await import('./bench-memory.ts');
 
-const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob): unknown => {
+const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): unknown => {
   if ('grid' in job) return performCrashes(job);
   if ('explore' in job) return performExplore(job);
+  if ('memory' in job) return performMemory(job);
   return 'shrink' in job ? performShrink(job) : performJob(job);
 };
 

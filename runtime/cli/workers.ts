@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { MemoryJob, MemoryResult } from './bench-memory.ts';
 import type { CrashesJob, CrashesResult } from './crashes-job.ts';
 import type { ExploreJob, ExploreResult } from './explore-job.ts';
 import { Interrupted, interruptible, interruption } from './interrupt.ts';
@@ -66,7 +67,11 @@ export class Worker {
     return this.ask(job) as Promise<ShrinkResult>;
   }
 
-  private ask(job: Job | CrashesJob | ExploreJob | ShrinkJob): Promise<unknown> {
+  memory(job: MemoryJob): Promise<MemoryResult> {
+    return this.ask(job) as Promise<MemoryResult>;
+  }
+
+  private ask(job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
       if (hasEnded || interruption.aborted) {

@@ -5,6 +5,7 @@ import type { Job } from './job.ts';
 import { playFromJson } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
 import { BUDGET } from './shrink-job.ts';
+import { counted } from './telling.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 /** One failing run, and what was left of it. */
@@ -126,8 +127,8 @@ export function summaryOfSmall(results: readonly (Small | NotSmall)[]): string {
   const count = (test: (each: Small) => boolean): number => small.filter(test).length;
   return (
     `${small.length} of ${results.length} failing runs made small: ` +
-    `half of them to ${medianOf(small.map(({ directives }) => directives))} directives ` +
-    `and ${medianOf(small.map(({ height }) => height))} heights at most, ` +
+    `half of them to ${counted(medianOf(small.map(({ directives }) => directives)), 'directive')} ` +
+    `and ${counted(medianOf(small.map(({ height }) => height)), 'height')} at most, ` +
     `${count(({ isMinimal }) => isMinimal)} of them 1-minimal; ` +
     `${failsOf(small)} runs under other seeds fail; the slowest took ${seconds(slowestOf(small))} s; ` +
     `the healthy build holds in ${count(({ holdsWithout }) => holdsWithout)}`

@@ -135,6 +135,24 @@ describe.skipIf(!isBuilt)('what is planted is found', () => {
     }
   });
 
+  test('what a mutant breaks is made small, as often as one asks', () => {
+    const { code, out } = nodecli('sim', 'zoo', '--only', 'X15,C3', '--shrink', '2', '--seeds', '9');
+    expect(out).toMatch(/X15 .* killed by chain\/integrity after 1 seeds/);
+    expect(out).toMatch(
+      /made small: directives \d \d, heights \d \d, other seeds that fail \d+ of 40, at most/,
+    );
+    expect(out).toContain('2 of 2 failing runs made small'); // the canary is no mutant
+    expect(out).toContain('2 of them 1-minimal');
+    expect(out).toContain('the healthy build holds in 2');
+    expect(code).toBe(0);
+  });
+
+  test('triggers are small already', () => {
+    const { code, err } = nodecli('sim', 'zoo', '--triggers', '--shrink', '1');
+    expect(err).toContain('triggers are small already');
+    expect(code).toBe(2);
+  });
+
   test('a healthy build is the same twice', () => {
     const { code, out } = nodecli('sim', 'determinism', '--seeds', '3', '--crypto-pairs', '2');
     expect(out).toMatch(/3 seeds, each twice: equal digests/);

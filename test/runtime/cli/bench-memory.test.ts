@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { measureMemory, memoryLine } from '../../../runtime/cli/bench-memory.ts';
+import { isBuilt, root } from './nodecli.ts';
+
+it.skipIf(!isBuilt)('a network in a process of its own says what it took', { timeout: 60_000 }, async () => {
+  const options = { dist: join(root, 'dist') };
+  const found = await measureMemory({ validators: 5, deliveries: 2_000 }, options);
+  expect(found).toMatchObject({ validators: 5 });
+  expect(found.deliveries).toBeGreaterThanOrEqual(2_000);
+  expect(found.heights).toBeGreaterThan(5);
+  // Node itself takes more than 30 MB; kilobytes taken for bytes would be below that.
+  expect(found.peakBytes).toBeGreaterThan(30e6);
+  expect(found.peakBytes).toBeLessThan(2e9);
+  expect(memoryLine(found)).toMatch(
+    /^5 validators, 2,\d{3} deliveries \(\d+ heights, [\d.]+ s\): [\d.]+ MB of memory/,
+  );
+});
