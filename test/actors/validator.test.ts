@@ -98,6 +98,18 @@ describe('a network of one', () => {
     expect(steps).toEqual([1, 1, 1, 1, 1]);
   });
 
+  it('keeps of what it proposed nothing but the block, and of votes nothing that keeps more than them in memory', () => {
+    const home = new Home({ genesis: ALONE, me: 0 });
+    for (let height = 1n; height <= 3n; height++) home.fire('start');
+    const { proposing, history } = home.state;
+    expect(proposing).toBeNull();
+    const [signature] = history.commit(1n)?.signatures ?? [];
+    expect(signature?.signature).toHaveLength(64);
+    // Next to the votes it would keep a slab of 16 KiB alive, as long as history lasts.
+    expect(signature?.signature.buffer.byteLength).toBe(64);
+    expect(signature?.validatorAddress.buffer.byteLength).toBe(20);
+  });
+
   it('without empty blocks: transactions that came before consensus began are not forgotten', () => {
     const consensus = { createEmptyBlocks: false };
     const home = new Home({ genesis: ALONE, me: 0, consensus });
