@@ -18,13 +18,19 @@ export interface WorkerOptions {
   readonly dist?: string;
 }
 
-/** One process. Jobs are answered in the order given. */
-export class Worker {
+/** Reasons that V8 gives before it ends a process. */
+const FATAL = /FATAL ERROR: (.+)/;
+
+/** Jobs are answered in the order given. */
+class Process {
   private readonly child: ChildProcess;
   private readonly waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void }[] = [];
   private complaints = '';
+  private fatal: string | null = null;
+  /** It died, was killed, or never began. */
+  hasEnded = false;
 
-  constructor({ node = process.execPath, dist }: WorkerOptions = {}) {
+  constructor({ node = process.execPath, dist }: WorkerOptions) {
     const entry =
       dist === undefined ? join(cliFolder, 'job-process.js') : join(dist, 'runtime/cli/job-process.js');
     // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
@@ -39,20 +45,54 @@ export class Worker {
     });
     this.child.stderr?.on('data', (bytes: Uint8Array) => {
       this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
+      this.fatal ??= FATAL.exec(this.complaints)?.[1] ?? null;
     });
     this.child.on('error', (error) => this.fail(error.message));
     this.child.stdin?.on('error', () => {}); // it is gone: its end says so
-    this.child.on('exit', (code, signal) =>
-      this.fail(`it ended with ${signal ?? `code ${code}`}. ${this.complaints}`),
+    this.child.on('close', (code, signal) =>
+      this.fail(`it ended with ${signal ?? `code ${code}`}. ${this.fatal ?? this.complaints}`),
     );
   }
 
-  private fail(because: string): void {
-    for (const { reject } of this.waiting.splice(0)) reject(errorOf(because));
+  ask(job: AnyJob): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject });
+      this.child.stdin?.write(`${JSON.stringify(job)}\n`);
+    });
   }
 
-  run(job: Job): Promise<JobResult> {
-    return this.ask(job) as Promise<JobResult>;
+  /** Now, whatever it is at. */
+  kill(because: string): void {
+    this.fail(because);
+    this.child.kill('SIGKILL');
+  }
+
+  end(): void {
+    this.child.stdin?.end();
+    this.child.kill();
+  }
+
+  private fail(because: string): void {
+    this.hasEnded = true;
+    for (const { reject } of this.waiting.splice(0)) reject(errorOf(because));
+  }
+}
+
+type AnyJob = Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob;
+
+/** A process that ends takes the jobs with it that it had; for the next one another begins. */
+export class Worker {
+  private readonly options: WorkerOptions;
+  private process: Process;
+
+  constructor(options: WorkerOptions = {}) {
+    this.options = options;
+    this.process = new Process(options);
+  }
+
+  /** @throws Error when the process ends at it, or has not answered after so many milliseconds. */
+  run(job: Job, withinMs?: number): Promise<JobResult> {
+    return this.ask(job, withinMs) as Promise<JobResult>;
   }
 
   crashes(job: CrashesJob): Promise<CrashesResult> {
@@ -63,29 +103,26 @@ export class Worker {
     return this.ask(job) as Promise<ExploreResult>;
   }
 
-  shrink(job: ShrinkJob): Promise<ShrinkResult> {
-    return this.ask(job) as Promise<ShrinkResult>;
+  /** As `run`. */
+  shrink(job: ShrinkJob, withinMs?: number): Promise<ShrinkResult> {
+    return this.ask(job, withinMs) as Promise<ShrinkResult>;
   }
 
   memory(job: MemoryJob): Promise<MemoryResult> {
     return this.ask(job) as Promise<MemoryResult>;
   }
 
-  private ask(job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const hasEnded = this.child.exitCode !== null || this.child.signalCode !== null;
-      if (hasEnded || interruption.aborted) {
-        reject(errorOf(`it ended before. ${this.complaints}`));
-        return;
-      }
-      this.waiting.push({ resolve, reject });
-      this.child.stdin?.write(`${JSON.stringify(job)}\n`);
-    });
+  private async ask(job: AnyJob, withinMs?: number): Promise<unknown> {
+    if (interruption.aborted) throw new Interrupted();
+    if (this.process.hasEnded) this.process = new Process(this.options);
+    const { process } = this;
+    if (withinMs === undefined) return process.ask(job);
+    const timer = setTimeout(() => process.kill(`no answer within ${withinMs / 1000} s`), withinMs);
+    return process.ask(job).finally(() => clearTimeout(timer));
   }
 
   end(): void {
-    this.child.stdin?.end();
-    this.child.kill();
+    this.process.end();
   }
 }
 

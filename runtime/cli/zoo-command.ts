@@ -46,7 +46,7 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   const isWhole = await isUninterrupted(async () => {
     for (const patch of chosen) {
       await withPatchedBuild(patch, async (dist) => {
-        const outcome = await hunt(patch, dist, jobs, WORKERS, Math.max(1, wanted));
+        const outcome = await hunt(patch, dist, jobs, { workers: WORKERS, wanted: Math.max(1, wanted) });
         outcomes.push(outcome);
         if (!flags.json) tell(outcome, fileOf(outcome, flags));
         if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;

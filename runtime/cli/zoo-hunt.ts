@@ -1,6 +1,7 @@
 // Hunts one planted bug: runs of a patched build until an oracle speaks, and what came of it.
 
 import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
+import { Interrupted } from './interrupt.ts';
 import type { Job, JobResult } from './job.ts';
 import type { Patch } from './patched-build.ts';
 import { ProgressBar } from './screen.ts';
@@ -12,7 +13,7 @@ export interface Outcome {
   /** The oracle that found it, or null. */
   readonly oracle: string | null;
   readonly expected: readonly string[];
-  /** How many seeds it took; all of them when nothing was found. */
+  /** How many seeds it took; when nothing was found all of them, or those until too many runs did not end. */
   readonly seeds: number;
   readonly play: string;
   readonly seed: string;
@@ -32,6 +33,18 @@ export interface Outcome {
   readonly isGood: boolean;
 }
 
+/** A bug may also loop for ever or take all memory. A run takes a second or two; nobody waits for many of the others. */
+const RUN_MS_MAX = 120_000;
+const LOST_MAX = 4;
+
+export interface HuntOptions {
+  readonly workers: number;
+  /** Runs in which an oracle must speak; default: one. */
+  readonly wanted?: number;
+  /** What has not ended after so long is given up. */
+  readonly runMsMax?: number;
+}
+
 /** The build without a patch, as the first of the controls. */
 export const HEALTHY = 'C1';
 
@@ -43,18 +56,23 @@ export async function hunt(
   patch: Patch | null,
   dist: string,
   jobs: readonly Job[],
-  workers: number,
-  wanted = 1,
+  { workers, wanted = 1, runMsMax = RUN_MS_MAX }: HuntOptions,
 ): Promise<Outcome> {
   const bar = new ProgressBar();
   const results: JobResult[] = [];
   let killedAt: number[] = [];
   let next = 0;
   let done = 0;
+  let lost = 0;
+  const orLost = (error: unknown): JobResult => {
+    if (error instanceof Interrupted) throw error;
+    lost++;
+    return { ...NOTHING, threw: error instanceof Error ? error.message : String(error) };
+  };
   const work = async (worker: Worker): Promise<void> => {
-    while (next < (killedAt[wanted - 1] ?? jobs.length)) {
+    while (next < (killedAt[wanted - 1] ?? jobs.length) && lost < LOST_MAX) {
       const at = next++;
-      const result = await worker.run(jobs[at] as Job);
+      const result = await worker.run(jobs[at] as Job, runMsMax).catch(orLost);
       results[at] = result;
       if (isKill(result)) killedAt = [...killedAt, at].sort((a, b) => a - b).slice(0, wanted);
       bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
@@ -63,6 +81,16 @@ export async function hunt(
   await withWorkers(workers, { dist }, (all) => Promise.all(all.map(work))).finally(() => bar.clear());
   return outcomeOf(patch, jobs, results, killedAt);
 }
+
+const NOTHING: JobResult = {
+  digest: '',
+  shape: '',
+  holds: false,
+  heights: 0,
+  violation: null,
+  threw: null,
+  ms: 0,
+};
 
 const isCrash = ({ violation, threw }: JobResult): boolean =>
   threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));
@@ -88,7 +116,7 @@ function outcomeOf(
     name: patch?.name ?? 'the healthy build',
     oracle: violation && promiseOf(violation),
     expected: patch?.oracles ?? [],
-    seeds: isKilled ? firstAt + 1 : jobs.length,
+    seeds: isKilled ? firstAt + 1 : results.length,
     play: job?.play ?? '',
     seed: job?.seed ?? '',
     what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',

@@ -1,12 +1,16 @@
 // What becomes of the runs that a planted bug broke: each is made small, and told how small.
 
 import { runScenario } from '../../sim/run.ts';
+import { Interrupted } from './interrupt.ts';
 import type { Job } from './job.ts';
 import { playFromJson } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
-import { BUDGET } from './shrink-job.ts';
+import { BUDGET, type ShrinkResult } from './shrink-job.ts';
 import { counted } from './telling.ts';
 import { type Worker, withWorkers } from './workers.ts';
+
+/** Its budget is for about half a minute; a bug may loop for ever in what is tried. */
+const SHRINK_MS_MAX = 300_000;
 
 /** One failing run, and what was left of it. */
 export interface Small {
@@ -25,7 +29,7 @@ export interface Small {
   readonly ms: number;
 }
 
-/** A run that could not be made small: what it breaks, it breaks no more when its faults are written down. */
+/** A run that could not be made small, and why. */
 export interface NotSmall {
   readonly mutant: string;
   readonly play: string;
@@ -58,11 +62,10 @@ export async function shrinkKills(
 
 async function shrinkOne(mutant: string, kill: Job, worker: Worker): Promise<Small | NotSmall> {
   const { play, seed, heights } = kill;
-  const result = await worker.shrink({
-    shrink: { name: play },
-    seed,
-    budget: BUDGET,
-    ...(heights !== undefined && { heights }),
+  const job = { shrink: { name: play }, seed, budget: BUDGET, ...(heights !== undefined && { heights }) };
+  const result = await worker.shrink(job, SHRINK_MS_MAX).catch((error: unknown): ShrinkResult => {
+    if (error instanceof Interrupted) throw error;
+    return { not: error instanceof Error ? error.message : String(error) };
   });
   if ('not' in result) return { mutant, play, seed, not: result.not };
   const { shrunk, ms } = result;

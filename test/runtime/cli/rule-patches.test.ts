@@ -64,7 +64,7 @@ describe.skipIf(!isBuilt)('without one rule of the algorithm an oracle speaks', 
     { timeout: LIMIT_MS },
     async (_, patch) => {
       const { oracle } = await withPatchedBuild(patch, (dist) =>
-        hunt(patch, dist, jobsOfRules(RUNS, FROM), 1),
+        hunt(patch, dist, jobsOfRules(RUNS, FROM), { workers: 1 }),
       );
       expect(oracle).not.toBeNull();
     },

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { patchOf, withPatchedBuild } from '../../../runtime/cli/patched-build.ts';
+import { jobsFor } from '../../../runtime/cli/same-twice.ts';
+import { hunt } from '../../../runtime/cli/zoo-hunt.ts';
+import { isBuilt } from './nodecli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rehearsal-hunt-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Instead of performing a run. */
+const planted = (what: string) => {
+  const file = join(folder, 'own.json');
+  const patch = {
+    file: 'runtime/cli/job.js',
+    find: 'const startedMs = performance.now();',
+    replace: what,
+  };
+  writeFileSync(file, JSON.stringify({ name: 'own', ...patch, why: 'a test', oracles: [] }));
+  return patchOf(file);
+};
+
+describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeout: 60_000 }, () => {
+  it.each([
+    ['dies', 'process.abort();', /^a worker failed: it ended with SIGABRT/],
+    ['does not end', 'while (true) {}', /^a worker failed: no answer within 2 s$/],
+  ])('that %s is no finding, and not waited for', async (_, what, says) => {
+    const patch = planted(what);
+    const outcome = await withPatchedBuild(patch, (dist) =>
+      hunt(patch, dist, jobsFor(50, 1n), { workers: 2, runMsMax: 2_000 }),
+    );
+    expect(outcome.what).toMatch(says);
+    expect(outcome).toMatchObject({ oracle: null, kills: [], isGood: false });
+    // Each of two workers may be at one more when enough were lost.
+    expect(outcome.crashes).toBeGreaterThanOrEqual(4);
+    expect(outcome.crashes).toBeLessThanOrEqual(5);
+    expect(outcome.seeds).toBe(outcome.crashes);
+  });
+});
