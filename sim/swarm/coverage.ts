@@ -106,3 +106,6 @@ export const PAPER_RULES: readonly string[] = [
   'L65 begins a round on timeout',
   'L65 comes for a round that it left',
 ];
+
+/** One run in five hundred shows these; every other rule is at work in one of a hundred at least. */
+export const RARE_RULES: readonly string[] = ['L22 prevotes one of two proposals'];

@@ -6,7 +6,7 @@ import type { RunSummary } from '../../../runtime/cli/explore-job.ts';
 import { plays } from '../../../scenarios/index.ts';
 import { SET_CHANGES } from '../../../sim/oracles/chain.ts';
 import { runScenario } from '../../../sim/run.ts';
-import { PAPER_RULES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
+import { PAPER_RULES, RARE_RULES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
 
 const run = (change: Partial<RunSummary> = {}): RunSummary => ({
   seed: '1',
@@ -73,8 +73,11 @@ describe('what a campaign must show', () => {
     const faults = SWARM_FAULTS.slice(1);
     expect(held(campaignOf(600, { faults }))[7]).toBeNull();
     expect(held(campaignOf(2_000, { faults }))[7]).toBe(false);
-    expect(held(campaignOf(2_000, { labels: [SET_CHANGES] }))[8]).toBeNull();
-    expect(held(campaignOf(10_000, { labels: [SET_CHANGES] }))[8]).toBe(false);
+    expect(held(campaignOf(600, { labels: [SET_CHANGES] }))[8]).toBeNull();
+    expect(held(campaignOf(2_000, { labels: [SET_CHANGES] }))[8]).toBe(false);
+    const usual = PAPER_RULES.filter((rule) => !RARE_RULES.includes(rule));
+    expect(held(campaignOf(2_000, { labels: usual }))[8]).toBeNull();
+    expect(held(campaignOf(10_000, { labels: usual }))[8]).toBe(false);
     expect(held(campaignOf(10))[3]).toBeNull();
   });
 });
