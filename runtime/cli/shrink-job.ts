@@ -17,8 +17,8 @@ export interface ShrinkJob {
   readonly budget: number;
 }
 
-/** For the search: about twenty seconds of one core; the last checks come on top. */
-export const BUDGET = 400_000;
+/** For the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
+export const BUDGET = 250_000;
 
 /** A play that another process can find: by name, or as the text of its JSON. */
 export type PlaySource = { readonly name: string } | { readonly json: string };
