@@ -11,6 +11,7 @@ import { type Worker, withWorkers } from './workers.ts';
 
 /** Its budget is for about half a minute; a bug may loop for ever in what is tried. */
 const SHRINK_MS_MAX = 300_000;
+const SOON_MS = 30_000;
 
 /** One failing run, and what was left of it. */
 export interface Small {
@@ -114,7 +115,7 @@ export function linesOfSmall(results: readonly (Small | NotSmall)[]): string[] {
   lines.push(
     `made small: directives ${listed(small.map(({ directives }) => directives))}, ` +
       `heights ${listed(small.map(({ height }) => height))}, ` +
-      `other seeds that fail ${failsOf(small)}, at most ${seconds(slowestOf(small))} s`,
+      `other seeds that fail ${failsOf(small)}, seconds ${listed(small.map(({ ms }) => Math.ceil(ms / 1000)))}`,
   );
   const idle = small.filter(({ isMinimal }) => !isMinimal).map(({ seed }) => seed);
   if (idle.length > 0) lines.push(`not 1-minimal: seeds ${listed(idle)}`);
@@ -133,7 +134,9 @@ export function summaryOfSmall(results: readonly (Small | NotSmall)[]): string {
     `half of them to ${counted(medianOf(small.map(({ directives }) => directives)), 'directive')} ` +
     `and ${counted(medianOf(small.map(({ height }) => height)), 'height')} at most, ` +
     `${count(({ isMinimal }) => isMinimal)} of them 1-minimal; ` +
-    `${failsOf(small)} runs under other seeds fail; the slowest took ${seconds(slowestOf(small))} s; ` +
+    `${failsOf(small)} runs under other seeds fail; ` +
+    `half of them took ${seconds(medianOf(small.map(({ ms }) => ms)))} s at most, ` +
+    `${count(({ ms }) => ms <= SOON_MS)} half a minute, the slowest ${seconds(slowestOf(small))} s; ` +
     `the healthy build holds in ${count(({ holdsWithout }) => holdsWithout)}`
   );
 }
