@@ -35,6 +35,8 @@ const HOP_NS = MS;
 /** Of the wire and of events (spec 5.1). */
 const STEP = { newRound: 2, propose: 3, prevote: 4, precommit: 6 } as const;
 
+const isGood = ({ disk }: Machine): boolean => disk.settings.flush.maxNs <= GOOD_FLUSH_NS;
+
 export const progressRules =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
@@ -170,7 +172,7 @@ class Watch {
 
   /** How late it is in ms, when it could have acted at the last of these; null: it is not, or it was held back. */
   private lateMs(at: Machine, ...since: readonly (number | null)[]): number | null {
-    if (at.disk.settings.flush.maxNs > GOOD_FLUSH_NS) return null;
+    if (!isGood(at)) return null;
     let last = at.heldUntilNs;
     for (const each of since) {
       if (each === null) return null;
@@ -184,8 +186,8 @@ class Watch {
     const seen = this.of(at);
     if (!seen) return;
     if (this.isAwake(at)) this.judgeStep(at, seen, round, step);
-    seen.enters(round);
     const now = this.about.now();
+    seen.enters(round, now - (isGood(at) ? PROMPT_NS : TIME_ENOUGH_NS));
     if (step >= STEP.newRound) seen.begunNs ??= now;
     if (step === STEP.propose) seen.proposeNs ??= now;
     if (step === STEP.prevote) seen.comesToPrevote(now);

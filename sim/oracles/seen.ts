@@ -74,8 +74,10 @@ export class Seen {
     this.set = set;
   }
 
-  enters(round: number): void {
+  /** What made a block valid after `sinceNs` came too late in the round that it leaves: the application had no time to judge it. */
+  enters(round: number, sinceNs: number): void {
     if (round <= this.round) return;
+    if (this.valid && this.valid.round === this.round && this.valid.sinceNs > sinceNs) this.valid = null;
     this.round = round;
     this.proposeNs = null;
     this.proposal = null;

@@ -180,10 +180,26 @@ describe('a proposal', () => {
   it('is not, when the proposer said another thing before, were it a round ahead', () => {
     const seen = new Seen(1n, set);
     seen.proposed(proposed(2, 1).proposal, 6);
-    seen.enters(1);
+    seen.enters(1, 6);
     const { proposal, part } = proposed(1, 1);
     seen.proposed(proposal, 7);
     seen.part(part, 8);
     expect(seen.wholeNs).toBeNull();
+  });
+
+  it.each([
+    ['in good time, is its valid value', 9, { round: 0, sinceNs: 9 }],
+    ['as the round ends, is none: nobody had time to judge it', 8, null],
+  ])('whose polka comes %s', (_, enoughNs, valid) => {
+    const seen = new Seen(1n, set);
+    const { proposal, part } = proposed(1, 0);
+    seen.comesToPrevote(5);
+    seen.proposed(proposal, 6);
+    seen.part(part, 7);
+    for (const validatorIndex of [0, 1, 2])
+      seen.prevoted({ round: 0, blockId: proposal.blockId, validatorIndex } as Vote, 7 + validatorIndex);
+    expect(seen.valid).toEqual({ round: 0, sinceNs: 9 });
+    seen.enters(1, enoughNs);
+    expect(seen.valid).toEqual(valid);
   });
 });
