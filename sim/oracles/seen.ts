@@ -30,6 +30,12 @@ class Crowd {
   }
 }
 
+/** A block that a polka of this round made valid, and since when. */
+interface Valid {
+  readonly round: number;
+  readonly sinceNs: number;
+}
+
 /** The prevotes of one round. */
 interface Prevotes {
   readonly voters: Set<number>;
@@ -53,7 +59,9 @@ export class Seen {
   /** L44: when two thirds of prevotes for nil of this round stood before it. */
   nilNs: number | null = null;
   /** The latest block that it holds whole, with its polka, of the round that it was in (L36). */
-  valid: { readonly round: number; readonly sinceNs: number } | null = null;
+  valid: Valid | null = null;
+  /** The one before it, of an earlier round. */
+  private validBefore: Valid | null = null;
   /** Rounds ahead, and who speaks in them. */
   private readonly ahead = new Map<number, Crowd>();
   /** Which rounds beyond the next each peer has spoken of, oldest first. */
@@ -77,7 +85,9 @@ export class Seen {
   /** What made a block valid after `sinceNs` came too late in the round that it leaves: the application had no time to judge it. */
   enters(round: number, sinceNs: number): void {
     if (round <= this.round) return;
-    if (this.valid && this.valid.round === this.round && this.valid.sinceNs > sinceNs) this.valid = null;
+    if (this.valid && this.valid.round === this.round && this.valid.sinceNs > sinceNs)
+      this.valid = this.validBefore;
+    this.validBefore = this.valid;
     this.round = round;
     this.proposeNs = null;
     this.proposal = null;

@@ -202,4 +202,22 @@ describe('a proposal', () => {
     seen.enters(1, enoughNs);
     expect(seen.valid).toEqual(valid);
   });
+
+  it('whose polka comes as the round ends leaves the valid value of the round before', () => {
+    const seen = new Seen(1n, set);
+    const polka = (round: number, fromNs: number) => {
+      const { proposal, part } = proposed(1 + round, round);
+      seen.comesToPrevote(fromNs);
+      seen.proposed(proposal, fromNs);
+      seen.part(part, fromNs);
+      for (const validatorIndex of [0, 1, 2])
+        seen.prevoted({ round, blockId: proposal.blockId, validatorIndex } as Vote, fromNs);
+    };
+    polka(0, 5);
+    seen.enters(1, 8);
+    polka(1, 10);
+    expect(seen.valid).toEqual({ round: 1, sinceNs: 10 });
+    seen.enters(2, 9);
+    expect(seen.valid).toEqual({ round: 0, sinceNs: 5 });
+  });
 });
