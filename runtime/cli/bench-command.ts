@@ -221,7 +221,7 @@ class Bench {
   private memory() {
     const job = this.flags.quick ? MEMORY_QUICK : MEMORY;
     this.tell(`${job.deliveries} deliveries among ${job.validators} validators`);
-    return measureMemory(job);
+    return measureMemory({ ...job, memo: this.flags.memo });
   }
 
   private digestWithoutMemo(): 'equal' | 'different' {

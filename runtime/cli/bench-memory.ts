@@ -6,7 +6,7 @@ import { bytesName, counted, grouped } from './telling.ts';
 import { type Worker, type WorkerOptions, withWorkers } from './workers.ts';
 
 export interface MemoryJob {
-  readonly memory: { readonly validators: number; readonly deliveries: number };
+  readonly memory: { readonly validators: number; readonly deliveries: number; readonly memo: boolean };
 }
 
 export interface MemoryResult {
@@ -18,9 +18,9 @@ export interface MemoryResult {
   readonly seconds: number;
 }
 
-export function performMemory({ memory: { validators, deliveries } }: MemoryJob): MemoryResult {
+export function performMemory({ memory: { validators, deliveries, memo } }: MemoryJob): MemoryResult {
   const startedMs = performance.now();
-  const run = new BenchRun({ validators, crypto: 'sim', memo: true, txs: 1, seed: '1' });
+  const run = new BenchRun({ validators, crypto: 'sim', memo, txs: 1, seed: '1' });
   let heights = 0;
   while (run.world.deliveriesSoFar < deliveries) run.runTo(++heights);
   return {

@@ -5,7 +5,7 @@ import { isBuilt, root } from './nodecli.ts';
 
 it.skipIf(!isBuilt)('a network in a process of its own says what it took', { timeout: 60_000 }, async () => {
   const options = { dist: join(root, 'dist') };
-  const found = await measureMemory({ validators: 5, deliveries: 2_000 }, options);
+  const found = await measureMemory({ validators: 5, deliveries: 2_000, memo: true }, options);
   expect(found).toMatchObject({ validators: 5 });
   expect(found.deliveries).toBeGreaterThanOrEqual(2_000);
   expect(found.heights).toBeGreaterThan(5);
