@@ -16,7 +16,7 @@ import {
   type Traffic,
   traffic,
 } from './bench-world.ts';
-import { bytesName, grouped } from './telling.ts';
+import { bytesName, grouped, medianOf } from './telling.ts';
 import { EXIT, type Exit, needsBuild } from './usage.ts';
 
 export interface BenchFlags {
@@ -156,7 +156,7 @@ class Bench {
     }
     found.sort((a, b) => a - b);
     return {
-      heightsPerSecond: rounded(found[found.length >> 1] ?? 0),
+      heightsPerSecond: rounded(medianOf(found)),
       least: rounded(found[0] ?? 0),
       most: rounded(found.at(-1) ?? 0),
       repetitions: found.length,

@@ -52,12 +52,16 @@ export function performJob(job: Job): JobResult {
       ms: performance.now() - startedMs,
     };
   } catch (error) {
-    const threw = error instanceof Error ? error.message : String(error);
-    const ms = performance.now() - startedMs;
-    return { digest: '', shape: '', holds: false, heights: 0, violation: null, threw, ms };
+    return lost(error, performance.now() - startedMs);
   } finally {
     trace?.close();
   }
+}
+
+/** Nothing came of it. */
+export function lost(error: unknown, ms: number): JobResult {
+  const threw = error instanceof Error ? error.message : String(error);
+  return { digest: '', shape: '', holds: false, heights: 0, violation: null, threw, ms };
 }
 
 function openTrace(path: string): TraceWriter {

@@ -9,7 +9,7 @@ import type { Scenario } from '../../sim/scenario/play.ts';
 import { type Patch, patchOf, withPatchedBuild } from './patched-build.ts';
 import { loadPlay, playFromJson, usualSeedOf } from './play-file.ts';
 import { explanationLines, toJson as reportJson, row } from './screen.ts';
-import { BUDGET, performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
+import { performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
 import { testOf } from './shrink-test-file.ts';
 import { grouped } from './telling.ts';
 import { buildCommit, CliError, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
@@ -36,7 +36,7 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
   const json = toJson(whole);
   if (isRefusal(json)) throw new CliError(`${nameOrFile} cannot be shrunk: ${json.because}`);
-  const job: ShrinkJob = { shrink: { json }, seed, budget: BUDGET };
+  const job: ShrinkJob = { shrink: { json }, seed };
   const result = patch ? await shrinkInPatched(patch, job) : performShrink(job);
   if ('not' in result)
     throw new CliError(`there is nothing to shrink in ${nameOrFile}, seed ${seed}: ${result.not}`);

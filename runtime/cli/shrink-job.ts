@@ -13,12 +13,10 @@ export interface ShrinkJob {
   readonly seed: string;
   /** At least so many, as in the run that failed. */
   readonly heights?: number;
-  /** Work to spend, in deliveries. */
-  readonly budget: number;
 }
 
-/** For the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
-export const BUDGET = 250_000;
+/** In deliveries, for the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
+const BUDGET = 250_000;
 
 /** A play that another process can find: by name, or as the text of its JSON. */
 export type PlaySource = { readonly name: string } | { readonly json: string };
@@ -32,13 +30,13 @@ export type ShrinkResult =
 export const playOfSource = (source: PlaySource): Play =>
   'name' in source ? playNamed(source.name) : playFromJson('the scenario', source.json);
 
-export function performShrink({ shrink: source, seed, heights, budget }: ShrinkJob): ShrinkResult {
+export function performShrink({ shrink: source, seed, heights }: ShrinkJob): ShrinkResult {
   const startedMs = performance.now();
   const play = scenarioUnder(playOfSource(source), seed, heights);
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
-  const shrunk = shrink(play, seed, promiseOf(first), budget);
+  const shrunk = shrink(play, seed, promiseOf(first), BUDGET);
   if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
   const ms = performance.now() - startedMs;
   // Here, where the bug is.

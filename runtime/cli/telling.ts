@@ -157,6 +157,10 @@ export function bytesName(bytes: number): string {
   return `${bytes} bytes`;
 }
 
+/** Of an even number, the greater of the middle two; 0 of none. */
+export const medianOf = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
 /** 1234567 as `1,234,567`. */
 export const grouped = (value: number | bigint): string =>
   String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');

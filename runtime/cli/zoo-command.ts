@@ -6,10 +6,18 @@ import { Interrupted, interruptible, isUninterrupted } from './interrupt.ts';
 import { type Patch, patchesOf, patchOf, withPatchedBuild } from './patched-build.ts';
 import { jobsOfRules, rulePatches } from './rule-patches.ts';
 import { jobsFor } from './same-twice.ts';
+import { medianOf } from './telling.ts';
 import { proveTriggers } from './triggers.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, packageFolder, seedOf } from './usage.ts';
 import { HEALTHY, hunt, type Outcome } from './zoo-hunt.ts';
-import { linesOfSmall, type NotSmall, type Small, shrinkKills, summaryOfSmall } from './zoo-shrink.ts';
+import {
+  isGoodSmall,
+  linesOfSmall,
+  type NotSmall,
+  type Small,
+  shrinkKills,
+  summaryOfSmall,
+} from './zoo-shrink.ts';
 
 export interface ZooFlags {
   readonly seeds: string;
@@ -62,7 +70,7 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
     if (made.length > 0) print(summaryOfSmall(made));
   }
   if (!isWhole) throw new Interrupted(`${outcomes.length} of ${chosen.length} builds were hunted through`);
-  return outcomes.every(({ isGood }) => isGood) ? EXIT.holds : EXIT.violated;
+  return outcomes.every(({ isGood }) => isGood) && made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
 }
 
 function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly (Patch | null)[] {
@@ -93,11 +101,10 @@ function tellLeague(outcomes: readonly Outcome[]): void {
   if (mutants.length < 2) return;
   const killed = mutants.filter(({ oracle }) => oracle !== null);
   const soon = killed.filter(({ seeds }) => seeds <= SOON);
-  const order = killed.map(({ seeds }) => seeds).sort((a, b) => a - b);
   print('');
   print(
     `${killed.length} of ${mutants.length} mutants killed by an oracle, ${soon.length} of them within ${SOON} runs; ` +
-      `half of them within ${order[order.length >> 1] ?? 0}`,
+      `half of them within ${medianOf(killed.map(({ seeds }) => seeds))}`,
   );
   const silent = mutants.filter(({ oracle }) => oracle === null).map(({ mutant }) => mutant);
   if (silent.length > 0) print(`not killed: ${silent.join(' ')}`);

@@ -2,7 +2,7 @@
 
 import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
 import { Interrupted } from './interrupt.ts';
-import type { Job, JobResult } from './job.ts';
+import { type Job, type JobResult, lost } from './job.ts';
 import type { Patch } from './patched-build.ts';
 import { ProgressBar } from './screen.ts';
 import { type Worker, withWorkers } from './workers.ts';
@@ -63,14 +63,14 @@ export async function hunt(
   let killedAt: number[] = [];
   let next = 0;
   let done = 0;
-  let lost = 0;
+  let lostRuns = 0;
   const orLost = (error: unknown): JobResult => {
     if (error instanceof Interrupted) throw error;
-    lost++;
-    return { ...NOTHING, threw: error instanceof Error ? error.message : String(error) };
+    lostRuns++;
+    return lost(error, runMsMax);
   };
   const work = async (worker: Worker): Promise<void> => {
-    while (next < (killedAt[wanted - 1] ?? jobs.length) && lost < LOST_MAX) {
+    while (next < (killedAt[wanted - 1] ?? jobs.length) && lostRuns < LOST_MAX) {
       const at = next++;
       const result = await worker.run(jobs[at] as Job, runMsMax).catch(orLost);
       results[at] = result;
@@ -81,16 +81,6 @@ export async function hunt(
   await withWorkers(workers, { dist }, (all) => Promise.all(all.map(work))).finally(() => bar.clear());
   return outcomeOf(patch, jobs, results, killedAt);
 }
-
-const NOTHING: JobResult = {
-  digest: '',
-  shape: '',
-  holds: false,
-  heights: 0,
-  violation: null,
-  threw: null,
-  ms: 0,
-};
 
 const isCrash = ({ violation, threw }: JobResult): boolean =>
   threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));

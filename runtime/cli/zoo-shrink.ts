@@ -5,8 +5,8 @@ import { Interrupted } from './interrupt.ts';
 import type { Job } from './job.ts';
 import { playFromJson } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
-import { BUDGET, type ShrinkResult } from './shrink-job.ts';
-import { counted } from './telling.ts';
+import type { ShrinkResult } from './shrink-job.ts';
+import { counted, medianOf } from './telling.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 /** Its budget is for about half a minute; a bug may loop for ever in what is tried. */
@@ -63,7 +63,7 @@ export async function shrinkKills(
 
 async function shrinkOne(mutant: string, kill: Job, worker: Worker): Promise<Small | NotSmall> {
   const { play, seed, heights } = kill;
-  const job = { shrink: { name: play }, seed, budget: BUDGET, ...(heights !== undefined && { heights }) };
+  const job = { shrink: { name: play }, seed, ...(heights !== undefined && { heights }) };
   const result = await worker.shrink(job, SHRINK_MS_MAX).catch((error: unknown): ShrinkResult => {
     if (error instanceof Interrupted) throw error;
     return { not: error instanceof Error ? error.message : String(error) };
@@ -93,9 +93,6 @@ const isSmall = (each: Small | NotSmall): each is Small => 'directives' in each;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
-const medianOf = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
-
 const slowestOf = (small: readonly Small[]): number => small.reduce((max, { ms }) => Math.max(max, ms), 0);
 
 const failsOf = (small: readonly Small[]): string => {
@@ -124,6 +121,10 @@ export function linesOfSmall(results: readonly (Small | NotSmall)[]): string[] {
     lines.push(`the healthy build does not hold in what is left: seeds ${listed(broken)}`);
   return lines;
 }
+
+/** Nothing is idle in what is left of it, and it shows this bug and no other. */
+export const isGoodSmall = (each: Small | NotSmall): boolean =>
+  isSmall(each) && each.isMinimal && each.holdsWithout;
 
 /** All of them. */
 export function summaryOfSmall(results: readonly (Small | NotSmall)[]): string {
