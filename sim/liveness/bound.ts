@@ -23,7 +23,7 @@ export interface Standing {
   readonly settleNs: number;
   /** Heights between the first and the last of the core. */
   readonly lag: number;
-  /** The height begins now, and there was no trouble since the one before: its round 0 is as good as any. */
+  /** Nobody has begun the height, and there was no trouble since the one before: its round 0 is as good as any. */
   readonly isFresh: boolean;
   /** Liars outside the core go on lying: they may bring about locks that only some know of. */
   readonly hasLiars: boolean;

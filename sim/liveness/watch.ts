@@ -189,7 +189,8 @@ export class Liveness {
     const low = heights.reduce((min, height) => (height < min ? height : min), top);
     const set = this.ghost.set(top + 1n);
     if (!set) return null;
-    const rounds = core.filter(({ height }) => height === top).map(({ round, step }) => roundIn(round, step));
+    const first = core.filter(({ height }) => height === top);
+    const rounds = first.map(({ round, step }) => (isBegun(step) ? round : 0));
     const isBehind = rounds.length < core.length;
     const isTruthful = core.length === this.world.machines.length || this.liarsAreQuiet(core);
     return {
@@ -202,7 +203,7 @@ export class Liveness {
       settleNs: this.settleNs(core, now),
       lag: Number(top - low),
       hasLiars: !isTruthful,
-      isFresh: this.keptAt === now,
+      isFresh: this.keptAt === now && !first.some(({ step }) => isBegun(step)),
       proposers: new Set(this.acceptable(core, top + 1n, set).map(nameOf)),
       core: new Map(core.map((machine) => [nameOf(machine), set.powerOf(nameOf(machine))])),
       powerTotal: set.total,
@@ -312,11 +313,10 @@ function areFarApart(core: readonly Machine[]): boolean {
 
 const nameOf = (machine: Machine): string => hexOf(addressFor(machine));
 
-/** Before its first step of a height a node stands in round 0. */
 const STEP_NEW_HEIGHT = 1;
 const STEP_COMMIT = 8;
-const roundIn = (round: number, step: number): number =>
-  step === STEP_NEW_HEIGHT || step === STEP_COMMIT ? 0 : round;
+/** Whether a node is in a round of its height; before, it will begin with round 0. */
+const isBegun = (step: number): boolean => step !== STEP_NEW_HEIGHT && step !== STEP_COMMIT;
 
 function powerOf(group: readonly Machine[], set: GhostSet): bigint {
   let sum = 0n;

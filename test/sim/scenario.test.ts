@@ -15,7 +15,9 @@ import {
   block,
   clock,
   clog,
+  core,
   crash,
+  disk,
   drop,
   everyone,
   finally_,
@@ -268,6 +270,21 @@ it('while clocks are more than 30 s apart, nobody promises a bound', () => {
   expect(violations).toEqual([]);
   expect(rounds.max).toBeGreaterThan(0); // v1 took blocks for ones of the future
   expect(liveness).not.toBeNull(); // before and after, a bound was promised and kept
+});
+
+it('a round that one began before the others were there is not the one that must decide', () => {
+  const play = scenario('two of four stay, and one of them lags', {
+    cast: { powers: [14, 5, 24, 13] },
+    act: [
+      at('0s', disk('v2', 'slow')),
+      at('6210ms', disk('v0', 'full')),
+      when(anyone.decides(height(6)), crash('v1'), crash('v3'), core('v0', 'v2')),
+    ],
+    ends: these('v0', 'v2').decides(height(8), { within: '60s' }),
+  });
+  const { violations, rounds } = runScenario(play, { seed: 77491362863655n });
+  expect(violations).toEqual([]);
+  expect(rounds.max).toBeGreaterThan(0);
 });
 
 it('while a line is clogged, the bound waits for its end', () => {
