@@ -12,11 +12,12 @@ import { explanationLines, toJson as reportJson, row } from './screen.ts';
 import { performShrink, type ShrinkJob, type ShrinkResult, type ShrunkText } from './shrink-job.ts';
 import { testOf } from './shrink-test-file.ts';
 import { grouped } from './telling.ts';
-import { buildCommit, CliError, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface ShrinkFlags {
   readonly seed?: string;
+  readonly heights?: string;
   readonly mutant?: string;
   readonly out?: string;
   readonly test?: string;
@@ -31,7 +32,8 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const patch = flags.mutant === undefined ? null : patchOf(flags.mutant);
-  const whole = scenarioUnder(play, seed);
+  const heights = flags.heights === undefined ? undefined : countOf(flags.heights, '--heights');
+  const whole = scenarioUnder(play, seed, heights);
   const refusal = scenarioRefusal(whole);
   if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
   const json = toJson(whole);

@@ -58,6 +58,7 @@ function addTraces(sim: Command): void {
     .description('makes a failing run small and saves it as a scenario that fails by itself')
     .argument('<scenario>', 'a name of `sim list`, or a file')
     .option('--seed <seed>', 'the seed under which it fails (default: that of a saved scenario, else 1)')
+    .option('--heights <n>', 'at least so many heights, as in the run that failed')
     .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
     .option('--out <file>', 'where to save it (default: NAME-shrunk.json)')
     .option('--test <file>', 'also write a vitest file that asserts that it holds')
