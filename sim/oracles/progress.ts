@@ -14,7 +14,8 @@ import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
-import { consensusMessage, type GhostChain } from './ghost.ts';
+import { FirstWords } from './first-words.ts';
+import { consensusMessage, type GhostChain, type GhostSet } from './ghost.ts';
 import { Seen } from './seen.ts';
 import { addressFor } from './votes.ts';
 
@@ -47,7 +48,11 @@ export const progressRules =
       started: (at) => watch.starts(at),
       heard(at, from, payloads) {
         // What comes in a pause waits, and so does what came just before it.
-        if (!watch.isAwake(at)) return watch.forget(at);
+        if (!watch.isAwake(at)) {
+          watch.forget(at);
+          for (const { channel, bytes } of payloads) watch.overhears(at, from, channel, bytes);
+          return;
+        }
         // Of an envelope the node reads nothing behind what does not decode.
         payloads.every(({ channel, bytes }) => watch.hears(at, from, channel, bytes));
       },
@@ -74,6 +79,7 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly nodes = new Map<Machine, Seen>();
+  private readonly words = new Map<Machine, FirstWords>();
   /** Whom each has greeted, and when. */
   private readonly greeted = new Map<Machine, Map<PeerId, number>>();
 
@@ -111,9 +117,18 @@ class Watch {
     if (known?.height === height) return known;
     const set = this.ghost.set(height);
     if (!set) return null;
-    const seen = new Seen(height, set);
+    const seen = new Seen(this.wordsTo(at), set);
     this.nodes.set(at, seen);
     return seen;
+  }
+
+  private wordsTo(at: Machine): FirstWords {
+    const height = at.height + 1n;
+    const known = this.words.get(at);
+    if (known?.height === height) return known;
+    const words = new FirstWords(height);
+    this.words.set(at, words);
+    return words;
   }
 
   // --- what it hears ---------------------------------------------------------------------------------------
@@ -131,6 +146,23 @@ class Watch {
     return true;
   }
 
+  /** It may take this up when its pause ends. */
+  overhears(at: Machine, from: PeerId, channel: number, bytes: Uint8Array): void {
+    const height = at.height + 1n;
+    const set = this.ghost.set(height);
+    const message = set && SPOKEN.includes(channel) ? consensusMessage(bytes) : null;
+    if (!set || !message) return;
+    if (message.type === 'proposal') {
+      const { proposal } = message;
+      if (proposal.height === height && this.isProposed(set, proposal)) this.wordsTo(at).proposed(proposal);
+    } else if (message.type === 'vote') {
+      const { vote } = message;
+      if (vote.height !== height || !this.isTrue(set, vote)) return;
+      if (vote.type === PREVOTE) this.wordsTo(at).prevoted(vote);
+      if (vote.round > at.round + 1) this.wordsTo(at).opens(from);
+    }
+  }
+
   private takes(seen: Seen, from: PeerId, message: ConsensusMessage): void {
     const now = this.about.now();
     if (message.type === 'vote') {
@@ -138,26 +170,26 @@ class Watch {
       if (vote.height !== seen.height) return;
       const isAhead = vote.round > seen.round && seen.isNewAhead(vote);
       const isPrevote = vote.type === PREVOTE && seen.isNewPrevote(vote);
-      if (!(isAhead || isPrevote) || !this.isTrue(seen, vote)) return;
+      if (!(isAhead || isPrevote) || !this.isTrue(seen.set, vote)) return;
       if (isAhead) seen.speaksAhead(vote, from, now);
       if (isPrevote) seen.prevoted(vote, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       const isHere = proposal.height === seen.height && proposal.round >= seen.round;
-      if (isHere && this.isProposed(seen, proposal)) seen.proposed(proposal, now);
+      if (isHere && this.isProposed(seen.set, proposal)) seen.proposed(proposal, now);
     } else if (message.type === 'block-part') {
       if (message.height === seen.height && message.round === seen.round) seen.part(message.part, now);
     }
   }
 
-  private isTrue({ set }: Seen, vote: Vote): boolean {
+  private isTrue(set: GhostSet, vote: Vote): boolean {
     const { chainId, verify } = this.about;
     const member = set.members[vote.validatorIndex];
     if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
     return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
   }
 
-  private isProposed({ set }: Seen, proposal: Proposal): boolean {
+  private isProposed(set: GhostSet, proposal: Proposal): boolean {
     const { chainId, verify } = this.about;
     const address = set.atRound(proposal.round);
     const member = set.members.find((each) => each.address === address);

@@ -5,14 +5,12 @@ import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
 import type { Part, Proposal, Vote } from '../../protocol/types.ts';
+import type { FirstWords } from './first-words.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';
 
 /** A peer may make a node keep so many rounds beyond the next one (spec 5.2). */
 const ROUNDS_AHEAD_PER_PEER = 2;
 const NIL = '';
-
-const isSame = (a: Proposal, b: Proposal): boolean =>
-  equalBytes(a.blockId.hash, b.blockId.hash) && a.polRound === b.polRound;
 
 /** Who spoke, by index, and how strong they are together. */
 class Crowd {
@@ -66,10 +64,7 @@ export class Seen {
   private readonly ahead = new Map<number, Crowd>();
   /** Which rounds beyond the next each peer has spoken of, oldest first. */
   private readonly opened = new Map<PeerId, number[]>();
-  /** By round, those ahead too: a node may keep it, so that another one of that round is the second. */
-  private readonly first = new Map<number, Proposal>();
-  /** Rounds whose proposer said two things. */
-  private readonly twofold = new Set<number>();
+  private readonly words: FirstWords;
   /** Indexes of parts that came, by the root that they lead to. */
   private readonly parts = new Map<string, Set<number>>();
   /** Of those of the proposal the ones that came when it was there: others may be let fall. */
@@ -77,9 +72,11 @@ export class Seen {
   /** By round. */
   private readonly prevotes = new Map<number, Prevotes>();
 
-  constructor(height: bigint, set: GhostSet) {
-    this.height = height;
+  /** `words`: what it was told of this height so far, in other lives, too. */
+  constructor(words: FirstWords, set: GhostSet) {
+    this.height = words.height;
     this.set = set;
+    this.words = words;
   }
 
   /** What made a block valid after `sinceNs` came too late in the round that it leaves: the application had no time to judge it. */
@@ -117,7 +114,7 @@ export class Seen {
   }
 
   speaksAhead({ round, validatorIndex }: Vote, peer: PeerId, nowNs: number): void {
-    if (round > this.round + 1) this.opens(round, peer);
+    if (round > this.round + 1 && !this.opens(round, peer)) return;
     let speakers = this.ahead.get(round);
     if (!speakers) {
       speakers = new Crowd();
@@ -128,12 +125,15 @@ export class Seen {
     if (isFurther && speakers.power * 3n > this.set.total) this.skip = { round, sinceNs: nowNs };
   }
 
-  private opens(round: number, peer: PeerId): void {
+  /** False: the node does not let this peer open one more. */
+  private opens(round: number, peer: PeerId): boolean {
     const rounds = this.opened.get(peer) ?? [];
     this.opened.set(peer, rounds);
-    if (rounds.includes(round)) return;
+    if (rounds.includes(round)) return true;
+    if (!this.words.opens(peer)) return false;
     rounds.push(round);
     if (rounds.length > ROUNDS_AHEAD_PER_PEER) this.ahead.delete(rounds.shift() as number);
+    return true;
   }
 
   // --- this round and those before -------------------------------------------------------------------------
@@ -143,7 +143,8 @@ export class Seen {
   }
 
   /** Of who says two things the first counts: the other one a node counts only when others claim it. */
-  prevoted({ round, blockId, validatorIndex }: Vote, nowNs: number): void {
+  prevoted(vote: Vote, nowNs: number): void {
+    const { round, blockId, validatorIndex } = vote;
     let prevotes = this.prevotes.get(round);
     if (!prevotes) {
       prevotes = { voters: new Set(), powers: new Map() };
@@ -152,7 +153,7 @@ export class Seen {
     if (prevotes.voters.has(validatorIndex)) return;
     prevotes.voters.add(validatorIndex);
     // Beyond the next round it may be let fall, or kept: it counts for nothing.
-    if (round > this.round + 1) return;
+    if (!this.words.prevoted(vote) || round > this.round + 1) return;
     const name = hexOf(blockId.hash);
     prevotes.powers.set(name, (prevotes.powers.get(name) ?? 0n) + this.powerOf(validatorIndex));
     this.look(nowNs);
@@ -160,12 +161,8 @@ export class Seen {
 
   /** The proposal is true, and of this round or one ahead. */
   proposed(proposal: Proposal, nowNs: number): void {
-    const { round } = proposal;
-    const first = this.first.get(round);
-    if (!first) this.first.set(round, proposal);
-    // Of an equivocating proposer it may keep the other one.
-    else if (!isSame(first, proposal)) this.twofold.add(round);
-    if (round > this.round) return; // it may let that fall
+    this.words.proposed(proposal); // one ahead, too: it may keep it, so that another one of that round is the second
+    if (proposal.round > this.round) return; // it may let that fall
     this.proposal ??= proposal;
     this.look(nowNs);
   }
@@ -191,7 +188,7 @@ export class Seen {
     const { polRound, blockId } = proposal;
     const { total } = blockId.parts;
     const name = hexOf(blockId.hash);
-    if (this.wholeNs === null && !this.twofold.has(round) && this.wanted.size >= total)
+    if (this.wholeNs === null && !this.words.isTwofold(round) && this.wanted.size >= total)
       if (polRound < 0 || this.isPolka(polRound, name)) this.wholeNs = nowNs;
     if ((this.parts.get(hexOf(blockId.parts.hash))?.size ?? 0) < total) return;
     if (this.prevoteNs === null || this.valid?.round === round) return;

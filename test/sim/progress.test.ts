@@ -16,6 +16,7 @@ import { Choices } from '../../sim/choices.ts';
 import { SLOW_DISK } from '../../sim/disk-door.ts';
 import type { Machine } from '../../sim/machine.ts';
 import type { Oracle } from '../../sim/oracle.ts';
+import { FirstWords } from '../../sim/oracles/first-words.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
 import { progressRules } from '../../sim/oracles/progress.ts';
 import { Seen } from '../../sim/oracles/seen.ts';
@@ -66,8 +67,8 @@ const members = new GhostChain(cast.genesis).set(1n)?.members ?? [];
 function hears(count: number, round: number, change: Partial<Vote> = {}): void {
   for (const from of others.slice(0, count)) {
     const address = addressFor(from);
-    const vote: Vote = {
-      type: PREVOTE,
+    const vote = {
+      type: PREVOTE as typeof PREVOTE,
       height: 1n,
       round,
       blockId: NIL_BLOCK_ID,
@@ -77,9 +78,11 @@ function hears(count: number, round: number, change: Partial<Vote> = {}): void {
       signature: EMPTY_BYTES,
       extension: EMPTY_BYTES,
       extensionSignature: EMPTY_BYTES,
+      ...change,
     };
     const key = from.key ?? unreachable('a validator');
-    const signed = { ...vote, signature: key.sign(voteSignBytes(cast.chainId, vote)).slice(), ...change };
+    const signature = change.signature ?? key.sign(voteSignBytes(cast.chainId, vote)).slice();
+    const signed = { ...vote, signature };
     const bytes = encodeConsensusMessage({ type: 'vote', vote: signed });
     oracle.heard?.(at, PEER, [{ channel: CHANNEL_VOTE, bytes }]);
   }
@@ -116,6 +119,22 @@ describe('L55: a third in a later round', () => {
     expect(said).toEqual([]);
   });
 
+  it('does not count from a peer that has spoken of too many rounds', () => {
+    for (let round = 100; round < 164; round++) hears(1, round);
+    hears(2, 2);
+    later(500);
+    steps(1, STEP.newRound);
+    expect(said).toEqual([]);
+  });
+
+  it('counts from a peer that has spoken of many', () => {
+    for (let round = 101; round < 163; round++) hears(1, round);
+    hears(2, 3);
+    later(500);
+    steps(1, STEP.newRound);
+    expect(said).toEqual([expect.stringContaining('could have begun round 3 (L55)')]);
+  });
+
   it('may be late after a pause, and on a slow disk', () => {
     hears(2, 2);
     later(500);
@@ -147,6 +166,47 @@ describe('L44: two thirds of prevotes for nil', () => {
   });
 });
 
+describe('of who says two things', () => {
+  const block = { hash: new Uint8Array(32).fill(1), parts: { total: 1, hash: new Uint8Array(32).fill(2) } };
+  const heardTwice = (between: () => void): void => {
+    hears(1, 0, { blockId: block });
+    between();
+    steps(0, STEP.newRound, STEP.propose, STEP.prevote);
+    hears(3, 0);
+    later(200);
+    steps(0, STEP.precommit);
+  };
+
+  it('the first word may count that another life heard, and wrote down', () => {
+    heardTwice(() => {
+      oracle.started?.(at);
+      oracle.published?.(at, 'peer', { type: 'peer', peer: PEER, up: true });
+      later(10);
+    });
+    expect(said).toEqual([]);
+  });
+
+  it('the first word may count that came in a pause', () => {
+    at.node = { isPaused: true } as Node;
+    heardTwice(() => {
+      at.node = { isPaused: false } as Node;
+    });
+    expect(said).toEqual([]);
+  });
+
+  it('who says the same twice counts in each life', () => {
+    hears(1, 0);
+    oracle.started?.(at);
+    oracle.published?.(at, 'peer', { type: 'peer', peer: PEER, up: true });
+    later(10);
+    steps(0, STEP.newRound, STEP.propose, STEP.prevote);
+    hears(3, 0);
+    later(200);
+    steps(0, STEP.precommit);
+    expect(said).toEqual([expect.stringContaining('two thirds prevoted (L44) since 200 ms')]);
+  });
+});
+
 describe('a proposal', () => {
   const set = new GhostChain(cast.genesis).set(1n) ?? unreachable('the first set');
   const proposed = (bytes: number, round: number) => {
@@ -166,7 +226,7 @@ describe('a proposal', () => {
   };
 
   it('that stands whole before a node is to be judged', () => {
-    const seen = new Seen(1n, set);
+    const seen = new Seen(new FirstWords(1n), set);
     const { proposal, part } = proposed(1, 0);
     seen.proposed(proposal, 7);
     expect(seen.wholeNs).toBeNull();
@@ -178,7 +238,7 @@ describe('a proposal', () => {
   });
 
   it('is not, when the proposer said another thing before, were it a round ahead', () => {
-    const seen = new Seen(1n, set);
+    const seen = new Seen(new FirstWords(1n), set);
     seen.proposed(proposed(2, 1).proposal, 6);
     seen.enters(1, 6);
     const { proposal, part } = proposed(1, 1);
@@ -191,7 +251,7 @@ describe('a proposal', () => {
     ['in good time, is its valid value', 9, { round: 0, sinceNs: 9 }],
     ['as the round ends, is none: nobody had time to judge it', 8, null],
   ])('whose polka comes %s', (_, enoughNs, valid) => {
-    const seen = new Seen(1n, set);
+    const seen = new Seen(new FirstWords(1n), set);
     const { proposal, part } = proposed(1, 0);
     seen.comesToPrevote(5);
     seen.proposed(proposal, 6);
@@ -203,8 +263,18 @@ describe('a proposal', () => {
     expect(seen.valid).toEqual(valid);
   });
 
+  it('is one of two where another life heard the other', () => {
+    const words = new FirstWords(1n);
+    const { proposal, part } = proposed(1, 0);
+    new Seen(words, set).proposed({ ...proposal, polRound: 0 }, 5);
+    const seen = new Seen(words, set);
+    seen.proposed(proposal, 6);
+    seen.part(part, 6);
+    expect(seen.wholeNs).toBeNull();
+  });
+
   it('whose polka comes as the round ends leaves the valid value of the round before', () => {
-    const seen = new Seen(1n, set);
+    const seen = new Seen(new FirstWords(1n), set);
     const polka = (round: number, fromNs: number) => {
       const { proposal, part } = proposed(1 + round, round);
       seen.comesToPrevote(fromNs);
