@@ -117,8 +117,11 @@ describe('a cluster', () => {
       expect(heights).toBeGreaterThanOrEqual(6);
     }
     expect(problems.told).toEqual([]);
-    const signState = JSON.parse(fs.readFileSync(homePaths(join(folder, 'node0')).signState, 'utf8'));
-    expect(Number(signState.height)).toBeGreaterThanOrEqual(6);
+    // A node that others outran fetched height 6 without signing it; three signed.
+    const signed = homesBelow(folder, 4).filter(
+      (home) => Number(JSON.parse(fs.readFileSync(homePaths(home).signState, 'utf8')).height) >= 6,
+    );
+    expect(signed.length).toBeGreaterThanOrEqual(3);
     const replayed = nodecli('sim', 'replay', join(traces, 'node2.trace'));
     expect(await replayed.exit).toBe(0);
     expect(replayed.lines).toContain('same effects, same state digests');
