@@ -100,8 +100,8 @@ export const nodeEvent = union(
     /** A transaction entered the pool, or was refused with this code. */
     checked: { hash: bytes, code: u32, because: text },
     evidence: { hash: bytes, validator: bytes, height: i64 },
-    /** The mode of the node: handshake, sync, consensus. */
-    mode: { mode: text },
+    /** The mode of the node (handshake, sync, consensus), and the last height that it has executed. */
+    mode: { mode: text, height: i64 },
   },
   {
     step: (w, { height, round, step }) => {

@@ -305,6 +305,9 @@ function note(machine: Machine, event: NodeEvent): void {
     machine.round = event.round;
     machine.step = event.step;
   } else if (event.type === 'committed') machine.height = event.height;
-  else if (event.type === 'mode') machine.mode = event.mode;
-  else if (event.type === 'halted') machine.halted = event.what;
+  else if (event.type === 'mode') {
+    machine.mode = event.mode;
+    // Who died between its new state and the word of it never says that it committed this height.
+    if (event.height > machine.height) machine.height = event.height;
+  } else if (event.type === 'halted') machine.halted = event.what;
 }

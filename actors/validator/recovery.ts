@@ -16,7 +16,7 @@ import { messageOf } from './words.ts';
 export function joinConsensus(v: ValidatorState): void {
   const { consensus, chain } = v;
   v.mode = 'consensus';
-  v.publish({ type: 'mode', mode: 'consensus' });
+  v.publish({ type: 'mode', mode: 'consensus', height: chain.lastBlockHeight });
   const commit: Commit | null = v.handshake?.lastCommit ?? null;
   consensus.begin(heightStart(v, commit));
   const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);

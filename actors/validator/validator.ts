@@ -89,7 +89,7 @@ function start(
     (committed ?? []).map(({ key }) => key.slice(9)),
   );
   beginHandshake(v, afterHandshake);
-  v.publish({ type: 'mode', mode: 'handshake' });
+  v.publish({ type: 'mode', mode: 'handshake', height: v.chain.lastBlockHeight });
   return { state: v, effects: v.end() };
 }
 
@@ -120,7 +120,7 @@ function afterHandshake(v: ValidatorState): void {
   v.tell('blocksync', { type: 'sync-from', height, base: v.store.base, sync });
   remindMempool(v, height);
   v.mode = 'sync';
-  v.publish({ type: 'mode', mode: 'sync' });
+  v.publish({ type: 'mode', mode: 'sync', height: v.chain.lastBlockHeight });
   if (!sync) joinConsensus(v);
 }
 

@@ -1,0 +1,32 @@
+// A world knows how far each of its machines is, whatever it was doing when it died.
+
+import { expect, it } from 'vitest';
+import type { ValidatorState } from '../../actors/validator/state.ts';
+import { runScenario } from '../../sim/run.ts';
+import { crash, height, isolate, nobody, scenario, v0, validators, when } from '../../sim/scenario/words.ts';
+import type { World } from '../../sim/world.ts';
+
+it.each([1, 2, 3, 4, 5, 6])('and dies after write %i of a height', (nth) => {
+  let world: World | null = null;
+  const play = scenario('the last word is lost', {
+    cast: validators(4),
+    act: [
+      when(
+        v0.decides(height(2)),
+        crash('v0', { how: 'clean', restart: '0s', point: { op: 'write', when: 'after', on: 'chain', nth } }),
+      ),
+      // Alone it commits nothing more, and says so of nothing.
+      when({ who: 'v0', does: 'crashes' }, isolate('v0')),
+    ],
+    ends: nobody.decidesBeyond(height(90), { for: '20s' }),
+  });
+  runScenario(play, {
+    seed: 1,
+    onWorld: (made) => {
+      world = made;
+    },
+  });
+  const machine = (world as World | null)?.machine('v0');
+  expect(machine?.crashes).toBe(1);
+  expect(machine?.height).toBe(machine?.node?.peek<ValidatorState>('validator')?.chain.lastBlockHeight);
+});
