@@ -160,8 +160,9 @@ export class Liveness {
   }
 
   private isFair(a: Machine, b: Machine): boolean {
-    const { lossPpm, corruptPpm } = this.world.network.link(a.member.id, b.member.id).settings;
-    return lossPpm <= LOSS_PPM_MAX && corruptPpm === 0;
+    const { settings } = this.world.network.link(a.member.id, b.member.id);
+    // A line that carries only so much may fall behind what is said: nobody promises a bound then, either.
+    return settings.lossPpm <= LOSS_PPM_MAX && settings.corruptPpm === 0 && settings.bytesPerSecond === 0;
   }
 
   private isLinked(a: Machine, b: Machine): boolean {
@@ -266,14 +267,17 @@ export class Liveness {
     return settle;
   }
 
-  /** Until the last clog between two of the core ends, and the last of what rules made late is there. */
+  /** Until the last clog between two of the core ends, what a narrow line holds has passed, and the last of what rules made late is there. */
   private heldBackNs(core: readonly Machine[], now: number): number {
     let end = now;
     for (const a of core) {
       for (const b of core) {
         if (a === b) continue;
-        const { cloggedUntil, lateUntil } = this.world.network.link(a.member.id, b.member.id);
-        end = Math.max(end, cloggedUntil, lateUntil);
+        const { cloggedUntil, lateUntil, lastAt, settings } = this.world.network.link(
+          a.member.id,
+          b.member.id,
+        );
+        end = Math.max(end, cloggedUntil, lateUntil, lastAt - longestNs(settings.latency));
       }
     }
     return end - now;

@@ -13,6 +13,7 @@ import {
   anyone,
   at,
   block,
+  calm,
   clock,
   clog,
   core,
@@ -24,6 +25,7 @@ import {
   heal,
   height,
   isolate,
+  links,
   msOf,
   never,
   nobody,
@@ -270,6 +272,18 @@ it('while clocks are more than 30 s apart, nobody promises a bound', () => {
   expect(violations).toEqual([]);
   expect(rounds.max).toBeGreaterThan(0); // v1 took blocks for ones of the future
   expect(liveness).not.toBeNull(); // before and after, a bound was promised and kept
+});
+
+it('what narrow lines hold when they heal has to pass first', () => {
+  const play = scenario('five hundred bytes a second, for a minute', {
+    cast: validators(4),
+    act: [at('1s', links({ bytesPerSecond: 500 })), at('60s', calm())],
+    ends: everyone.decides(height(4), { within: '1000s', afterwards: 3 }),
+  });
+  const { violations, faults, liveness } = runScenario(play, { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(faults['envelopes throttled']).toBeGreaterThan(0);
+  expect(liveness).not.toBeNull();
 });
 
 it('a round that one began before the others were there is not the one that must decide', () => {
