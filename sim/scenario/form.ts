@@ -192,6 +192,7 @@ const directive = each('directive', [
   { atMs: whole, actions },
   { afterMs: whole, actions },
   { when: condition, latestMs: maybe(whole), actions },
+  { whenever: condition, actions },
 ]);
 const claim = each('claim', [
   { never: condition, while: maybe(state) },

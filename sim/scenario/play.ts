@@ -142,7 +142,7 @@ export type Action =
   /**
    * Chaos is over. The nodes named are started and woken, have good disks, speak the truth and hear each
    * other over calm links; all others stay as they are now, for ever (down, frozen, cut off, lying). Message
-   * rules end, and what was to happen later by the clock does not happen any more.
+   * rules end, and what was to happen later by the clock, or again, does not happen any more.
    */
   | { readonly do: 'core'; readonly nodes: readonly NodeName[] }
   | RuleAction
@@ -175,7 +175,9 @@ export type Directive =
   /** So long after the directive before it. */
   | { readonly afterMs: number; readonly actions: readonly Action[] }
   /** Once this happens, after the directive before it; at the latest at this time of the world. */
-  | { readonly when: Condition; readonly latestMs?: number; readonly actions: readonly Action[] };
+  | { readonly when: Condition; readonly latestMs?: number; readonly actions: readonly Action[] }
+  /** Each time that this happens, after the directive before it, until chaos is over; once a moment. */
+  | { readonly whenever: Condition; readonly actions: readonly Action[] };
 
 export type Claim =
   /** This does not happen, or not while something is so. */

@@ -8,7 +8,7 @@ import type { Happening, Witness } from './witness.ts';
 
 const NS_PER_MS = 1_000_000;
 
-/** A condition being watched: `everyone` needs to have done it, each once. */
+/** A condition being watched: `everyone` needs to have done it, each once, and then once more. */
 class Watch {
   readonly condition: Condition;
   private readonly done = new Set<Machine>();
@@ -22,7 +22,9 @@ class Watch {
     if (who === 'anyone' || who === happening.node.name) return true;
     if (who !== 'everyone') return false;
     this.done.add(happening.node);
-    return cast.every((machine) => this.done.has(machine));
+    if (!cast.every((machine) => this.done.has(machine))) return false;
+    this.done.clear();
+    return true;
   }
 }
 
@@ -47,9 +49,11 @@ export class Script {
   private readonly fired = new Set<Directive>();
   /** The directive that waits for something to happen. */
   private waiting: { readonly watch: Watch; readonly index: number } | null = null;
+  /** The directives that go on waiting for something to happen again. */
+  private readonly standing: { readonly watch: Watch; readonly index: number; firedAt: number }[] = [];
   private readonly sometimes: { readonly watch: Watch; readonly claim: Claim }[] = [];
   private readonly nevers: { readonly condition: Condition; readonly during: StateOf | undefined }[] = [];
-  /** When the last directive fired. */
+  /** When the last directive fired, each for the first time. */
   lastFiredAt = 0;
 
   constructor(parts: ScriptParts) {
@@ -80,6 +84,8 @@ export class Script {
     const next = this.parts.play.act[index + 1];
     if (!next || 'atMs' in next) return;
     if ('when' in next) this.await(next, index + 1);
+    else if ('whenever' in next)
+      this.standing.push({ watch: new Watch(next.whenever), index: index + 1, firedAt: -1 });
     else this.parts.world.agenda.after(next.afterMs * NS_PER_MS, () => this.fire(index + 1));
   }
 
@@ -98,17 +104,20 @@ export class Script {
   private fire(index: number): void {
     const { act } = this.parts.play;
     const directive = act[index] as Directive;
-    if (this.fired.has(directive)) return; // chaos was over before its time came
+    const isFirst = !this.fired.has(directive);
+    if (!isFirst && !('whenever' in directive)) return; // chaos was over before its time came
     this.fired.add(directive);
     if (directive.actions.some((action) => action.do === 'core')) this.endChaos();
-    this.lastFiredAt = this.parts.world.agenda.now;
+    if (isFirst) this.lastFiredAt = this.parts.world.agenda.now;
     for (const action of directive.actions) this.parts.perform(action);
-    this.armAfter(index);
+    if (isFirst) this.armAfter(index);
   }
 
-  /** What the clock was still to bring does not come. */
+  /** What the clock was still to bring does not come, and what came again and again does not any more. */
   private endChaos(): void {
-    for (const directive of this.parts.play.act) if ('atMs' in directive) this.fired.add(directive);
+    const { act } = this.parts.play;
+    for (const directive of act) if ('atMs' in directive) this.fired.add(directive);
+    for (const { index } of this.standing.splice(0)) this.fired.add(act[index] as Directive);
   }
 
   private see(happening: Happening): void {
@@ -125,6 +134,15 @@ export class Script {
     for (let i = this.sometimes.length - 1; i >= 0; i--) {
       const { watch } = this.sometimes[i] as { watch: Watch };
       if (isIt(watch.condition) && watch.see(happening, honest)) this.sometimes.splice(i, 1);
+    }
+    const { now } = this.parts.world.agenda;
+    const { length } = this.standing; // what one of them begins waits for what comes after
+    for (let i = 0; i < length && i < this.standing.length; i++) {
+      const order = this.standing[i] as (typeof this.standing)[number];
+      if (order.firedAt === now || !isIt(order.watch.condition)) continue;
+      if (!order.watch.see(happening, honest)) continue;
+      order.firedAt = now;
+      this.fire(order.index);
     }
     const { waiting } = this;
     if (waiting === null || !isIt(waiting.watch.condition) || !waiting.watch.see(happening, honest)) return;
@@ -178,7 +196,9 @@ const triggerText = (directive: Directive): string =>
     ? `at ${directive.atMs} ms`
     : 'afterMs' in directive
       ? `${directive.afterMs} ms after the one before`
-      : `when ${conditionText(directive.when)}`;
+      : 'when' in directive
+        ? `when ${conditionText(directive.when)}`
+        : `whenever ${conditionText(directive.whenever)}`;
 
 /** Names that a play speaks of, to be checked against its cast. */
 export function namesIn(play: Scenario): Set<NodeName> {

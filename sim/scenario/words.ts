@@ -100,10 +100,10 @@ export class Actor<Name extends Who> {
   starts = (): Condition => this.does('starts');
 
   /** As a trigger or a claim; with `within`, how a play ends. */
-  decides(at: { readonly height: number }): Condition;
+  decides(at?: { readonly height: number }): Condition;
   decides(at: { readonly height: number }, ends: Within): Ending;
-  decides(at: { readonly height: number }, ends?: Within): Condition | Ending {
-    if (!ends) return this.does('decides', at);
+  decides(at?: { readonly height: number }, ends?: Within): Condition | Ending {
+    if (!at || !ends) return this.does('decides', at);
     return endingOf(this.name === 'everyone' ? 'everyone' : [this.name as NodeName], at.height, ends);
   }
 }
@@ -172,6 +172,11 @@ export const chain = {
 export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });
 export const after = (time: Duration, ...actions: Action[]): Directive => ({ afterMs: msOf(time), actions });
 export const when = (condition: Condition, ...actions: Action[]): Directive => ({ when: condition, actions });
+/** Each time that this happens, until chaos is over. */
+export const whenever = (condition: Condition, ...actions: Action[]): Directive => ({
+  whenever: condition,
+  actions,
+});
 /** When this happens, and at this time if it has not happened by then. */
 export const whenOrAt = (condition: Condition, latest: Duration, ...actions: Action[]): Directive => ({
   when: condition,

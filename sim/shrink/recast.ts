@@ -147,6 +147,7 @@ export function earlier(scenario: Scenario, heights: number, ms: number): Scenar
   const act = scenario.act.map((directive): Directive => {
     const actions = directive.actions.map((action) => (action.do === 'rule' ? moved(action) : action));
     if ('atMs' in directive) return { atMs: Math.max(0, directive.atMs - ms), actions };
+    if ('whenever' in directive) return { whenever: moved<Condition>(directive.whenever), actions };
     if (!('when' in directive)) return { ...directive, actions };
     const { latestMs } = directive;
     const latest = latestMs === undefined ? {} : { latestMs: Math.max(0, latestMs - ms) };
