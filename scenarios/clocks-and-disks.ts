@@ -6,11 +6,16 @@ import {
   at,
   clock,
   disk,
+  drop,
   everyone,
+  heal,
   height,
+  liar,
   never,
+  powers,
   restart,
   scenario,
+  these,
   txs,
   v0,
   v3,
@@ -70,3 +75,20 @@ export const fullDisk = scenario(
     ends: everyone.decides(height(14), { within: '240s', afterwards: 2 }),
   },
 );
+
+const BEHIND = { skewMs: -20_000 };
+
+/**
+ * v2 and v3 do not get the block and say so by clocks that are 20 s behind; so does v1, but it tells some that it is for the block. With
+ * the three the median of the times is before the block, and no proposal would ever be valid again (docs/decisions/0010).
+ */
+export const timeGoesOn = scenario('a liar and two clocks that are behind do not hold the chain back', {
+  name: 'time-goes-on',
+  cast: { ...powers(1, 1, 1, 1, 1, 1, 1), clocks: { v1: BEHIND, v2: BEHIND, v3: BEHIND } },
+  liars: [liar('v1', 'double-voter', ['v0', 'v4', 'v5', 'v6'])],
+  act: [
+    when(v0.decides(height(2)), drop('parts', { height: 3, round: 0, to: ['v1', 'v2', 'v3'] })),
+    when(v0.decides(height(3)), heal()),
+  ],
+  ends: these('v0', 'v2', 'v3', 'v4', 'v5', 'v6').decides(height(6), { within: '60s' }),
+});

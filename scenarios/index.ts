@@ -2,7 +2,7 @@
 
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
-import { clockSkew, fullDisk, slowDisk } from './clocks-and-disks.ts';
+import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
 import { forgedBlocks, forgedPolka, mislabelledParts } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
@@ -52,6 +52,7 @@ export const plays: readonly Play[] = [
   slowDisk,
   fullDisk,
   clockSkew,
+  timeGoesOn,
   transactionStorm,
   noEmptyBlocks,
   emptyBlocksAtIntervals,

@@ -63,6 +63,11 @@ export class Disk implements Device {
     };
   }
 
+  /** What is written, durable or not; for those who watch. */
+  read(store: StoreName, key: Uint8Array): Uint8Array | undefined {
+    return this.stores.get(store)?.get(key);
+  }
+
   private logMedium(name: LogName): LogMedium {
     return fetch(this.logs, name, () => new LogMedium());
   }

@@ -270,7 +270,7 @@ class Run {
     }
     if (ends.who === 'fork' && this.forensics)
       this.fork = takeFork(world, ends, this.forensics, (what) => this.violate('play', what, null));
-    if (world.violations.length === 0) this.judgeEnd();
+    if (world.violations.length === 0 && !this.liveness.isHopeless) this.judgeEnd();
     world.end();
     return this.verdict();
   }
@@ -286,7 +286,7 @@ class Run {
       this.progressAt = this.now + PROGRESS_EVERY_NS;
       this.watch.progress(Math.min(1, Number(this.heightMax) / this.play.ends.decides), this.heightMax);
     }
-    return world.violations.length > 0;
+    return world.violations.length > 0 || this.liveness.isHopeless;
   }
 
   private finishers(): readonly Machine[] {

@@ -1,6 +1,6 @@
 // Carries out what consensus says: votes and proposals through the signer, timers, and blocks to judge. Log, sync, and only then speak.
 
-import { commitOf } from '../../machines/chain/commits.ts';
+import { commitOf, timelyCommit } from '../../machines/chain/commits.ts';
 import { blockKey } from '../../machines/chain/keys.ts';
 import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
@@ -225,7 +225,7 @@ export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
   if (isStale(v) || v.mode !== 'consensus') return;
   const proposing = v.proposing ?? unreachable('checked');
   const { chain, config } = v;
-  const lastCommit = lastCommitOf(v);
+  const lastCommit = timelyCommit(lastCommitOf(v), chain.lastValidators, chain.lastBlockTimeNs);
   proposing.lastCommit = lastCommit;
   const draft = makeBlock(chain, proposing.height, [], lastCommit, proposing.evidence, addressOf(v));
   v.ask(

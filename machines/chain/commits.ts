@@ -1,6 +1,7 @@
 // Commits made from counted precommits, and precommits made from stored commits.
 
 import { voteOfCommit } from '../../protocol/rules/commit.ts';
+import { medianTime } from '../../protocol/rules/median-time.ts';
 import {
   type BlockId,
   type Commit,
@@ -8,6 +9,7 @@ import {
   FLAG_ABSENT,
   FLAG_COMMIT,
   FLAG_NIL,
+  type TimeNs,
   type ValidatorSet,
   ZERO_TIME_NS,
 } from '../../protocol/types.ts';
@@ -42,6 +44,22 @@ export function commitOf(precommits: VoteTally, height: bigint, round: number, b
   // `votes` is sparse where nobody voted: map skips holes.
   for (let i = 0; i < signatures.length; i++) signatures[i] ??= ABSENT;
   return { height, round, blockId, signatures };
+}
+
+/**
+ * The commit as the next proposal carries it. A vote for nil may be by a clock that is behind, and by one who does not know the block: those
+ * are left out where with them the median of the times would not be after `timeNs`, that of the block (CometBFT carries all, and
+ * its chain stands still; docs/decisions/0010).
+ */
+export function timelyCommit(commit: Commit, validators: ValidatorSet, timeNs: TimeNs): Commit {
+  const isTimely = (each: Commit): boolean => {
+    const median = medianTime(each, validators);
+    return typeof median === 'bigint' && median > timeNs;
+  };
+  if (isTimely(commit)) return commit;
+  const signatures = commit.signatures.map((each) => (each.flag === FLAG_NIL ? ABSENT : each));
+  const forBlock = { ...commit, signatures };
+  return isTimely(forBlock) ? forBlock : commit;
 }
 
 /** The precommits that a stored commit stands for, counted again (consensus after a restart). */

@@ -9,6 +9,7 @@ import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
 import { addressFor } from '../oracles/votes.ts';
 import type { Stage } from '../scenario/stage.ts';
 import type { World } from '../world.ts';
+import { isTimeHeldBack } from './block-time.ts';
 import { boundNs, joiningNs, reconnectNs, type Standing } from './bound.ts';
 
 /** More loss than this is trouble: nobody promises a bound then. */
@@ -61,6 +62,8 @@ export class Liveness {
   private readonly values = new Map<Machine, Choice>();
   /** The height that came nearest to its bound; null: none was promised and kept. */
   closest: Closest | null = null;
+  /** Liars have made it so that the chain can never go on: nobody is to blame who does not lie. */
+  isHopeless = false;
 
   constructor(ghost: GhostChain, isHonest: (machine: Machine) => boolean) {
     this.ghost = ghost;
@@ -110,12 +113,23 @@ export class Liveness {
     if (!promised || now <= promised.sinceNs + promised.boundNs) return null;
     const at = promised.core.find(({ height }) => height < promised.height);
     if (!at || areFarApart(promised.core)) return null; // a clock that stands still is further off by now
+    if (this.isTimeHeldBack(promised)) {
+      this.isHopeless = true;
+      this.stage.count('lie: block time held back');
+      return null;
+    }
     const seconds = (ns: number): string => `${Math.round(ns / 1e8) / 10} s`;
     const where = `${at.height + 1n}/${at.round}, step ${at.step}, mode ${at.mode}`;
     const what =
       `${at.name} has not committed height ${promised.height} in ${seconds(now - promised.sinceNs)} though all ` +
       `trouble is over; the bound was ${seconds(promised.boundNs)}; it stands at ${where}`;
     return { what, at };
+  }
+
+  private isTimeHeldBack({ core, height }: Promise_): boolean {
+    const honest = new Set(this.world.machines.filter((each) => this.isHonest(each)).map(nameOf));
+    const set = this.ghost.set(height - 1n);
+    return set !== undefined && isTimeHeldBack(core, height - 1n, set, (address) => honest.has(address));
   }
 
   // --- the promise -----------------------------------------------------------------------------------------

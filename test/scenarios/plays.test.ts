@@ -34,6 +34,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'slow-disk': ['disk changes'],
   'full-disk': ['writes refused by a full disk', 'crashes', 'restarts'],
   'clock-skew': ['clock changes'],
+  'time-goes-on': ['clocks far apart', 'lie: another vote', 'envelopes dropped by rule'],
   'transaction-storm': ['transactions refused'],
   'set-replaced': ['validator changes asked for', 'partitions', 'envelopes cut off', 'one-way cuts'],
 };

@@ -25,12 +25,14 @@ import {
   heal,
   height,
   isolate,
+  liar,
   links,
   msOf,
   never,
   nobody,
   partition,
   pause,
+  powers,
   scenario,
   sometime,
   these,
@@ -285,6 +287,37 @@ it('what narrow lines hold when they heal has to pass first', () => {
   expect(violations).toEqual([]);
   expect(faults['envelopes throttled']).toBeGreaterThan(0);
   expect(liveness).not.toBeNull();
+});
+
+describe('a chain whose time liars hold back', () => {
+  // One of the three that decide says that it is an hour ago, and the fourth was not there.
+  const play = scenario('a quarter lies about the time', {
+    cast: powers(1, 1, 1, 1),
+    liars: [liar('v3', 'time-liar', ['v0', 'v1', 'v2'])],
+    act: [
+      when(v0.decides(height(2)), isolate('v2'), drop('parts', { height: 3, round: 0 })),
+      when(v0.decides(height(3)), crash('v3'), heal()),
+    ],
+    ends: these('v0', 'v1', 'v2').decides(height(6), { within: '400s' }),
+  });
+
+  it('stands still for good, and no honest node is to blame', () => {
+    const { violations, heights, faults } = runScenario(play, { seed: 2 });
+    expect(heights).toBe(3n);
+    expect(violations).toEqual([]);
+    expect(faults['lie: block time held back']).toBe(1);
+  });
+
+  it('is no excuse for those who could go on', () => {
+    // Of power 10 each, the liar is a third of what decides: the median is an honest word.
+    const { violations, heights, faults } = runScenario(
+      { ...play, cast: powers(10, 10, 10, 10) },
+      { seed: 2 },
+    );
+    expect(heights).toBe(6n);
+    expect(violations).toEqual([]);
+    expect(faults['lie: block time held back']).toBeUndefined();
+  });
 });
 
 it('a round that one began before the others were there is not the one that must decide', () => {
