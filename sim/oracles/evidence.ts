@@ -3,11 +3,11 @@
 
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import type { Block, Evidence, Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { consensusMessage, type GhostChain } from './ghost.ts';
+import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
+import { Greeted } from './greeted.ts';
 import { addressFor } from './votes.ts';
 
 /** Blocks that may pass until a proven double vote is punished. */
@@ -66,9 +66,13 @@ export const evidenceOracle =
     };
     ghost.onBlock.push(inBlock);
 
-    /** It counts votes of the height and round that it stands in. */
+    const greeted = new Greeted();
+    /** It counts votes of the height and round that it stands in; what comes in a pause waits, and may come too late. */
     const counts = (at: Machine, vote: Vote): boolean =>
-      at.mode === 'consensus' && vote.height === at.height + 1n && vote.round === at.round;
+      at.mode === 'consensus' &&
+      at.node?.isPaused === false &&
+      vote.height === at.height + 1n &&
+      vote.round === at.round;
 
     const hears = (at: Machine, vote: Vote): void => {
       if (!about.isHonest(at) || !counts(at, vote)) return;
@@ -88,19 +92,27 @@ export const evidenceOracle =
       }
       const key = `${address}/${vote.round}/${vote.type}`;
       const before = known.get(key);
-      if (!before) known.set(key, vote);
-      else if (hexOf(before.blockId.hash) !== hexOf(vote.blockId.hash))
-        proven.push({ by: at, life: at.lives, address, height: vote.height });
+      if (before && hexOf(before.blockId.hash) === hexOf(vote.blockId.hash)) return;
+      const set = ghost.set(vote.height);
+      if (!set || !isTrueVote(about, set, vote)) return;
+      if (before) proven.push({ by: at, life: at.lives, address, height: vote.height });
+      else known.set(key, vote);
     };
 
     return {
       name: 'evidence',
       effects: [],
-      heard(at, _from, payloads) {
-        if (honest.size === about.machines.length) return;
+      started: (at) => greeted.starts(at),
+      published(at, _actor, event) {
+        if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
+      },
+      heard(at, from, payloads) {
+        if (honest.size === about.machines.length || !greeted.hears(at, from, about.now())) return;
         for (const { channel, bytes } of payloads) {
-          const message = channel === CHANNEL_VOTE ? consensusMessage(bytes) : null;
-          if (message?.type === 'vote') hears(at, message.vote);
+          if (!CONSENSUS_CHANNELS.includes(channel)) continue;
+          const message = consensusMessage(bytes);
+          if (!message) return;
+          if (message.type === 'vote') hears(at, message.vote);
         }
       },
     };

@@ -1,13 +1,21 @@
 // The oracles' own picture of the chain, made from what nodes store and send: decoded bytes, own arithmetic, none of the product's rules.
 
-import { hexOf } from '../../protocol/bytes.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import type { ConsensusMessage } from '../../protocol/messages.ts';
+import {
+  CHANNEL_DATA,
+  CHANNEL_STATE,
+  CHANNEL_VOTE,
+  CHANNEL_VOTE_SET_BITS,
+  type ConsensusMessage,
+} from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import type { Block, PublicKey, ValidatorUpdate } from '../../protocol/types.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import type { Block, PublicKey, ValidatorUpdate, Vote } from '../../protocol/types.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
+import type { WorldAbout } from '../oracle.ts';
 
 export interface GhostValidator {
   /** Hex. */
@@ -183,6 +191,21 @@ export class GhostChain {
     this.sets.delete(height - SETS_KEPT);
   }
 }
+
+/** The signature is that of the member whom it names, at the place where it stands. */
+export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote: Vote): boolean {
+  const member = set.members[vote.validatorIndex];
+  if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
+  return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
+}
+
+/** Where consensus speaks: what does not decode there ends the envelope. */
+export const CONSENSUS_CHANNELS: readonly number[] = [
+  CHANNEL_STATE,
+  CHANNEL_DATA,
+  CHANNEL_VOTE,
+  CHANNEL_VOTE_SET_BITS,
+];
 
 /** In a large network a payload is relayed by many: each is decoded once. */
 const decoded = new WeakMap<Uint8Array, ConsensusMessage | null>();

@@ -3,19 +3,14 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import {
-  CHANNEL_DATA,
-  CHANNEL_STATE,
-  CHANNEL_VOTE,
-  CHANNEL_VOTE_SET_BITS,
-  type ConsensusMessage,
-} from '../../protocol/messages.ts';
-import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { FirstWords } from './first-words.ts';
-import { consensusMessage, type GhostChain, type GhostSet } from './ghost.ts';
+import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, type GhostSet, isTrueVote } from './ghost.ts';
+import { Greeted } from './greeted.ts';
 import { Seen } from './seen.ts';
 import { addressFor } from './votes.ts';
 
@@ -28,10 +23,6 @@ const TIME_ENOUGH_NS = 2_000 * MS;
  */
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
-/** Where consensus speaks: what does not decode there ends the envelope. */
-const SPOKEN = [CHANNEL_STATE, CHANNEL_DATA, CHANNEL_VOTE, CHANNEL_VOTE_SET_BITS];
-/** A letter inside a node is there by then. */
-const HOP_NS = MS;
 
 /** Of the wire and of events (spec 5.1). */
 const STEP = { newRound: 2, propose: 3, prevote: 4, precommit: 6 } as const;
@@ -57,7 +48,7 @@ export const progressRules =
         payloads.every(({ channel, bytes }) => watch.hears(at, from, channel, bytes));
       },
       published(at, _actor, event) {
-        if (event.type === 'peer') watch.greets(at, event.peer, event.up);
+        if (event.type === 'peer') watch.greeted.greets(at, event.peer, event.up, about.now());
         else if (event.type === 'step' && event.height === at.height + 1n)
           watch.steps(at, event.round, event.step);
       },
@@ -80,8 +71,7 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly nodes = new Map<Machine, Seen>();
   private readonly words = new Map<Machine, FirstWords>();
-  /** Whom each has greeted, and when. */
-  private readonly greeted = new Map<Machine, Map<PeerId, number>>();
+  readonly greeted = new Greeted();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -99,15 +89,7 @@ class Watch {
 
   starts(at: Machine): void {
     this.forget(at);
-    this.greeted.delete(at);
-  }
-
-  /** Whom a node has not greeted yet, or no more, it does not hear. */
-  greets(at: Machine, peer: PeerId, isUp: boolean): void {
-    const peers = this.greeted.get(at) ?? new Map<PeerId, number>();
-    this.greeted.set(at, peers);
-    if (isUp) peers.set(peer, this.about.now());
-    else peers.delete(peer);
+    this.greeted.starts(at);
   }
 
   /** Null: who votes at its height is not known. */
@@ -135,14 +117,12 @@ class Watch {
 
   /** False: what it is does not decode. */
   hears(at: Machine, from: PeerId, channel: number, bytes: Uint8Array): boolean {
-    if (!SPOKEN.includes(channel)) return true;
+    if (!CONSENSUS_CHANNELS.includes(channel)) return true;
     const message = consensusMessage(bytes);
     if (!message) return false;
     if (message.type !== 'vote' && message.type !== 'proposal' && message.type !== 'block-part') return true;
     const seen = this.of(at);
-    const greetedNs = this.greeted.get(at)?.get(from);
-    if (seen && greetedNs !== undefined && this.about.now() - greetedNs > HOP_NS)
-      this.takes(seen, from, message);
+    if (seen && this.greeted.hears(at, from, this.about.now())) this.takes(seen, from, message);
     return true;
   }
 
@@ -150,14 +130,14 @@ class Watch {
   overhears(at: Machine, from: PeerId, channel: number, bytes: Uint8Array): void {
     const height = at.height + 1n;
     const set = this.ghost.set(height);
-    const message = set && SPOKEN.includes(channel) ? consensusMessage(bytes) : null;
+    const message = set && CONSENSUS_CHANNELS.includes(channel) ? consensusMessage(bytes) : null;
     if (!set || !message) return;
     if (message.type === 'proposal') {
       const { proposal } = message;
       if (proposal.height === height && this.isProposed(set, proposal)) this.wordsTo(at).proposed(proposal);
     } else if (message.type === 'vote') {
       const { vote } = message;
-      if (vote.height !== height || !this.isTrue(set, vote)) return;
+      if (vote.height !== height || !isTrueVote(this.about, set, vote)) return;
       if (vote.type === PREVOTE) this.wordsTo(at).prevoted(vote);
       if (vote.round > at.round + 1) this.wordsTo(at).opens(from);
     }
@@ -170,7 +150,7 @@ class Watch {
       if (vote.height !== seen.height) return;
       const isAhead = vote.round > seen.round && seen.isNewAhead(vote);
       const isPrevote = vote.type === PREVOTE && seen.isNewPrevote(vote);
-      if (!(isAhead || isPrevote) || !this.isTrue(seen.set, vote)) return;
+      if (!(isAhead || isPrevote) || !isTrueVote(this.about, seen.set, vote)) return;
       if (isAhead) seen.speaksAhead(vote, from, now);
       if (isPrevote) seen.prevoted(vote, now);
     } else if (message.type === 'proposal') {
@@ -180,13 +160,6 @@ class Watch {
     } else if (message.type === 'block-part') {
       if (message.height === seen.height && message.round === seen.round) seen.part(message.part, now);
     }
-  }
-
-  private isTrue(set: GhostSet, vote: Vote): boolean {
-    const { chainId, verify } = this.about;
-    const member = set.members[vote.validatorIndex];
-    if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
-    return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
   }
 
   private isProposed(set: GhostSet, proposal: Proposal): boolean {

@@ -24,6 +24,7 @@ import {
   type VoteType,
 } from '../../protocol/types.ts';
 import { encodeCommit, encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import type { Node } from '../../runtime/kernel/node.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
 import type { Machine } from '../../sim/machine.ts';
@@ -64,14 +65,16 @@ function voteOf(at: Machine, type: VoteType, round: number, blockId: BlockId, ti
 }
 
 let said: string[];
+let nowNs: number;
 beforeEach(() => {
   said = [];
+  nowNs = 0;
 });
 const oracleOf = (make: OracleMaker, isHonest: (at: Machine) => boolean = () => true): Oracle =>
   make((what) => said.push(what), {
     chainId: cast.chainId,
     machines,
-    now: () => 0,
+    now: () => nowNs,
     isHonest,
     reached: () => undefined,
     verify: crypto.verify,
@@ -312,6 +315,65 @@ describe('evidence', () => {
     said = [];
     for (const tell of ghost.onBlock) tell(v0, block(4n, evidence(v1)));
     expect(said).toEqual(['framing: block 4 punishes v1, who never lied']);
+  });
+
+  describe('a double vote that reached a node', () => {
+    const fresh = () => {
+      const chain = new GhostChain(cast.genesis);
+      const oracle = oracleOf(evidenceOracle(chain), (machine) => machine !== v3);
+      v0.mode = 'consensus';
+      v0.node = { isPaused: false } as Node;
+      oracle.started?.(v0);
+      const greets = (): void => {
+        oracle.published?.(v0, 'peers', { type: 'peer', peer: 'x', up: true });
+        nowNs += 10_000_000;
+      };
+      const hears = (id: BlockId, change: Partial<Vote> = {}): void => {
+        const address = hexOf(addressFor(v3));
+        const validatorIndex = chain.set(1n)?.members.findIndex((each) => each.address === address) ?? -1;
+        const vote = { ...voteOf(v3, PREVOTE, 0, id), validatorIndex, ...change };
+        const bytes = encodeConsensusMessage({ type: 'vote', vote });
+        oracle.heard?.(v0, 'x', [{ channel: CHANNEL_VOTE, bytes }]);
+      };
+      const passes = (height: bigint, ...list: Evidence[]): void => {
+        for (const tell of chain.onBlock) tell(v1, block(height, ...list));
+      };
+      return { greets, hears, passes };
+    };
+    const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
+
+    it('is punished within eight blocks', () => {
+      for (const isPunished of [true, false]) {
+        const { greets, hears, passes } = fresh();
+        greets();
+        hears(A);
+        hears(B);
+        passes(9n, ...(isPunished ? [evidence(v3)] : []));
+        expect(said).toEqual([]);
+        passes(10n);
+        expect(said).toEqual(isPunished ? [] : forgotten);
+      }
+    });
+
+    it('proves nothing by a peer that is not greeted yet, in a pause, or without a true signature', () => {
+      const early = fresh();
+      early.hears(A);
+      early.greets();
+      early.hears(B);
+      early.passes(10n);
+      const paused = fresh();
+      paused.greets();
+      paused.hears(A);
+      v0.node = { isPaused: true } as Node;
+      paused.hears(B);
+      paused.passes(10n);
+      const forged = fresh();
+      forged.greets();
+      forged.hears(A);
+      forged.hears(B, { signature: new Uint8Array(64) });
+      forged.passes(10n);
+      expect(said).toEqual([]);
+    });
   });
 });
 

@@ -1,0 +1,32 @@
+// Whom each node has greeted: whom it has not yet, or no more, it does not hear.
+
+import type { PeerId } from '../../actors/turn.ts';
+import type { Machine } from '../machine.ts';
+
+/** A letter inside a node is there by then. */
+const HOP_NS = 1_000_000;
+
+export class Greeted {
+  private readonly sinceNs = new Map<Machine, Map<PeerId, number>>();
+
+  /** A life begins: it knows nobody. */
+  starts(at: Machine): void {
+    this.sinceNs.delete(at);
+  }
+
+  greets(at: Machine, peer: PeerId, isUp: boolean, now: number): void {
+    let peers = this.sinceNs.get(at);
+    if (!peers) {
+      peers = new Map();
+      this.sinceNs.set(at, peers);
+    }
+    if (isUp) peers.set(peer, now);
+    else peers.delete(peer);
+  }
+
+  /** For certain: all its actors know by now. */
+  hears(at: Machine, peer: PeerId, now: number): boolean {
+    const since = this.sinceNs.get(at)?.get(peer);
+    return since !== undefined && now - since > HOP_NS;
+  }
+}
