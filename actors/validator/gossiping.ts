@@ -84,6 +84,7 @@ export function pushOwn(v: ValidatorState, vote: Vote, payload: Payload): void {
 export function greet(v: ValidatorState, view: PeerView): void {
   const { consensus } = v;
   view.told = `${consensus.height}/${consensus.round}`;
+  view.toldHeight = consensus.height;
   send(
     v,
     [view.peer],
@@ -188,10 +189,16 @@ function claim(v: ValidatorState, view: PeerView): ConsensusMessage[] {
   return claimed;
 }
 
-/** A height begins and peers are beyond it: said at once, so that they serve the next one, and do not wait for our next tick. */
-export function tellThoseAhead(v: ValidatorState): void {
-  for (const view of v.views.values()) {
-    if (view.height <= v.consensus.height) continue;
+/**
+ * A height begins: who is beyond it hears so at once and serves the next one, without waiting for our next tick. Where nobody is, we have
+ * caught up, and who knows us further back hears that: else nothing of this height would be said to us before our next offer.
+ */
+export function tellWhereWeBegin(v: ValidatorState): void {
+  const { height } = v.consensus;
+  const views = [...v.views.values()];
+  const ahead = views.filter((view) => view.height > height);
+  const astray = ahead.length > 0 ? ahead : views.filter((view) => view.toldHeight < height - 1n);
+  for (const view of astray) {
     const step = roundStep(v.consensus, view, startedSeconds(v));
     if (step) send(v, [view.peer], [payloadOf(step)]);
   }

@@ -36,7 +36,7 @@ import { encodeBlock } from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
 import { restAsking } from './asking.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
-import { broadcast, pushOwn, restGossip, tellThoseAhead } from './gossiping.ts';
+import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
 import { payloadOf, rememberBlock } from './words.ts';
@@ -118,7 +118,7 @@ function carryOut(v: ValidatorState, said: Said): boolean {
       restGossip(v);
       restAsking(v);
       scheduleStart(v);
-      tellThoseAhead(v);
+      tellWhereWeBegin(v);
       return true;
   }
 }

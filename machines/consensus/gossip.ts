@@ -41,6 +41,7 @@ export function roundStep(
   const standing = `${height}/${round}`;
   if (view.told === standing) return null;
   view.told = standing;
+  view.toldHeight = height;
   return {
     type: 'new-round-step',
     height,

@@ -44,6 +44,8 @@ export class PeerView {
   lastCommitRound = -1;
   /** What we last told it about ourselves, so that a round step is told once: height, round, step. */
   told = '';
+  /** The last height of ours that it was told of; -1: none. */
+  toldHeight = -1n;
   /** When the peer last asked from behind, on our monotonic clock; paces what we serve it. */
   servedNs = -1n;
   servedHeight = 0n;
