@@ -16,7 +16,7 @@ export interface ShrinkJob {
 }
 
 /** In deliveries, for the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
-const BUDGET = 250_000;
+const BUDGET = 220_000;
 
 /** A play that another process can find: by name, or as the text of its JSON. */
 export type PlaySource = { readonly name: string } | { readonly json: string };

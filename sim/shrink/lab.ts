@@ -40,14 +40,12 @@ export class Lab {
   /** Runs performed, and what they cost. */
   runs = 0;
   spent = 0;
-  private readonly budget: number;
   private limit: number;
   private readonly known = new Map<string, Outcome>();
 
   constructor(promise: string, seed: string, budget: number) {
     this.promise = promise;
     this.seed = seed;
-    this.budget = budget;
     this.limit = budget;
   }
 
@@ -58,8 +56,13 @@ export class Lab {
 
   /** Lets `work` spend this share of what is left. */
   within<T>(share: number, work: () => T): T {
+    return this.spending((this.limit - this.spent) * share, work);
+  }
+
+  /** Lets `work` spend so much, whatever is left. */
+  spending<T>(deliveries: number, work: () => T): T {
     const before = this.limit;
-    this.limit = this.spent + Math.floor((this.budget - this.spent) * share);
+    this.limit = this.spent + Math.floor(deliveries);
     const done = work();
     this.limit = before;
     return done;
@@ -81,19 +84,18 @@ export class Lab {
   }
 
   /** Under how many of some other seeds it breaks the promise, too: what does not is an accident of this one. */
-  score(scenario: Scenario): number {
+  score(scenario: Scenario, seeds = SCORE_SEEDS): number {
     let fails = 0;
-    for (let i = 0; i < SCORE_SEEDS; i++)
-      if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
+    for (let i = 0; i < seeds; i++) if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
     return fails;
   }
 
   /** Whether it breaks the promise under so many of them: stops asking when that is clear. */
-  scores(scenario: Scenario, least: number): boolean {
+  scores(scenario: Scenario, least: number, seeds = SCORE_SEEDS): boolean {
     let fails = 0; // of the seeds before i
-    for (let i = 0; i < SCORE_SEEDS && fails < least; i++) {
+    for (let i = 0; i < seeds && fails < least; i++) {
       if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
-      else if (i - fails >= SCORE_SEEDS - least) return false;
+      else if (i - fails >= seeds - least) return false;
     }
     return fails >= least;
   }

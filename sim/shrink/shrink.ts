@@ -9,6 +9,14 @@ import { Lab, SCORE_GOOD, SCORE_SEEDS, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
 import { atItsEnd, fewerParts, polished } from './polish.ts';
 import { rewritten } from './rewrite.ts';
+import { onlyCrashing, SHARP_GOOD, SHARP_SEEDS, sharpened } from './sharpen.ts';
+
+/** The seed of the run, and some after it. */
+const SEEDS_TRIED = [0, 1, 2, 3, 4, 5];
+/** Shares of the budget: for what comes first, and beyond it for what comes last. */
+const GUESSING = 1 / 4;
+const SHARPENING = 1 / 4;
+const TIDYING = 1 / 8;
 
 export interface Shrunk {
   readonly scenario: Scenario;
@@ -35,6 +43,20 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
   const lab = new Lab(promise, seed, budget);
   const cut = atItsEnd(whole, lab);
   if (cut === null) return null;
+  const crashing = lab.within(GUESSING, () => onlyCrashing(cut, lab));
+  const small = crashing ? polished(crashing, lab) : smallest(cut, lab);
+  const sharp = lab.spending(budget * SHARPENING, () => sharpened(small, lab));
+  const least = lab.spending(budget * TIDYING, () => withoutIdleParts(sharp, lab));
+  if (sharp === small || lab.isSpent) return reportOf(whole, least, lab);
+  const done = [least, withoutIdleParts(small, lab)];
+  return reportOf(
+    whole,
+    leastOf(done, (scenario) => sharpRankOf(scenario, lab)),
+    lab,
+  );
+}
+
+function smallest(cut: Scenario, lab: Lab): Scenario {
   const few = lab.within(1 / 3, () => fewerParts(cut, lab.stillFails));
   const drafts = [few, ...lab.within(1 / 3, () => rewritten(few, lab))];
   // Those whose runs are short first: they leave most of the budget to the others.
@@ -48,31 +70,39 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
     const done = lab.within(1 / 2, () => polished(less, lab));
     if (rankOf(done, lab) < rankOf(best, lab)) best = done;
   }
-  return reportOf(whole, withoutIdleParts(best, lab), lab);
+  return best;
 }
 
-/** Whatever the budget left undone: under some seed every part is needed, better still under one that leaves most to no chance. */
-function withoutIdleParts(best: Scenario, lab: Lab): Scenario {
-  const least = fewerParts(best, (scenario) => lab.fails(scenario));
-  if (rankOf(least, lab) < rankOf(best, lab)) return least;
-  return isMinimal(best, lab, seedFor(best, lab)) ? best : least;
+/** Whatever the budget left undone: with parts that are all needed under some seed, and under the one that leaves least to chance. */
+function withoutIdleParts(scenario: Scenario, lab: Lab): Scenario {
+  const least: Scenario[] = [];
+  for (const by of SEEDS_TRIED) {
+    const seed = seedAfter(lab.seed, by);
+    if (least.length > 0 && lab.isSpent) break;
+    if (lab.fails(scenario, seed)) least.push(fewerParts(scenario, (fewer) => lab.fails(fewer, seed)));
+  }
+  return leastOf(least, (fewer) => sharpRankOf(fewer, lab));
+}
+
+function leastOf<T>(list: readonly T[], cost: (each: T) => number): T {
+  return list.reduce((least, each) => (cost(each) < cost(least) ? each : least));
 }
 
 /** What fails under other seeds, too, comes first; then what is smaller. */
 const RANK = 1e9;
-const rankOf = (scenario: Scenario, lab: Lab): number =>
-  Math.max(0, SCORE_GOOD - lab.score(scenario)) * RANK + costOf(scenario);
+const rankOf = (scenario: Scenario, lab: Lab, seeds = SCORE_SEEDS, good = SCORE_GOOD): number =>
+  Math.max(0, good - lab.score(scenario, seeds)) * RANK + costOf(scenario);
+
+/** The same, asked of more seeds. */
+const sharpRankOf = (scenario: Scenario, lab: Lab): number => rankOf(scenario, lab, SHARP_SEEDS, SHARP_GOOD);
 
 const isMinimal = (scenario: Scenario, lab: Lab, seed: string): boolean =>
   lab.fails(scenario, seed) && partsOf(scenario).every((part) => !lab.fails(without(scenario, part), seed));
 
 /** The seed of the run, or another one under which no part is idle. */
 function seedFor(scenario: Scenario, lab: Lab): string {
-  for (let i = 0; i <= SCORE_SEEDS; i++) {
-    const seed = seedAfter(lab.seed, i);
-    if (isMinimal(scenario, lab, seed)) return seed;
-  }
-  return lab.seed;
+  const seeds = SEEDS_TRIED.map((by) => seedAfter(lab.seed, by));
+  return seeds.find((seed) => isMinimal(scenario, lab, seed)) ?? lab.seed;
 }
 
 function reportOf(whole: Scenario, best: Scenario, lab: Lab): Shrunk {

@@ -74,11 +74,16 @@ function withAction(scenario: Scenario, directive: number, action: number, by: A
 }
 
 function* simplerActions(scenario: Scenario): Generator<Scenario> {
-  for (const [i, { actions }] of scenario.act.entries()) {
-    for (const [j, action] of actions.entries())
-      for (const simpler of simplerAction(action)) yield withAction(scenario, i, j, simpler);
+  for (const [i, directive] of scenario.act.entries()) {
+    for (const [j, action] of directive.actions.entries())
+      for (const simpler of simplerAction(action))
+        if (!('whenever' in directive && isRestless(simpler))) yield withAction(scenario, i, j, simpler);
   }
 }
+
+/** Who dies and starts at once, whenever it starts, does so a thousand times a second. */
+const isRestless = (action: Action): boolean =>
+  (action.do === 'crash' || action.do === 'crash-at') && action.restartMs === 0;
 
 function* simplerAction(action: Action): Generator<Action> {
   switch (action.do) {

@@ -1,0 +1,135 @@
+// What failed by luck is made to happen at every height: which guesses are made, and which of them are taken.
+
+import { describe, expect, it } from 'vitest';
+import type { Action, Scenario } from '../../sim/scenario/play.ts';
+import {
+  at,
+  crash,
+  drop,
+  everyone,
+  heal,
+  height,
+  scenario,
+  v0,
+  v2,
+  validators,
+  when,
+  whenever,
+} from '../../sim/scenario/words.ts';
+import type { Lab } from '../../sim/shrink/lab.ts';
+import { onlyCrashing, sharpened } from '../../sim/shrink/sharpen.ts';
+import { FAMILIES } from '../../sim/shrink/simpler.ts';
+
+/** A laboratory in which a scenario fails under so many seeds of ten. */
+const labOf = (fails: (scenario: Scenario) => number): Lab =>
+  ({
+    isSpent: false,
+    stillFails: (each: Scenario) => fails(each) > 0,
+    score: (each: Scenario, seeds = 5) => Math.floor((fails(each) * seeds) / 10),
+    scores: (each: Scenario, least: number, seeds = 5) => Math.floor((fails(each) * seeds) / 10) >= least,
+  }) as unknown as Lab;
+
+const ends = everyone.decides(height(3), { within: '20s' });
+const actionsOf = ({ act }: Scenario): readonly Action[] => act.flatMap(({ actions }) => actions);
+
+describe('a crash', () => {
+  const play = scenario('much happens, and two die', {
+    cast: validators(4),
+    act: [
+      at('1s', drop('prevotes', { round: 0 })),
+      when(v2.decides(height(2)), crash('v2')),
+      at('3s', crash('v1', { restart: '5s' }), heal()),
+    ],
+    ends,
+  });
+
+  it('at every height, and nothing else, if that fails under most seeds', () => {
+    const lab = labOf(({ act }) =>
+      act.length === 1 &&
+      actionsOf({ ...play, act }).some((action) => action.do === 'crash' && action.node === 'v1')
+        ? 8
+        : 1,
+    );
+    const only = onlyCrashing(play, lab);
+    expect(only?.act).toEqual([
+      {
+        whenever: { who: 'v1', does: 'decides' },
+        actions: [{ do: 'crash', node: 'v1', how: 'drawn', restartMs: 5_000 }],
+      },
+    ]);
+    expect(only?.ends.decides).toBeGreaterThan(play.ends.decides);
+  });
+
+  it('by itself is not it where it fails under few', () => {
+    expect(
+      onlyCrashing(
+        play,
+        labOf(() => 3),
+      ),
+    ).toBeNull();
+  });
+
+  it('at every height, with all else as it was', () => {
+    const isAgain = ({ act }: Scenario): boolean =>
+      act.length === 3 && act.some((each) => 'whenever' in each);
+    const sharp = sharpened(
+      play,
+      labOf((each) => (isAgain(each) ? 9 : 2)),
+    );
+    expect(isAgain(sharp)).toBe(true);
+    expect(sharp.act[0]).toEqual(play.act[0]);
+  });
+
+  it('that comes again and again leaves a second to live', () => {
+    const again = { ...play, act: [whenever(v0.decides(), crash('v0', { restart: '3s' }))] };
+    const restarts = FAMILIES.flatMap((family) => [...family(again)]).flatMap((simpler) =>
+      simpler.act.some((each) => 'whenever' in each)
+        ? actionsOf(simpler).flatMap((action) => (action.do === 'crash' ? [action.restartMs] : []))
+        : [],
+    );
+    expect(restarts).toContain(1_000);
+    expect(restarts).not.toContain(0);
+  });
+});
+
+describe('message rules', () => {
+  const play = scenario('one height is disturbed', {
+    cast: validators(4),
+    act: [at('0s', drop('parts', { height: 3, round: 0 }), drop('prevotes', { height: 3, round: 1 }))],
+    ends,
+  });
+  const heights = (each: Scenario): (number | undefined)[] =>
+    actionsOf(each).map((action) => (action.do === 'rule' ? action.height : undefined));
+
+  it('hold at every height, where that fails under more seeds', () => {
+    const sharp = sharpened(
+      play,
+      labOf((each) => (heights(each).every((one) => one === undefined) ? 9 : 4)),
+    );
+    expect(heights(sharp)).toEqual([undefined, undefined]);
+    expect(sharp.ends.decides).toBeGreaterThan(play.ends.decides);
+  });
+
+  it('or one of them does', () => {
+    const sharp = sharpened(
+      play,
+      labOf((each) => (heights(each)[1] === undefined && heights(each)[0] === 3 ? 9 : 4)),
+    );
+    expect(heights(sharp)).toEqual([3, undefined]);
+  });
+
+  it('stay where they are, where nothing is better', () => {
+    expect(
+      sharpened(
+        play,
+        labOf(() => 4),
+      ),
+    ).toBe(play);
+    expect(
+      sharpened(
+        play,
+        labOf((each) => (each === play ? 9 : 10)),
+      ),
+    ).toBe(play); // good enough
+  });
+});
