@@ -90,5 +90,5 @@ export const timeGoesOn = scenario('a liar and two clocks that are behind do not
     when(v0.decides(height(2)), drop('parts', { height: 3, round: 0, to: ['v1', 'v2', 'v3'] })),
     when(v0.decides(height(3)), heal()),
   ],
-  ends: these('v0', 'v2', 'v3', 'v4', 'v5', 'v6').decides(height(6), { within: '60s' }),
+  ends: these('v0', 'v2', 'v3', 'v4', 'v5', 'v6').decides(height(6), { within: '120s' }),
 });
