@@ -1,10 +1,10 @@
-// Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the
-// same
-// input is given the same work everywhere.
+// Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the same input is given the
+// same work everywhere.
 
-import { runScenario } from '../run.ts';
+import { type RunOptions, runScenario } from '../run.ts';
 import { toJson } from '../scenario/json.ts';
 import type { Scenario } from '../scenario/play.ts';
+import type { World } from '../world.ts';
 import { promiseOf } from './promise.ts';
 
 /** What came of one run, as far as shrinking asks. */
@@ -24,10 +24,17 @@ const NS_PER_MS = 1_000_000;
 const NOTHING: Outcome = { promise: null, what: '', atMs: 0, height: 0, heights: 0, cost: 0 };
 /** A run costs this much before its first delivery: a world is made. */
 const RUN_COST = 200;
+/** What costs more than this, and than so many times the first run, is given up: it would leave nothing for the others. */
+const RUN_MOST = 20_000;
+const RUN_MOST_TIMES = 3;
 
-/** Others than those of the last check, so that nothing is chosen to please it. */
-const SCORE_FROM = 1_000;
-export const SCORE_SEEDS = 5;
+/** So many seeds from this one on, after the run's own: others than those of the last check, so that nothing is chosen to please it. */
+export interface Sample {
+  readonly from: number;
+  readonly seeds: number;
+}
+
+export const SCORE: Sample = { from: 1_000, seeds: 5 };
 /** As many of them as `survives` asks of its seeds. */
 export const SCORE_GOOD = 4;
 
@@ -41,6 +48,7 @@ export class Lab {
   runs = 0;
   spent = 0;
   private limit: number;
+  private most = RUN_MOST;
   private readonly known = new Map<string, Outcome>();
 
   constructor(promise: string, seed: string, budget: number) {
@@ -84,17 +92,17 @@ export class Lab {
   }
 
   /** Under how many of some other seeds it breaks the promise, too: what does not is an accident of this one. */
-  score(scenario: Scenario, seeds = SCORE_SEEDS): number {
+  score(scenario: Scenario, { from, seeds } = SCORE): number {
     let fails = 0;
-    for (let i = 0; i < seeds; i++) if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
+    for (let i = 0; i < seeds; i++) if (this.fails(scenario, seedAfter(this.seed, from + i))) fails++;
     return fails;
   }
 
   /** Whether it breaks the promise under so many of them: stops asking when that is clear. */
-  scores(scenario: Scenario, least: number, seeds = SCORE_SEEDS): boolean {
+  scores(scenario: Scenario, least: number, { from, seeds } = SCORE): boolean {
     let fails = 0; // of the seeds before i
     for (let i = 0; i < seeds && fails < least; i++) {
-      if (this.fails(scenario, seedAfter(this.seed, SCORE_FROM + i))) fails++;
+      if (this.fails(scenario, seedAfter(this.seed, from + i))) fails++;
       else if (i - fails >= seeds - least) return false;
     }
     return fails >= least;
@@ -106,18 +114,57 @@ export class Lab {
   private perform(scenario: Scenario, seed: string): Outcome {
     this.runs++;
     this.spent += RUN_COST;
+    let cost = 0;
     try {
-      const verdict = runScenario(scenario, { seed, crypto: 'sim' });
-      const { violations, deliveries: cost } = verdict;
-      this.spent += cost;
+      const { violations, deliveries, heights } = runScenario(scenario, {
+        seed,
+        crypto: 'sim',
+        ...this.guard,
+      });
+      cost = deliveries;
       const [first] = violations;
       if (!first) return { ...NOTHING, cost };
       const atMs = Math.ceil(first.atNs / NS_PER_MS);
       const height = Number(first.height);
-      const heights = Math.max(height, Number(verdict.heights));
-      return { promise: promiseOf(first), what: first.what, atMs, height, heights, cost };
-    } catch {
-      return NOTHING; // no scenario any more, or a bug that stops the program: not what we look for
+      return {
+        promise: promiseOf(first),
+        what: first.what,
+        atMs,
+        height,
+        heights: Math.max(height, Number(heights)),
+        cost,
+      };
+    } catch (error) {
+      if (error instanceof TooLong) cost = error.deliveries;
+      return { ...NOTHING, cost }; // or no scenario any more, or a bug that stops the program: not what we look for
+    } finally {
+      if (this.runs === 1) this.most = Math.max(RUN_MOST, cost * RUN_MOST_TIMES);
+      this.spent += cost;
     }
+  }
+
+  /** Ends a run that takes too long. */
+  private get guard(): Pick<RunOptions, 'onWorld' | 'watch'> {
+    if (this.runs === 1) return {};
+    let world: World | null = null;
+    const look = (): void => {
+      const deliveries = world?.deliveriesSoFar ?? 0;
+      if (deliveries > this.most) throw new TooLong(deliveries);
+    };
+    return {
+      onWorld: (made) => {
+        world = made;
+      },
+      watch: { progress: look },
+    };
+  }
+}
+
+class TooLong extends Error {
+  readonly deliveries: number;
+
+  constructor(deliveries: number) {
+    super('too long');
+    this.deliveries = deliveries;
   }
 }

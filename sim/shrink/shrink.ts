@@ -1,22 +1,23 @@
-// Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and
-// deterministic: the
-// same run and budget give the same scenario.
+// Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and deterministic: the same run and
+// budget give the same scenario.
 
 import { scenarioUnder } from '../run.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { costOf } from './cost.ts';
-import { Lab, SCORE_GOOD, SCORE_SEEDS, seedAfter } from './lab.ts';
+import { Lab, SCORE, SCORE_GOOD, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
 import { atItsEnd, fewerParts, polished } from './polish.ts';
 import { rewritten } from './rewrite.ts';
-import { onlyCrashing, SHARP_GOOD, SHARP_SEEDS, sharpened } from './sharpen.ts';
+import { SHARP, SHARP_GOOD, sharpened, singleTrouble } from './sharpen.ts';
 
 /** The seed of the run, and some after it. */
 const SEEDS_TRIED = [0, 1, 2, 3, 4, 5];
 /** Shares of the budget: for what comes first, and beyond it for what comes last. */
 const GUESSING = 1 / 4;
-const SHARPENING = 1 / 4;
-const TIDYING = 1 / 8;
+const SHARPENING = 1 / 2;
+const TIDYING = 1 / 4;
+/** Who fails under so many seeds more is not better than who has fewer parts. */
+const BY_LUCK = 2;
 
 export interface Shrunk {
   readonly scenario: Scenario;
@@ -43,15 +44,16 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
   const lab = new Lab(promise, seed, budget);
   const cut = atItsEnd(whole, lab);
   if (cut === null) return null;
-  const crashing = lab.within(GUESSING, () => onlyCrashing(cut, lab));
-  const small = crashing ? polished(crashing, lab) : smallest(cut, lab);
-  const sharp = lab.spending(budget * SHARPENING, () => sharpened(small, lab));
-  const least = lab.spending(budget * TIDYING, () => withoutIdleParts(sharp, lab));
-  if (sharp === small || lab.isSpent) return reportOf(whole, least, lab);
-  const done = [least, withoutIdleParts(small, lab)];
+  const single = lab.within(GUESSING, () => singleTrouble(cut, lab));
+  const small = single ? polished(single, lab) : smallest(cut, lab);
+  const least = lab.spending(budget * TIDYING, () => withoutIdleParts(small, lab));
+  const better = lab.score(small, SHARP) > lab.score(least, SHARP) + BY_LUCK ? small : least;
+  const sharp = lab.spending(budget * SHARPENING, () => sharpened(better, lab));
+  if (sharp === least) return reportOf(whole, least, lab);
+  const tidy = lab.spending(budget * TIDYING, () => withoutIdleParts(sharp, lab));
   return reportOf(
     whole,
-    leastOf(done, (scenario) => sharpRankOf(scenario, lab)),
+    leastOf([tidy, least], (scenario) => sharpRankOf(scenario, lab)),
     lab,
   );
 }
@@ -76,12 +78,20 @@ function smallest(cut: Scenario, lab: Lab): Scenario {
 /** Whatever the budget left undone: with parts that are all needed under some seed, and under the one that leaves least to chance. */
 function withoutIdleParts(scenario: Scenario, lab: Lab): Scenario {
   const least: Scenario[] = [];
-  for (const by of SEEDS_TRIED) {
-    const seed = seedAfter(lab.seed, by);
+  for (const seed of neediest(scenario, lab)) {
     if (least.length > 0 && lab.isSpent) break;
-    if (lab.fails(scenario, seed)) least.push(fewerParts(scenario, (fewer) => lab.fails(fewer, seed)));
+    least.push(fewerParts(scenario, (fewer) => lab.fails(fewer, seed)));
   }
   return leastOf(least, (fewer) => sharpRankOf(fewer, lab));
+}
+
+/** The seeds under which it fails, those first under which its last directive, which made it sharp, is needed. */
+function neediest(scenario: Scenario, lab: Lab): readonly string[] {
+  const { act } = scenario;
+  const seeds = SEEDS_TRIED.map((by) => seedAfter(lab.seed, by)).filter((seed) => lab.fails(scenario, seed));
+  const isIdle = (seed: string): boolean =>
+    act.length > 0 && lab.fails({ ...scenario, act: act.slice(0, -1) }, seed);
+  return [...seeds.filter((seed) => !isIdle(seed)), ...seeds.filter(isIdle)];
 }
 
 function leastOf<T>(list: readonly T[], cost: (each: T) => number): T {
@@ -90,11 +100,11 @@ function leastOf<T>(list: readonly T[], cost: (each: T) => number): T {
 
 /** What fails under other seeds, too, comes first; then what is smaller. */
 const RANK = 1e9;
-const rankOf = (scenario: Scenario, lab: Lab, seeds = SCORE_SEEDS, good = SCORE_GOOD): number =>
-  Math.max(0, good - lab.score(scenario, seeds)) * RANK + costOf(scenario);
+const rankOf = (scenario: Scenario, lab: Lab, sample = SCORE, good = SCORE_GOOD): number =>
+  Math.max(0, good - lab.score(scenario, sample)) * RANK + costOf(scenario);
 
 /** The same, asked of more seeds. */
-const sharpRankOf = (scenario: Scenario, lab: Lab): number => rankOf(scenario, lab, SHARP_SEEDS, SHARP_GOOD);
+const sharpRankOf = (scenario: Scenario, lab: Lab): number => rankOf(scenario, lab, SHARP, SHARP_GOOD);
 
 const isMinimal = (scenario: Scenario, lab: Lab, seed: string): boolean =>
   lab.fails(scenario, seed) && partsOf(scenario).every((part) => !lab.fails(without(scenario, part), seed));

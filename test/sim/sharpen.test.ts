@@ -9,6 +9,7 @@ import {
   everyone,
   heal,
   height,
+  liar,
   scenario,
   v0,
   v2,
@@ -16,8 +17,8 @@ import {
   when,
   whenever,
 } from '../../sim/scenario/words.ts';
-import type { Lab } from '../../sim/shrink/lab.ts';
-import { onlyCrashing, sharpened } from '../../sim/shrink/sharpen.ts';
+import { Lab, SCORE } from '../../sim/shrink/lab.ts';
+import { sharpened, singleTrouble } from '../../sim/shrink/sharpen.ts';
 import { FAMILIES } from '../../sim/shrink/simpler.ts';
 
 /** A laboratory in which a scenario fails under so many seeds of ten. */
@@ -25,8 +26,9 @@ const labOf = (fails: (scenario: Scenario) => number): Lab =>
   ({
     isSpent: false,
     stillFails: (each: Scenario) => fails(each) > 0,
-    score: (each: Scenario, seeds = 5) => Math.floor((fails(each) * seeds) / 10),
-    scores: (each: Scenario, least: number, seeds = 5) => Math.floor((fails(each) * seeds) / 10) >= least,
+    score: (each: Scenario, { seeds } = SCORE) => Math.floor((fails(each) * seeds) / 10),
+    scores: (each: Scenario, least: number, { seeds } = SCORE) =>
+      Math.floor((fails(each) * seeds) / 10) >= least,
   }) as unknown as Lab;
 
 const ends = everyone.decides(height(3), { within: '20s' });
@@ -50,7 +52,7 @@ describe('a crash', () => {
         ? 8
         : 1,
     );
-    const only = onlyCrashing(play, lab);
+    const only = singleTrouble(play, lab);
     expect(only?.act).toEqual([
       {
         whenever: { who: 'v1', does: 'decides' },
@@ -62,7 +64,7 @@ describe('a crash', () => {
 
   it('by itself is not it where it fails under few', () => {
     expect(
-      onlyCrashing(
+      singleTrouble(
         play,
         labOf(() => 3),
       ),
@@ -104,7 +106,9 @@ describe('message rules', () => {
   it('hold at every height, where that fails under more seeds', () => {
     const sharp = sharpened(
       play,
-      labOf((each) => (heights(each).every((one) => one === undefined) ? 9 : 4)),
+      labOf((each) =>
+        actionsOf(each).length === 2 && heights(each).every((one) => one === undefined) ? 9 : 4,
+      ),
     );
     expect(heights(sharp)).toEqual([undefined, undefined]);
     expect(sharp.ends.decides).toBeGreaterThan(play.ends.decides);
@@ -131,5 +135,57 @@ describe('message rules', () => {
         labOf((each) => (each === play ? 9 : 10)),
       ),
     ).toBe(play); // good enough
+  });
+});
+
+describe('one more rule', () => {
+  const act = [when(v2.decides(height(2)), crash('v2'))];
+  const play = scenario('one dies', { cast: validators(4), act, ends });
+  const late = { do: 'rule', what: 'everything', effect: { delayMs: 1_000 }, to: ['v0'] };
+
+  it('at every height is trouble enough, where most seeds fail of it', () => {
+    const lab = labOf((each) => (actionsOf(each).some((action) => action.do === 'rule') ? 8 : 1));
+    expect(singleTrouble(play, lab)?.act).toEqual([{ atMs: 0, actions: [late] }]);
+  });
+
+  it('comes to what happens, or takes its place', () => {
+    const isBeside = (each: Scenario): boolean => each.act.length === 2;
+    const beside = sharpened(
+      play,
+      labOf((each) => (isBeside(each) ? 9 : 2)),
+    );
+    expect(beside.act).toEqual([...act, { atMs: 0, actions: [late] }]);
+    const isInstead = (each: Scenario): boolean => actionsOf(each).every((action) => action.do === 'rule');
+    const instead = sharpened(
+      play,
+      labOf((each) => (isInstead(each) ? 9 : 2)),
+    );
+    expect(instead.act).toEqual([{ atMs: 0, actions: [late] }]);
+  });
+
+  it('is not turned against who lies', () => {
+    const lying = { ...play, liars: [liar('v0', 'nil-voter', ['v1'])] };
+    const only = singleTrouble(
+      lying,
+      labOf(() => 8),
+    );
+    expect(only && actionsOf(only)).toEqual([{ ...late, to: ['v1'] }]);
+  });
+});
+
+describe('a run that never ends', () => {
+  it('is given up, and leaves its budget to the others', () => {
+    const cast = validators(4);
+    const short = scenario('two heights', { cast, ends: everyone.decides(height(2), { within: '20s' }) });
+    const long = scenario('many heights', {
+      cast,
+      ends: everyone.decides(height(5_000), { within: '20000s' }),
+    });
+    const lab = new Lab('no promise', '1', 220_000);
+    lab.outcome(short);
+    const before = lab.spent;
+    expect(lab.outcome(long)).toMatchObject({ promise: null });
+    expect(lab.spent - before).toBeGreaterThan(20_000);
+    expect(lab.spent - before).toBeLessThan(30_000);
   });
 });

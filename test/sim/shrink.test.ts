@@ -213,6 +213,7 @@ describe('the whole', () => {
     .filter((each) => breaks(each) === 'chain/agreement')
     .slice(0, 3);
   const [seed = ''] = seeds;
+  /** Enough for two of its seven parts; the command spends seven times as much, and finds three. */
   const BUDGET = 30_000;
   const shrunk = (play: Scenario, under = seed) => shrink(play, under, 'chain/agreement', BUDGET);
 
@@ -221,7 +222,7 @@ describe('the whole', () => {
     const all = seeds.map((each) => shrunk(forked, each));
     expect(all.map((each) => each?.isMinimal)).toEqual([true, true, true]);
     const sizes = all.map((each) => each?.directives.after ?? 99).sort((a, b) => a - b);
-    expect(sizes[1]).toBeLessThanOrEqual(4);
+    expect(sizes[1]).toBeLessThanOrEqual(5);
     const [once] = all;
     expect(once).toEqual(shrunk(forked));
     const saved = fromJson(String(toJson(once?.scenario ?? forked))) as Scenario;
