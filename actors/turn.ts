@@ -1,5 +1,6 @@
 // What a turn is: one message in, one ordered list of effects out, and nothing read but what `Turn` gives. Every actor of every node speaks in these words.
 
+import { EMPTY_BYTES } from '../protocol/types.ts';
 import {
   type ByHand,
   bool,
@@ -79,6 +80,9 @@ export interface Write {
   readonly value: Uint8Array;
   readonly remove: boolean;
 }
+
+export const put = (key: Uint8Array, value: Uint8Array): Write => ({ key, value, remove: false });
+export const remove = (key: Uint8Array): Write => ({ key, value: EMPTY_BYTES, remove: true });
 
 /** What the node tells observers (status lines, oracles, pictures). Never read by an actor. */
 export const nodeEvent = union(

@@ -32,9 +32,10 @@ import {
   encodeValidatorSet,
 } from '../../protocol/wire/index.ts';
 import { encodeWith } from '../../protocol/words.ts';
-import type { Write } from '../turn.ts';
+import { put, remove, type Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord, hasEnded } from './logbook.ts';
+import { prune } from './pruning.ts';
 import { follow, requestsFor } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 
@@ -51,9 +52,6 @@ export interface Execution {
 
 /** One value for all: its bytes are made once. */
 export const COMMIT = { type: 'commit', value: {} } as const;
-
-export const put = (key: Uint8Array, value: Uint8Array): Write => ({ key, value, remove: false });
-export const remove = (key: Uint8Array): Write => ({ key, value: EMPTY_BYTES, remove: true });
 
 /** What the application is asked about a block, with who voted in its last commit (nobody at the initial height). */
 export function requestsOf(v: ValidatorState, block: Block, id: BlockId): ReturnType<typeof requestsFor> {
@@ -140,12 +138,9 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   v.execution = null;
   v.txsWaiting = false;
   remember(v, block, next);
-  const writes = [
-    ...stateWrites(before, next, stateBytes),
-    ...evidenceWrites(v, block),
-    ...prune(v, retainHeight),
-  ];
+  const writes = [...stateWrites(before, next, stateBytes), ...evidenceWrites(v, block)];
   v.does({ type: 'store', store: 'chain', durable: false, writes });
+  prune(v, retainHeight);
   tellOthers(v, execution, response, stateBytes);
 }
 
@@ -199,22 +194,6 @@ export function storeEvidence(v: ValidatorState, { evidence, identity, height }:
   v.publish({ type: 'evidence', hash: identity, validator, height: evidenceHeight(evidence) });
 }
 
-/** Heights pruned per block: catching up with a large retain height must not stall a turn. */
-const PRUNE_PER_BLOCK_MAX = 64n;
-
-function prune(v: ValidatorState, retainHeight: bigint): Write[] {
-  if (retainHeight <= v.store.base || v.store.base === 0n) return [];
-  const upTo = retainHeight > v.store.height ? v.store.height : retainHeight;
-  const end = upTo - v.store.base > PRUNE_PER_BLOCK_MAX ? v.store.base + PRUNE_PER_BLOCK_MAX : upTo;
-  const writes: Write[] = [];
-  for (let height = v.store.base; height < end; height++) {
-    for (const key of [blockKey, seenCommitKey, responseKey]) writes.push(remove(key(height)));
-  }
-  v.store = { base: end, height: v.store.height };
-  writes.push(put(STORE_RANGE_KEY, encodeWith(storeRange, v.store)));
-  return writes;
-}
-
 // --- afterwards ------------------------------------------------------------------------------------------------------
 
 function tellOthers(
@@ -232,7 +211,7 @@ function tellOthers(
     block.txs,
     response.txResults.map((result) => result.code),
   );
-  const stateDigest = digestOf(v, stateBytes);
+  const stateDigest = sha256(stateBytes); // every set, parameter and hash that the validator decides from
   const { appHash } = chain;
   v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: block.txs.length, stateDigest });
   const made = v.pool.onCommitted(v.facts());
@@ -258,15 +237,6 @@ export function tellMempool(
     txBytesMax: isRefusal(room) ? 0n : room,
     gasMax: chain.consensusParams.block.maxGas,
   });
-}
-
-/** What the validator decides from, at rest after a height: its chain state (every set, parameter and hash) and its store's reach. */
-function digestOf(v: ValidatorState, state: Uint8Array): Uint8Array {
-  const { digested } = v;
-  digested.clear();
-  digested.raw(state);
-  storeRange.write(digested, v.store);
-  return sha256(digested.peek());
 }
 
 /** Where consensus begins after the current state; `lastCommit` is what decided the last block. */

@@ -18,8 +18,8 @@ import {
   SOFTWARE_VERSION,
 } from '../../protocol/types.ts';
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
-import type { KeyValue } from '../turn.ts';
-import { COMMIT, execute, finalize, onCommitted, put, stateWrites } from './execute.ts';
+import { type KeyValue, put } from '../turn.ts';
+import { COMMIT, execute, finalize, onCommitted, stateWrites } from './execute.ts';
 import { sharedStart } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 

@@ -1,12 +1,10 @@
 // Carries out what consensus says: votes and proposals through the signer, timers, and blocks to judge. Log, sync, and only then speak.
 
 import { commitOf, timelyCommit } from '../../machines/chain/commits.ts';
-import { blockKey } from '../../machines/chain/keys.ts';
 import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/consensus.ts';
-import { heightsNeeded } from '../../machines/evidence/pool.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
 import { hexUpperOf, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
@@ -25,7 +23,6 @@ import {
   type BlockId,
   type Commit,
   EMPTY_BYTES,
-  type Evidence,
   NIL_BLOCK_ID,
   PROPOSAL,
   type Proposal,
@@ -38,6 +35,7 @@ import { restAsking } from './asking.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
+import { recall } from './recall.ts';
 import type { ValidatorState } from './state.ts';
 import { payloadOf, rememberBlock } from './words.ts';
 
@@ -322,18 +320,6 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
 }
 
 // --- judging ---------------------------------------------------------------------------------------------------------
-
-/** Reads a block of our past that this evidence needs and memory does not hold. False: nothing is missing. */
-export function recall(v: ValidatorState, list: readonly Evidence[]): boolean {
-  for (const evidence of list) {
-    for (const height of heightsNeeded(evidence)) {
-      if (height > v.chain.lastBlockHeight || height < v.store.base || v.history.header(height)) continue;
-      v.load({ for: 'evidence', height }, blockKey(height), blockKey(height + 1n), 1);
-      return true;
-    }
-  }
-  return false;
-}
 
 /** valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store. */
 function judge(v: ValidatorState, entry: BlockEntry): boolean {

@@ -11,11 +11,11 @@ import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
 import type { BlockId, ChainState, Commit, Evidence } from '../../protocol/types.ts';
-import { Writer } from '../../protocol/words.ts';
 import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Execution } from './execute.ts';
 import type { Handshake } from './handshake.ts';
+import { Pruning } from './pruning.ts';
 
 /** What an answer of the application is for. */
 export type Ask =
@@ -39,7 +39,9 @@ export type Reading =
   | { readonly for: 'handshake' }
   | { readonly for: 'recent' }
   | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
-  | { readonly for: 'evidence'; readonly height: bigint };
+  | { readonly for: 'evidence'; readonly height: bigint; readonly isPast: boolean }
+  | { readonly for: 'pruning' }
+  | { readonly for: 'forgetting' };
 
 export type Mode = 'handshake' | 'sync' | 'consensus' | 'halted';
 
@@ -98,11 +100,9 @@ export class ValidatorState {
   txsWaiting = false;
   /** A block of block sync whose evidence waits for a block of our own store. */
   fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
+  readonly pruning = new Pruning();
   /** Peers that we told the mempool are behind. */
   readonly laggards = new Set<PeerId>();
-
-  /** What a state digest covers, in the making. */
-  readonly digested = new Writer(4096);
 
   turn!: Turn;
   private effects: Effect[] = [];

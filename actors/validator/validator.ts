@@ -35,8 +35,10 @@ import {
 } from './handshake.ts';
 import { hear, hearFuture } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
+import { onForgettingRead, onPruningRead } from './pruning.ts';
+import { onReadForEvidence, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
-import { onPrepared, onReaped, onSignedProposal, onSignedVote, recall, settle } from './speak.ts';
+import { onPrepared, onReaped, onSignedProposal, onSignedVote, settle } from './speak.ts';
 import { ValidatorState } from './state.ts';
 
 const family = (
@@ -286,17 +288,10 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   if (reading.for === 'handshake') return onHandshakeRead(v, found);
   if (reading.for === 'recent') return onRecentRead(v, found);
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
-  const value = found[0]?.value;
-  const block = value ? decodeBlock(value) : null;
-  if (!block || isRefusal(block)) {
-    return v.halt(
-      `block ${reading.height} is missing or broken in the store, and evidence needs it. Resync this node`,
-    );
-  }
-  v.history.recall(block.header, block.lastCommit);
-  if (v.fetched) return onBlockFetched(v, v.fetched.height, v.fetched.block, v.fetched.commit);
-  if (v.mode !== 'consensus') return;
-  for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';
+  if (reading.for === 'pruning') return onPruningRead(v, found);
+  if (reading.for === 'forgetting') return onForgettingRead(v, found);
+  onReadForEvidence(v, reading, found);
+  if (v.fetched) onBlockFetched(v, v.fetched.height, v.fetched.block, v.fetched.commit);
 }
 
 // --- block sync --------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ export class History {
   // By height as a number: a bigint is slow as a key.
   private readonly blocks = new Map<number, Past>();
   /** Older blocks that evidence of the height under way asked for. */
-  private readonly recalled = new Map<number, Past>();
+  private readonly recalled = new Map<number, Past | null>();
   private readonly sets: { readonly from: bigint; readonly set: ValidatorSet }[] = [];
   private readonly params: { readonly from: bigint; readonly params: ConsensusParams }[] = [];
 
@@ -51,7 +51,17 @@ export class History {
     this.recalled.set(Number(header.height), { header, lastCommit });
   }
 
-  private past(height: bigint): Past | undefined {
+  /** The store has nothing of this block: not asked again until the chain moves on. */
+  recallNothing(height: bigint): void {
+    this.recalled.set(Number(height), null);
+  }
+
+  /** Whether the store need not be asked about this block. */
+  isRecalled(height: bigint): boolean {
+    return this.blocks.has(Number(height)) || this.recalled.has(Number(height));
+  }
+
+  private past(height: bigint): Past | null | undefined {
     return this.blocks.get(Number(height)) ?? this.recalled.get(Number(height));
   }
 

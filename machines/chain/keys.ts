@@ -26,6 +26,8 @@ export function heightOfKey(key: Uint8Array): bigint {
 
 /** protobuf Block. */
 export const blockKey = family('b');
+/** Header and last commit of a block that is gone (protobuf Block without transactions and evidence), as long as evidence may ask for them. */
+export const pastKey = family('h');
 /** protobuf Commit that our node saw decide the height (any round; may differ from node to node). */
 export const seenCommitKey = family('s');
 /** protobuf ExtendedCommit, where vote extensions are enabled. */

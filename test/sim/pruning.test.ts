@@ -1,0 +1,123 @@
+// An application that lets go of blocks: the store holds what it still wants, evidence is judged by those who restart, too, and the
+// chain goes on.
+
+import { expect, it } from 'vitest';
+import { KvStore } from '../../machines/apps/kvstore.ts';
+import { blockKey, pastKey, responseKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import {
+  type AbciRequest,
+  type AbciResponse,
+  at,
+  crash,
+  delay,
+  everyone,
+  heal,
+  height,
+  isolate,
+  liar,
+  powers,
+  runScenario,
+  type Scenario,
+  scenario,
+  txs,
+  v0,
+  v2,
+  validators,
+  when,
+} from '../../sim/index.ts';
+import type { World } from '../../sim/world.ts';
+
+/** Wants the latest blocks, so many. */
+const keeping = (blocks: bigint) =>
+  class Forgetful extends KvStore {
+    private latest = 0n;
+
+    override answer(asked: AbciRequest): AbciResponse {
+      const response = super.answer(asked);
+      if (asked.type === 'finalize-block') this.latest = asked.value.height;
+      if (response.type !== 'commit' || this.latest <= blocks) return response;
+      return { ...response, value: { retainHeight: this.latest - blocks + 1n } };
+    }
+  };
+
+const play = (blocks: bigint, more: Partial<Scenario> = {}): Scenario => {
+  const Forgetful = keeping(blocks);
+  return scenario('old blocks go', {
+    cast: validators(4),
+    app: () => new Forgetful(),
+    load: txs({ perSecond: 2 }),
+    ends: everyone.decides(height(14), { within: '120s' }),
+    ...more,
+  });
+};
+
+/** Heights up to the 14th of which v0's store has something. */
+function heightsIn(world: World, key: (height: bigint) => Uint8Array): number[] {
+  const { disk } = world.machine('v0');
+  const heights = Array.from({ length: 14 }, (_, i) => i + 1);
+  return heights.filter((each) => disk.read('chain', key(BigInt(each))) !== undefined);
+}
+
+function worldOf(scenario: Scenario): World {
+  let world: World | null = null;
+  const { violations } = runScenario(scenario, {
+    seed: 1,
+    onWorld: (made) => {
+      world = made;
+    },
+  });
+  expect(violations).toEqual([]);
+  return world as unknown as World;
+}
+
+it('what the application wants no more is gone, but for what evidence may ask of it', () => {
+  const world = worldOf(play(5n));
+  const kept = heightsIn(world, blockKey);
+  expect(kept.length).toBeLessThan(8);
+  expect(kept.at(-1)).toBe(14);
+  for (const key of [seenCommitKey, responseKey]) expect(heightsIn(world, key)).toEqual(kept);
+  const gone = heightsIn(world, pastKey);
+  expect([...gone, ...kept]).toEqual(Array.from({ length: 14 }, (_, i) => i + 1));
+});
+
+it('and that goes when evidence is too old', () => {
+  const cast = { ...validators(4), evidence: { maxAgeBlocks: 6, maxAgeMs: 1 } };
+  const world = worldOf(play(3n, { cast }));
+  const gone = heightsIn(world, pastKey);
+  expect(gone[0]).toBeGreaterThan(5);
+  expect(gone.length).toBeGreaterThan(1);
+});
+
+it('who was away for fewer blocks than are kept catches up', () => {
+  const act = [when(v0.decides(height(2)), isolate('v2')), when(v0.decides(height(7)), heal())];
+  worldOf(play(8n, { act }));
+});
+
+it('evidence of a block that is gone is judged by who restarted, as by the others', () => {
+  // What v0 alone heard reaches the others seconds later; v2 has forgotten that height by then, as it restarts again and again.
+  const act = [
+    at('0s', delay('evidence', '4s', { from: ['v0'] })),
+    ...[3, 5, 7, 9].map((each) => when(v2.decides(height(each)), crash('v2', { restart: '100ms' }))),
+  ];
+  const punishedAt: bigint[] = [];
+  for (let seed = 1; seed <= 6; seed++) {
+    const { violations } = runScenario(
+      play(2n, {
+        cast: powers(1, 10, 10, 10),
+        liars: [liar('v3', 'double-voter', ['v0'], { times: 1 })],
+        act,
+      }),
+      {
+        seed,
+        watch: {
+          backstage: ({ witness }) =>
+            witness.listeners.push(({ does, node, height: at }) => {
+              if (does === 'punishes' && node.name === 'v2') punishedAt.push(at);
+            }),
+        },
+      },
+    );
+    expect(violations).toEqual([]);
+  }
+  expect(punishedAt).toHaveLength(6);
+});
