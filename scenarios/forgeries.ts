@@ -1,10 +1,11 @@
-// Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof
-// says, blocks without a commit.
+// Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof says, blocks without a commit,
+// words that somebody else signed, blocks that the rules of the chain forbid.
 
 import {
   at,
   block,
   crash,
+  delay,
   drop,
   everyone,
   heal,
@@ -77,4 +78,31 @@ export const forgedBlocks = scenario('a node far behind takes no block that nobo
     when(v3.precommits()),
   ],
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});
+
+/** v2 signs for all, with the only key it has. */
+export const forgedVotes = scenario('a vote counts for whom its signature names', {
+  name: 'forged-votes',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', 'vote-forger', ['v0', 'v1', 'v3'], { ppm: 300_000 })],
+  ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/** The blocks of round 0 come in round 1, when v2 has proposed its own again there, in the name of the proposer, who is late. */
+export const forgedProposals = scenario('a proposal is of the round’s proposer, or of nobody', {
+  name: 'forged-proposals',
+  cast: validators(4),
+  liars: [liar('v2', 'proposal-forger', ['v0', 'v1', 'v3'])],
+  act: [at('0s', delay('parts', '4s', { round: 0 }), delay('proposals', '2s', { round: 1 }))],
+  ends: everyone.decides(height(10), { within: '240s' }),
+});
+
+/** Every fourth block is v2's, and wrong in another thing. */
+export const invalidBlocks = scenario('what the rules of the chain forbid is not decided', {
+  name: 'invalid-blocks',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
+  ends: everyone.decides(height(30), { within: '600s' }),
 });

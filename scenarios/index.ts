@@ -3,7 +3,14 @@
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
-import { forgedBlocks, forgedPolka, mislabelledParts } from './forgeries.ts';
+import {
+  forgedBlocks,
+  forgedPolka,
+  forgedProposals,
+  forgedVotes,
+  invalidBlocks,
+  mislabelledParts,
+} from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
@@ -59,5 +66,8 @@ export const plays: readonly Play[] = [
   validatorJoinsAndLeaves,
   setReplaced,
   olderPolkaRefused,
+  forgedVotes,
+  forgedProposals,
+  invalidBlocks,
   swarm,
 ];

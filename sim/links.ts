@@ -115,8 +115,8 @@ export class Link {
 export type Verdict =
   | 'pass'
   | 'drop'
-  /** Chance does not touch it; it comes after so much time, out of order if need be. */
-  | { readonly delayNs: number }
+  /** Chance does not touch these; they come after so much time, out of order if need be. */
+  | { readonly delayNs: number; readonly payloads: readonly Payload[] }
   /** These instead (a liar's, or a part of them); chance goes on from there. */
   | { readonly payloads: readonly Payload[] };
 
@@ -188,14 +188,14 @@ export class Carrier {
     else if (verdict === 'drop') {
       counters.ruledDropped++;
       this.watch?.stopped('ruled');
-    } else if ('payloads' in verdict) {
-      counters.ruledRewritten++;
-      this.chance(link, verdict.payloads, DONE.rewritten);
-    } else {
+    } else if ('delayNs' in verdict) {
       counters.ruledDelayed++;
       const at = this.agenda.now + verdict.delayNs;
       link.lateUntil = Math.max(link.lateUntil, at);
-      this.deliverAt(at, link, payloads, DONE.late);
+      this.deliverAt(at, link, verdict.payloads, DONE.late);
+    } else {
+      counters.ruledRewritten++;
+      this.chance(link, verdict.payloads, DONE.rewritten);
     }
   }
 

@@ -141,7 +141,7 @@ class Run {
       },
     );
     this.stage = new Stage(world, rules);
-    castLiars(scenario.liars, this.stage, this.witness);
+    castLiars(scenario.liars, this.stage, this.witness, ghost);
     this.liveness.watch(this.stage);
     this.tellStory();
     this.script = new Script({

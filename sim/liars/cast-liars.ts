@@ -1,12 +1,18 @@
 // Puts the liars of a play on stage: gives each what it works with, and lets the oracles hear what it really
 // says.
 
+import type { GhostChain } from '../oracles/ghost.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Stage } from '../scenario/stage.ts';
 import type { Witness } from '../scenario/witness.ts';
 import { liarNamed } from './index.ts';
 
-export function castLiars(liars: readonly LiarWords[], stage: Stage, witness: Witness): void {
+export function castLiars(
+  liars: readonly LiarWords[],
+  stage: Stage,
+  witness: Witness,
+  ghost: GhostChain,
+): void {
   if (liars.length === 0) return;
   const { world, rules } = stage;
   rules.lied = (from, to, payloads) => {
@@ -28,6 +34,11 @@ export function castLiars(liars: readonly LiarWords[], stage: Stage, witness: Wi
       victims: new Set(words.to.map((name) => world.machine(name).member.id)),
       lies: () =>
         told < (words.times ?? Number.MAX_SAFE_INTEGER) && stream.chance(words.ppm ?? 1_000_000, 1_000_000),
+      validators: (height) =>
+        (ghost.set(height)?.members ?? []).map(({ addressBytes, power }) => ({
+          address: addressBytes,
+          power,
+        })),
       proposed: (height, round) => witness.proposedAt(height, round),
       submitted: (tx) => {
         for (const oracle of world.oracles) oracle.submitted?.(machine, tx);

@@ -10,9 +10,11 @@ import { nilVoter } from './nil-voter.ts';
 import { partMislabeler } from './part-mislabeler.ts';
 import { polForger } from './pol-forger.ts';
 import { proposalEquivocator } from './proposal-equivocator.ts';
+import { proposalForger } from './proposal-forger.ts';
 import { syncLiar } from './sync-liar.ts';
 import { timeLiar } from './time-liar.ts';
 import { doubleVoter, voteEquivocator } from './vote-equivocator.ts';
+import { voteForger } from './vote-forger.ts';
 import { withholder } from './withholder.ts';
 
 export const LIARS: Readonly<Record<string, Liar>> = {
@@ -28,6 +30,8 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   'sync-liar': syncLiar,
   'pol-forger': polForger,
   'part-mislabeler': partMislabeler,
+  'vote-forger': voteForger,
+  'proposal-forger': proposalForger,
   'block-forger': blockForger,
 };
 

@@ -1,32 +1,98 @@
-// The proposer of invalid blocks: well-formed, truly signed, and wrong in one field, another one each height.
+// The proposer of invalid blocks: well-formed, truly signed, and wrong in one thing, another one each time.
 
-import type { Block, Header } from '../../protocol/types.ts';
-import type { Liar } from './liar.ts';
+import { commitHash, evidenceListHash } from '../../protocol/hashes.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { type Block, type Evidence, type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { Liar, LiarKit } from './liar.ts';
 import { aboutOwnBlocks } from './own-blocks.ts';
 
 const HASH_BYTES = 32;
 const wrong = new Uint8Array(HASH_BYTES).fill(0xee);
 
 /** One thing wrong each. */
-const FAULTS: readonly ((header: Header) => Partial<Header>)[] = [
-  () => ({ appHash: wrong }),
-  () => ({ dataHash: wrong }),
-  () => ({ lastResultsHash: wrong }),
-  () => ({ validatorsHash: wrong }),
-  () => ({ nextValidatorsHash: wrong }),
-  () => ({ consensusHash: wrong }),
-  () => ({ lastCommitHash: wrong }),
-  () => ({ evidenceHash: wrong }),
-  ({ timeNs }) => ({ timeNs: timeNs + 1_000_000_000n }),
-  ({ timeNs }) => ({ timeNs: timeNs - 3_600_000_000_000n }),
-  ({ height }) => ({ height: height + 1n }),
-  ({ chainId }) => ({ chainId: `${chainId}x` }),
-  ({ lastBlockId }) => ({ lastBlockId: { ...lastBlockId, hash: wrong } }),
-  ({ proposerAddress }) => ({ proposerAddress: new Uint8Array(proposerAddress.length).fill(7) }),
+type Fault = (block: Block, kit: LiarKit) => Block;
+const inHeader =
+  (change: (header: Header) => Partial<Header>): Fault =>
+  (block) => ({ ...block, header: { ...block.header, ...change(block.header) } });
+
+const FAULTS: readonly Fault[] = [
+  inHeader(() => ({ appHash: wrong })),
+  inHeader(() => ({ dataHash: wrong })),
+  inHeader(() => ({ lastResultsHash: wrong })),
+  inHeader(() => ({ validatorsHash: wrong })),
+  inHeader(() => ({ nextValidatorsHash: wrong })),
+  inHeader(() => ({ consensusHash: wrong })),
+  inHeader(() => ({ lastCommitHash: wrong })),
+  inHeader(() => ({ evidenceHash: wrong })),
+  inHeader(({ timeNs }) => ({ timeNs: timeNs + 1_000_000_000n })),
+  inHeader(({ timeNs }) => ({ timeNs: timeNs - 3_600_000_000_000n })),
+  inHeader(({ height }) => ({ height: height + 1n })),
+  inHeader(({ chainId }) => ({ chainId: `${chainId}x` })),
+  inHeader(({ lastBlockId }) => ({ lastBlockId: { ...lastBlockId, hash: wrong } })),
+  inHeader(({ proposerAddress }) => ({ proposerAddress: new Uint8Array(proposerAddress.length).fill(7) })),
+  withForgedCommit,
+  withForgedEvidence,
 ];
 
-export const invalidProposer: Liar = (kit) =>
-  aboutOwnBlocks(kit, 'lie: an invalid block', (block): Block => {
-    const fault = FAULTS[Number(block.header.height) % FAULTS.length] as (typeof FAULTS)[number];
-    return { ...block, header: { ...block.header, ...fault(block.header) } };
+export const invalidProposer: Liar = (kit) => {
+  let next: number | null = null;
+  return aboutOwnBlocks(kit, 'lie: an invalid block', (block, { timeNs }): Block => {
+    next ??= Number(timeNs / 1_000n); // by its clock: as good as drawn
+    const fault = FAULTS[next++ % FAULTS.length] as Fault;
+    return fault(block, kit);
   });
+};
+
+/** Its last commit ends with a signature that nobody made. */
+function withForgedCommit(block: Block): Block {
+  const { lastCommit, header } = block;
+  const last = lastCommit?.signatures.findLastIndex(({ signature }) => signature.length > 0) ?? -1;
+  const forged = lastCommit?.signatures[last];
+  if (!lastCommit || !forged) return { ...block, header: { ...header, appHash: wrong } };
+  const signatures = lastCommit.signatures.with(last, {
+    ...forged,
+    signature: new Uint8Array(64).fill(0xee),
+  });
+  const commit = { ...lastCommit, signatures };
+  return { ...block, lastCommit: commit, header: { ...header, lastCommitHash: commitHash(commit) } };
+}
+
+/** It accuses another one of two votes that the liar signed itself. */
+function withForgedEvidence(block: Block, kit: LiarKit): Block {
+  const { header } = block;
+  const height = header.height - 1n;
+  const { key } = kit.machine;
+  const set = kit.validators(height);
+  const index = set.findIndex(({ address }) => address.some((byte, i) => byte !== header.proposerAddress[i]));
+  const accused = set[index];
+  if (!accused || !key || height < 1n) return { ...block, header: { ...header, appHash: wrong } };
+  const vote = (fill: number): Vote => {
+    const hash = new Uint8Array(HASH_BYTES).fill(fill);
+    const said = {
+      type: PRECOMMIT,
+      height,
+      round: 0,
+      blockId: { hash, parts: { total: 1, hash } },
+      timeNs: header.timeNs,
+      validatorAddress: accused.address,
+      validatorIndex: index,
+      signature: new Uint8Array(0),
+      extension: new Uint8Array(0),
+      extensionSignature: new Uint8Array(0),
+    } as const;
+    return { ...said, signature: key.sign(voteSignBytes(kit.chainId, said)) };
+  };
+  const evidence: Evidence = {
+    kind: 'duplicate-vote',
+    voteA: vote(1),
+    voteB: vote(2),
+    powerTotal: set.reduce((sum, { power }) => sum + power, 0n),
+    validatorPower: accused.power,
+    timeNs: header.timeNs,
+  };
+  return {
+    ...block,
+    evidence: [evidence],
+    header: { ...header, evidenceHash: evidenceListHash([evidence]) },
+  };
+}

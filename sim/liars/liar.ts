@@ -1,4 +1,4 @@
-// What a liar is: an honest node whose words are changed on their way out, and signed again with its own key.
+// What a liar is: an honest node whose words are changed on their way out, and signed again with its own key, the only one it has.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
@@ -19,6 +19,10 @@ export interface LiarKit {
   readonly victims: ReadonlySet<PeerId>;
   /** Draws whether it takes this opportunity. */
   readonly lies: () => boolean;
+  /** Who votes at a height, in the order of their indexes; empty: not known yet. */
+  readonly validators: (
+    height: bigint,
+  ) => readonly { readonly address: Uint8Array; readonly power: bigint }[];
   /** The blocks proposed in a round so far, by anybody. */
   readonly proposed: (height: bigint, round: number) => readonly BlockId[];
   /** Says that it has made a transaction of its own. */

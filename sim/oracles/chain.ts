@@ -4,7 +4,14 @@ import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { commitHash, dataHash, evidenceListHash, headerHash, txHash } from '../../protocol/hashes.ts';
+import {
+  commitHash,
+  dataHash,
+  evidenceListHash,
+  headerHash,
+  resultsHash,
+  txHash,
+} from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
@@ -15,11 +22,12 @@ import {
   decodeCommit,
   decodeMempoolMessage,
   decodeOutcome,
+  decodeResponseFinalizeBlock,
   encodeCommit,
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { type GhostChain, isQuorum } from './ghost.ts';
+import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
 
 /** The label of a run whose validator set changes. */
 export const SET_CHANGES = 'the validator set changes';
@@ -42,8 +50,30 @@ interface Height {
   appHash: Uint8Array | null;
   /** As the application answered. */
   answeredAppHash: Uint8Array | null;
+  answeredResultsHash: Uint8Array | null;
+  /** Whether it changed the parameters. */
+  changedParams: boolean;
   stateDigest: Uint8Array | null;
   appliedDigest: Uint8Array | null;
+}
+
+/** The earliest time that half of the power which voted is not later than; null: nobody voted. */
+function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | null {
+  const times: { readonly timeNs: bigint; readonly power: bigint }[] = [];
+  let left = 0n;
+  for (const [index, { flag, timeNs }] of (commit?.signatures ?? []).entries()) {
+    const power = set?.members[index]?.power;
+    if (flag === 1 || power === undefined) continue;
+    times.push({ timeNs, power });
+    left += power;
+  }
+  left /= 2n;
+  times.sort((a, b) => (a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0));
+  for (const { timeNs, power } of times) {
+    if (left <= power) return timeNs;
+    left -= power;
+  }
+  return null;
 }
 
 interface Proven {
@@ -105,6 +135,8 @@ export const chainOracle =
         round: -1,
         appHash: null,
         answeredAppHash: null,
+        answeredResultsHash: null,
+        changedParams: false,
         stateDigest: null,
         appliedDigest: null,
       });
@@ -138,6 +170,12 @@ export const chainOracle =
       const answered = before?.answeredAppHash ?? before?.appHash;
       if (answered && !equalBytes(header.appHash, answered))
         bad('carries another app hash than the application gave');
+      const results = before?.answeredResultsHash;
+      if (results && !equalBytes(header.lastResultsHash, results))
+        bad('carries another hash of results than those that the application gave');
+      const params = before?.block?.header.consensusHash;
+      if (params && !before?.changedParams && !equalBytes(header.consensusHash, params))
+        bad('has another consensus hash than the block before it, and nobody changed the parameters');
       for (const tx of block.txs) transaction(at, height, tx, bad);
       if (lastCommit && lastCommit.height > 0n)
         certificate(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
@@ -212,9 +250,12 @@ export const chainOracle =
       if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
     };
 
-    /** 18. Strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
+    /** 18. What the last commit says; strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
     const times = (at: Machine, block: Block): void => {
       const { height, timeNs } = block.header;
+      const median = medianOf(block.lastCommit, ghost.set(height - 1n));
+      if (median !== null && timeNs !== median)
+        report(`time: block ${height} is not of the median time of its last commit`, at, height);
       const before = heightAt(height - 1n)?.block?.header.timeNs;
       if (before !== undefined && timeNs <= before)
         report(`time: block ${height} is not later than the block before it`, at, height);
@@ -304,7 +345,12 @@ export const chainOracle =
             ghost.finalized(height, answer.validatorUpdates);
             if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
             const known = heightAt(height);
-            if (known) known.answeredAppHash = answer.appHash;
+            if (!known) continue;
+            known.answeredAppHash = answer.appHash;
+            const whole = decodeResponseFinalizeBlock(value);
+            if (isRefusal(whole)) continue;
+            known.answeredResultsHash = resultsHash(whole.txResults);
+            known.changedParams = whole.consensusParamUpdates !== undefined;
           }
         }
       },

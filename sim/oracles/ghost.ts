@@ -11,8 +11,8 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
-import type { Block, PublicKey, ValidatorUpdate, Vote } from '../../protocol/types.ts';
+import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
+import type { Block, Proposal, PublicKey, ValidatorUpdate, Vote } from '../../protocol/types.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
@@ -197,6 +197,13 @@ export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote:
   const member = set.members[vote.validatorIndex];
   if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
   return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
+}
+
+/** The signature is that of the round's proposer. */
+export function isTrueProposal({ chainId, verify }: WorldAbout, set: GhostSet, proposal: Proposal): boolean {
+  const proposer = set.atRound(proposal.round);
+  const member = set.members.find(({ address }) => address === proposer);
+  return !!member && verify(member.key, proposalSignBytes(chainId, proposal), proposal.signature);
 }
 
 /** Where consensus speaks: what does not decode there ends the envelope. */

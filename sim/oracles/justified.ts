@@ -4,12 +4,12 @@
 
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, WorldAbout } from '../oracle.ts';
 import { AtWork, type Choice } from './at-work.ts';
-import { consensusMessage, type GhostChain } from './ghost.ts';
+import { consensusMessage, type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Heard, type HeardHeight } from './tally.ts';
 import { addressFor, nameOf } from './votes.ts';
 
@@ -45,6 +45,9 @@ export const justifiedSends =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
     const standings = new Map<Machine, Standing>();
+    const liars = new Set(
+      about.machines.filter((each) => !about.isHonest(each)).map(({ member }) => member.id),
+    );
     const of = (at: Machine): Standing => {
       let standing = standings.get(at);
       if (!standing) {
@@ -126,9 +129,20 @@ export const justifiedSends =
       }
     };
 
-    const hears = (at: Machine, channel: number, bytes: Uint8Array): void => {
+    /** What comes from a liar may be signed by nobody. */
+    const isTrue = (message: ConsensusMessage | null): boolean => {
+      if (message?.type !== 'vote' && message?.type !== 'proposal') return true;
+      const set = ghost.set(message.type === 'vote' ? message.vote.height : message.proposal.height);
+      if (!set) return true;
+      return message.type === 'vote'
+        ? isTrueVote(about, set, message.vote)
+        : isTrueProposal(about, set, message.proposal);
+    };
+
+    const hears = (at: Machine, channel: number, bytes: Uint8Array, isHonest: boolean): void => {
       if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) return;
       const message = consensusMessage(bytes);
+      if (!isHonest && !isTrue(message)) return;
       if (message?.type === 'vote') of(at).heard.at(message.vote.height)?.addVote(message.vote);
       else if (message?.type === 'proposal')
         of(at).heard.at(message.proposal.height)?.addProposal(message.proposal);
@@ -210,10 +224,11 @@ export const justifiedSends =
     return {
       name: 'justified',
       effects: ['send', 'schedule', 'cancel'],
-      heard(at: Machine, _from: PeerId, payloads) {
+      heard(at: Machine, from: PeerId, payloads) {
+        const isHonest = !liars.has(from);
         for (let i = 0; i < payloads.length; i++) {
           const payload = payloads[i];
-          if (payload) hears(at, payload.channel, payload.bytes);
+          if (payload) hears(at, payload.channel, payload.bytes, isHonest);
         }
       },
       leaving(at, actor, effect) {

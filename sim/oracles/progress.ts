@@ -4,12 +4,17 @@
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
-import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { FirstWords } from './first-words.ts';
-import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, type GhostSet, isTrueVote } from './ghost.ts';
+import {
+  CONSENSUS_CHANNELS,
+  consensusMessage,
+  type GhostChain,
+  isTrueProposal,
+  isTrueVote,
+} from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { Seen } from './seen.ts';
 import { addressFor } from './votes.ts';
@@ -134,7 +139,8 @@ class Watch {
     if (!set || !message) return;
     if (message.type === 'proposal') {
       const { proposal } = message;
-      if (proposal.height === height && this.isProposed(set, proposal)) this.wordsTo(at).proposed(proposal);
+      if (proposal.height === height && isTrueProposal(this.about, set, proposal))
+        this.wordsTo(at).proposed(proposal);
     } else if (message.type === 'vote') {
       const { vote } = message;
       if (vote.height !== height || !isTrueVote(this.about, set, vote)) return;
@@ -156,17 +162,10 @@ class Watch {
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       const isHere = proposal.height === seen.height && proposal.round >= seen.round;
-      if (isHere && this.isProposed(seen.set, proposal)) seen.proposed(proposal, now);
+      if (isHere && isTrueProposal(this.about, seen.set, proposal)) seen.proposed(proposal, now);
     } else if (message.type === 'block-part') {
       if (message.height === seen.height && message.round === seen.round) seen.part(message.part, now);
     }
-  }
-
-  private isProposed(set: GhostSet, proposal: Proposal): boolean {
-    const { chainId, verify } = this.about;
-    const address = set.atRound(proposal.round);
-    const member = set.members.find((each) => each.address === address);
-    return !!member && verify(member.key, proposalSignBytes(chainId, proposal), proposal.signature);
   }
 
   // --- what it does ----------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ export class RuleBook {
       if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
       const kept = payloads.filter((payload) => !isAbout(rule, payload));
       if (kept.length === payloads.length) continue;
-      if (rule.words.effect !== 'drop') return { delayNs: rule.words.effect.delayMs * NS_PER_MS };
+      if (rule.words.effect !== 'drop') return { delayNs: rule.words.effect.delayMs * NS_PER_MS, payloads };
       if (kept.length === 0) return 'drop';
       payloads = kept;
     }

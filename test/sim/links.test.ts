@@ -180,9 +180,16 @@ describe('rules', () => {
     const dropped = heardUnder((_, __, payloads) => (first(payloads) === 2 ? 'drop' : 'pass'));
     expect(dropped.heard).toEqual(['heard n0 1', 'heard n0 3']);
     expect(dropped.counters.ruledDropped).toBe(1);
-    const late = heardUnder((_, __, payloads) => (first(payloads) === 1 ? { delayNs: SECOND } : 'pass'));
+    const late = heardUnder((_, __, payloads) =>
+      first(payloads) === 1 ? { delayNs: SECOND, payloads } : 'pass',
+    );
     expect(late.heard).toEqual(['heard n0 2', 'heard n0 3', 'heard n0 1']);
     expect(late.counters.ruledDelayed).toBe(1);
+    const lateLie = heardUnder(() => ({
+      delayNs: SECOND,
+      payloads: [{ channel: 1, bytes: Uint8Array.of(66) }],
+    }));
+    expect(lateLie.heard).toEqual(['heard n0 66', 'heard n0 66', 'heard n0 66']);
     const lie = heardUnder(() => ({ payloads: [{ channel: 1, bytes: Uint8Array.of(66) }] }));
     expect(lie.heard).toEqual(['heard n0 66', 'heard n0 66', 'heard n0 66']);
     expect(lie.counters.ruledRewritten).toBe(3);
