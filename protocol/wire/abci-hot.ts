@@ -15,9 +15,7 @@ import type {
   ResponseCheckTx,
   ResponseFinalizeBlock,
 } from '../abci.ts';
-import { EMPTY_BYTES, type ValidatorUpdate } from '../types.ts';
-import { decodeWith, type MalformedBytes, type ProtoReader } from './reader.ts';
-import { readPublicKey } from './validator.ts';
+import type { ValidatorUpdate } from '../types.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 function validator(w: ProtoWriter, { address, power }: AbciValidator): void {
@@ -187,37 +185,3 @@ export function hotResponse(response: AbciResponse): Uint8Array | null {
       return null;
   }
 }
-
-function readUpdate(reader: ProtoReader, was: ValidatorUpdate): ValidatorUpdate {
-  let { publicKey, power } = was;
-  while (reader.next()) {
-    if (reader.tag === 0x0a) publicKey = reader.message(readPublicKey, publicKey);
-    else if (reader.tag === 0x10) power = reader.int64();
-    else reader.skip(2);
-  }
-  return { publicKey, power };
-}
-
-const NO_UPDATE: ValidatorUpdate = { publicKey: { type: 'ed25519', bytes: EMPTY_BYTES }, power: 0n };
-
-/** What of a ResponseFinalizeBlock the next headers depend on. */
-export interface Outcome {
-  readonly validatorUpdates: readonly ValidatorUpdate[];
-  readonly appHash: Uint8Array;
-}
-
-function readOutcome(reader: ProtoReader, was: Outcome): Outcome {
-  const validatorUpdates = [...was.validatorUpdates];
-  let { appHash } = was;
-  while (reader.next()) {
-    if (reader.tag === 0x1a) validatorUpdates.push(reader.message(readUpdate, NO_UPDATE));
-    else if (reader.tag === 0x2a) appHash = reader.bytes();
-    else reader.skip(0); // all the other fields are passed over, known or not
-  }
-  return { validatorUpdates, appHash };
-}
-
-const NO_OUTCOME: Outcome = { validatorUpdates: [], appHash: EMPTY_BYTES };
-
-export const decodeOutcome = (response: Uint8Array): Outcome | MalformedBytes =>
-  decodeWith('ResponseFinalizeBlock', response, readOutcome, NO_OUTCOME);

@@ -1,7 +1,6 @@
 // All that turns domain values into bytes and bytes into domain values.
 
 export * from './abci.ts';
-export { decodeOutcome, type Outcome } from './abci-hot.ts';
 export { decodeBlock, decodeBlockMeta, encodeBlock, encodeBlockMeta } from './block.ts';
 export {
   decodeBlockId,

@@ -21,7 +21,6 @@ import {
   decodeBlock,
   decodeCommit,
   decodeMempoolMessage,
-  decodeOutcome,
   decodeResponseFinalizeBlock,
   encodeCommit,
 } from '../../protocol/wire/index.ts';
@@ -340,17 +339,15 @@ export const chainOracle =
           } else if (key[0] === FAMILY.response) {
             const height = heightOfKey(key);
             if (ghost.set(height + 2n)) continue;
-            const answer = decodeOutcome(value);
+            const answer = decodeResponseFinalizeBlock(value);
             if (isRefusal(answer)) continue;
             ghost.finalized(height, answer.validatorUpdates);
             if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
             const known = heightAt(height);
             if (!known) continue;
             known.answeredAppHash = answer.appHash;
-            const whole = decodeResponseFinalizeBlock(value);
-            if (isRefusal(whole)) continue;
-            known.answeredResultsHash = resultsHash(whole.txResults);
-            known.changedParams = whole.consensusParamUpdates !== undefined;
+            known.answeredResultsHash = resultsHash(answer.txResults);
+            known.changedParams = answer.consensusParamUpdates !== undefined;
           }
         }
       },

@@ -54,7 +54,7 @@ export function singleTrouble(scenario: Scenario, lab: Lab): Scenario | null {
   const only = (directive: Directive): Scenario => ({ ...scenario, act: [directive] });
   for (const guess of [...rulesFor(scenario).map(only), ...crashesIn(scenario).map(only).map(longer)]) {
     if (lab.isSpent) return null;
-    if (lab.scores(guess, SCORE_GOOD)) return guess;
+    if (lab.stillFails(guess) && lab.scores(guess, SCORE_GOOD)) return guess;
   }
   return null;
 }

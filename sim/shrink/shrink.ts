@@ -46,11 +46,11 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
   if (cut === null) return null;
   const single = lab.within(GUESSING, () => singleTrouble(cut, lab));
   const small = single ? polished(single, lab) : smallest(cut, lab);
-  const least = lab.spending(budget * TIDYING, () => withoutIdleParts(small, lab));
+  const least = lab.spending(budget * TIDYING, () => withoutIdleParts(small, lab)) ?? small;
   const better = lab.score(small, SHARP) > lab.score(least, SHARP) + BY_LUCK ? small : least;
   const sharp = lab.spending(budget * SHARPENING, () => sharpened(better, lab));
   if (sharp === least) return reportOf(whole, least, lab);
-  const tidy = lab.spending(budget * TIDYING, () => withoutIdleParts(sharp, lab));
+  const tidy = lab.spending(budget * TIDYING, () => withoutIdleParts(sharp, lab)) ?? least;
   return reportOf(
     whole,
     leastOf([tidy, least], (scenario) => sharpRankOf(scenario, lab)),
@@ -75,14 +75,17 @@ function smallest(cut: Scenario, lab: Lab): Scenario {
   return best;
 }
 
-/** Whatever the budget left undone: with parts that are all needed under some seed, and under the one that leaves least to chance. */
-function withoutIdleParts(scenario: Scenario, lab: Lab): Scenario {
+/**
+ * Whatever the budget left undone: with parts that are all needed under some seed, and under the one that leaves least to chance. Null:
+ * it fails under none of these seeds, though it does under others.
+ */
+function withoutIdleParts(scenario: Scenario, lab: Lab): Scenario | null {
   const least: Scenario[] = [];
   for (const seed of neediest(scenario, lab)) {
     if (least.length > 0 && lab.isSpent) break;
     least.push(fewerParts(scenario, (fewer) => lab.fails(fewer, seed)));
   }
-  return leastOf(least, (fewer) => sharpRankOf(fewer, lab));
+  return least.length === 0 ? null : leastOf(least, (fewer) => sharpRankOf(fewer, lab));
 }
 
 /** The seeds under which it fails, those first under which its last directive, which made it sharp, is needed. */

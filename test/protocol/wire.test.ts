@@ -362,13 +362,3 @@ describe('block sync, mempool and evidence messages', () => {
     );
   });
 });
-
-it('what the next headers depend on is read as with all the rest', () => {
-  fc.assert(
-    fc.property(any.finalized, (response) => {
-      const bytes = wire.encodeResponseFinalizeBlock(response);
-      const { validatorUpdates, appHash } = response;
-      expect(plain(wire.decodeOutcome(bytes))).toEqual(plain({ validatorUpdates, appHash }));
-    }),
-  );
-});

@@ -148,6 +148,11 @@ describe('one more rule', () => {
     expect(singleTrouble(play, lab)?.act).toEqual([{ atMs: 0, actions: [late] }]);
   });
 
+  it('is none that spares the own seed: nothing could be left out of it', () => {
+    const lab = labOf(() => 10);
+    expect(singleTrouble(play, { ...lab, stillFails: () => false } as unknown as Lab)).toBeNull();
+  });
+
   it('comes to what happens, or takes its place', () => {
     const isBeside = (each: Scenario): boolean => each.act.length === 2;
     const beside = sharpened(

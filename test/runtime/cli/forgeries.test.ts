@@ -1,0 +1,27 @@
+// The plays of forgeries show what they are for: with the check left out that they are about, an oracle speaks.
+
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isBuilt, nodecli, root } from './nodecli.ts';
+
+/** Plays, seeds and mutants, and who notices. */
+const NOTICED: readonly (readonly [string, string, string, string])[] = [
+  ['forged-votes', '1', 'X22', 'justified'],
+  ['forged-proposals', '2', 'X23', 'it heard no such proposal'],
+  ['invalid-blocks', '1', 'X24', 'validity'],
+  ['invalid-blocks', '1', 'X25', 'certificate'],
+  ['invalid-blocks', '3', 'X26', 'is not of the median time'],
+  ['invalid-blocks', '1', 'X27', 'who never lied'],
+  ['invalid-blocks', '1', 'X28', 'is not of the median time'],
+];
+
+describe.skipIf(!isBuilt)('a check that is left out', () => {
+  it.each(NOTICED)('%s, seed %s, with %s', (play, seed, mutant, says) => {
+    const healthy = nodecli('sim', 'run', play, '--seed', seed);
+    expect(healthy.code).toBe(0);
+    const patch = join(root, 'scenarios/zoo', `${mutant}.json`);
+    const { code, out } = nodecli('sim', 'run', play, '--seed', seed, '--mutant', patch);
+    expect(code).toBe(1);
+    expect(out.split('\n').find((line) => line.includes('violated '))).toContain(says);
+  });
+});
