@@ -1,20 +1,13 @@
-// `nodecli sim crashes`: every crash of a node's life, each in a run of its own, over all cores; counted, and
-// what failed with the line that repeats it.
+// `nodecli sim crashes`: every crash of a node's life, some of them in one run, over all cores; counted, and what
+// failed with the line that repeats it.
 
 import { writeFileSync } from 'node:fs';
 import { DEFAULT_NODE } from '../../actors/node.ts';
-import {
-  COLUMNS,
-  crashGrid,
-  type Grid,
-  type GridOptions,
-  type GridPoint,
-  OPS,
-  type PointResult,
-  playOf,
-  RESTARTS,
-} from '../../sim/crash-grid.ts';
-import { rejoinBoundNs } from '../../sim/rejoin.ts';
+import { COLUMNS, crashGrid, type Grid, type GridPoint, OPS, RESTARTS } from '../../sim/crashes/grid.ts';
+import { type PointResult, playOf } from '../../sim/crashes/perform.ts';
+import { rejoinBoundNs } from '../../sim/crashes/rejoin.ts';
+import { runsOf } from '../../sim/crashes/runs.ts';
+import type { GridOptions } from '../../sim/crashes/stage.ts';
 import { toJson as playToJson } from '../../sim/scenario/json.ts';
 import type { NodeName } from '../../sim/scenario/play.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
@@ -34,8 +27,8 @@ export interface CrashesFlags {
   readonly json?: boolean;
 }
 
-/** Points of one job: enough that the way to a worker costs nothing, few enough for a bar that moves. */
-const POINTS_PER_JOB = 20;
+/** Runs of one job: enough that the way to a worker costs nothing, few enough for a bar that moves. */
+const RUNS_PER_JOB = 6;
 const FAILURES_SHOWN = 10;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -52,12 +45,12 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
       EXIT.violated,
     );
   }
-  const chosen = grid.points.flatMap(({ id }, index) => (isChosen(id, flags.only) ? [index] : []));
+  const chosen = grid.points.filter(({ id }) => isChosen(id, flags.only));
   const [first] = chosen;
   if (first === undefined) throw new CliError(`there is no point "${flags.only}" in this grid`);
-  if (flags.save !== undefined) savePlay(options, grid.points[first] as GridPoint, flags.save);
+  if (flags.save !== undefined) savePlay(options, first, flags.save);
   const startedMs = performance.now();
-  const { results, isWhole } = await performAll(options, chosen, workers, flags.json !== true);
+  const { results, isWhole } = await performAll(grid, chosen, workers, flags.json !== true);
   const summary = summaryOf(grid, results, performance.now() - startedMs);
   if (flags.json) print(toJson({ ...options, ...summary }));
   else tell(options, grid, results, summary, isWhole);
@@ -79,10 +72,10 @@ function optionsOf(flags: CrashesFlags): GridOptions {
 }
 
 const isChosen = (id: string, only: string | undefined): boolean =>
-  only === undefined || id === only || id.startsWith(`${only}/`);
+  only === undefined || only.split(',').some((each) => id === each || id.startsWith(`${each}/`));
 
 function savePlay(options: GridOptions, point: GridPoint, path: string): void {
-  const text = playToJson(playOf(options, point));
+  const text = playToJson(playOf(options, [point]));
   if (typeof text !== 'string') throw new CliError(text.because);
   try {
     writeFileSync(path, `${text}\n`);
@@ -91,32 +84,35 @@ function savePlay(options: GridOptions, point: GridPoint, path: string): void {
   }
 }
 
-/** Results in the order of `chosen`, whichever worker made them. */
+/** Results in the order of the grid, whichever worker made them. */
 async function performAll(
-  grid: GridOptions,
-  chosen: readonly number[],
+  grid: Grid,
+  chosen: readonly GridPoint[],
   count: number,
   isShown: boolean,
 ): Promise<{ readonly results: readonly PointResult[]; readonly isWhole: boolean }> {
+  const indexes = new Map(grid.points.map((point, index) => [point, index]));
+  const runs = runsOf(chosen).map((run) => run.map((point) => indexes.get(point) ?? -1));
   const bar = new ProgressBar(isShown);
   const results: PointResult[] = [];
   let next = 0;
   let done = 0;
   const work = async (worker: Worker): Promise<void> => {
-    while (next < chosen.length) {
+    while (next < runs.length) {
       const from = next;
-      next += POINTS_PER_JOB;
-      const points = chosen.slice(from, next);
-      const answer = await worker.crashes({ grid, points });
+      next += RUNS_PER_JOB;
+      const job = runs.slice(from, next);
+      const answer = await worker.crashes({ grid: grid.options, runs: job });
+      const order = job.flat();
       answer.results.forEach((result, i) => {
-        results[from + i] = result;
+        results[order[i] ?? -1] = result;
       });
-      done += points.length;
+      done += order.length;
       bar.update(done / chosen.length, `${grouped(done)} of ${grouped(chosen.length)} crashes`);
     }
   };
   const isWhole = await isUninterrupted(() =>
-    withWorkers(Math.min(count, Math.ceil(chosen.length / POINTS_PER_JOB)), {}, (workers) =>
+    withWorkers(Math.min(count, Math.ceil(runs.length / RUNS_PER_JOB)), {}, (workers) =>
       Promise.all(workers.map(work)),
     ),
   );
@@ -163,18 +159,18 @@ function summaryOf(grid: Grid, results: readonly PointResult[], wallMs: number):
     wallMs,
     failures: results
       .filter(({ holds }) => !holds)
-      .map((result) => ({ ...result, again: againOf(options, result.id) })),
+      .map((result) => ({ ...result, again: againOf(options, result) })),
   };
 }
 
-function againOf({ heights, validators, seed, nodes }: GridOptions, id: string): string {
+function againOf({ heights, validators, seed, nodes }: GridOptions, { id, company }: PointResult): string {
   const more = [
     heights === 20 ? '' : ` --heights ${heights}`,
     validators === 4 ? '' : ` --validators ${validators}`,
     nodes.join() === 'v0' ? '' : ` --nodes ${id.split('/')[0]}`,
     seed === '1' ? '' : ` --seed ${seed}`,
   ].join('');
-  return `npx nodecli sim crashes --only ${id}${more}`;
+  return `npx nodecli sim crashes --only ${company?.join() ?? id}${more}`;
 }
 
 const seconds = (ns: number): string => (ns / 1e9).toFixed(1);

@@ -1,22 +1,18 @@
-// Some points of a crash grid as a job for another process: which grid, which of its points, and what came of
-// each.
+// Some runs of a crash grid as a job for another process: which grid, which of its points share each run, and
+// what came of each point.
 
-import {
-  crashGrid,
-  type Grid,
-  type GridOptions,
-  type GridPoint,
-  type PointResult,
-  performPoint,
-} from '../../sim/crash-grid.ts';
+import { crashGrid, type Grid, type GridPoint } from '../../sim/crashes/grid.ts';
+import { type PointResult, performRun } from '../../sim/crashes/perform.ts';
+import type { GridOptions } from '../../sim/crashes/stage.ts';
 
 export interface CrashesJob {
   readonly grid: GridOptions;
-  /** Indexes of points. */
-  readonly points: readonly number[];
+  /** Indexes of points, by run. */
+  readonly runs: readonly (readonly number[])[];
 }
 
 export interface CrashesResult {
+  /** In the order of the job, run after run. */
   readonly results: readonly PointResult[];
 }
 
@@ -29,24 +25,32 @@ function gridOf(options: GridOptions): Grid {
   return known.grid;
 }
 
-export function performCrashes({ grid: options, points }: CrashesJob): CrashesResult {
-  const grid = gridOf(options);
-  return { results: points.map((index) => performSafely(options, grid.points[index] as GridPoint)) };
+export function performCrashes({ grid: options, runs }: CrashesJob): CrashesResult {
+  const { points } = gridOf(options);
+  return {
+    results: runs.flatMap((run) =>
+      performSafely(
+        options,
+        run.map((index) => points[index] as GridPoint),
+      ),
+    ),
+  };
 }
 
-/** A run that throws is a failure of its point, not of the worker. */
-function performSafely(options: GridOptions, point: GridPoint): PointResult {
+/** A run that throws is a failure of its points, not of the worker. */
+function performSafely(options: GridOptions, points: readonly GridPoint[]): readonly PointResult[] {
   try {
-    return performPoint(options, point);
+    return performRun(options, points);
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
-    return {
-      id: point.id,
+    const violation = { oracle: 'threw', what };
+    return points.map(({ id }) => ({
+      id,
       holds: false,
       isHit: false,
-      violation: { oracle: 'threw', what },
+      violation,
       rejoinNs: null,
       heights: 0,
-    };
+    }));
   }
 }

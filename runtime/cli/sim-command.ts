@@ -112,7 +112,10 @@ function addProofs(sim: Command): void {
     .option('--nodes <names>', 'whose lives: v0,v1 or all', 'v0')
     .option('--workers <n>', 'processes', '2')
     .option('--seed <seed>', 'of every run', '1')
-    .option('--only <point>', 'one point, as v0/append/consensus/17/torn/5, or all that begin so')
+    .option(
+      '--only <point>',
+      'one point, as v0/append/consensus/17/torn/5, or all that begin so; or several, with commas',
+    )
     .option('--save <file>', 'with --only: write the scenario of the (first) point to this .json file')
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./crashes-command.ts')).crashesCommand));

@@ -2,7 +2,7 @@
 // and pauses. A log brings back what an earlier life heard, and a node that counts the first word of a double-dealer takes no second one.
 
 import type { PeerId } from '../../actors/turn.ts';
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import type { Proposal, Vote } from '../../protocol/types.ts';
 
 const isSame = (a: Proposal, b: Proposal): boolean =>
@@ -17,8 +17,8 @@ export class FirstWords {
   private readonly proposals = new Map<number, Proposal>();
   /** Rounds whose proposer said two things. */
   private readonly twofold = new Set<number>();
-  /** By round and index of the voter: the block. */
-  private readonly prevotes = new Map<string, string>();
+  /** By round, then by index of the voter: the block. */
+  private readonly prevotes = new Map<number, (Uint8Array | undefined)[]>();
   private readonly opened = new Map<PeerId, number>();
 
   constructor(height: bigint) {
@@ -38,11 +38,14 @@ export class FirstWords {
 
   /** A true prevote of this height. False: its voter had said something else before. */
   prevoted({ round, validatorIndex, blockId }: Vote): boolean {
-    const key = `${round} ${validatorIndex}`;
-    const name = hexOf(blockId.hash);
-    const first = this.prevotes.get(key);
-    if (first === undefined) this.prevotes.set(key, name);
-    return first === undefined || first === name;
+    let said = this.prevotes.get(round);
+    if (!said) {
+      said = [];
+      this.prevotes.set(round, said);
+    }
+    const first = said[validatorIndex];
+    if (first === undefined) said[validatorIndex] = blockId.hash;
+    return first === undefined || equalBytes(first, blockId.hash);
   }
 
   /** A peer speaks of another round far ahead. False: it has too often, and is not listened to. */

@@ -192,11 +192,17 @@ export class GhostChain {
   }
 }
 
+/** Votes that were found true, with the set that says so: each reaches many nodes, and a set is of one world. */
+const foundTrue = new WeakMap<Vote, GhostSet>();
+
 /** The signature is that of the member whom it names, at the place where it stands. */
 export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote: Vote): boolean {
+  if (foundTrue.get(vote) === set) return true;
   const member = set.members[vote.validatorIndex];
   if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
-  return verify(member.key, voteSignBytes(chainId, vote), vote.signature);
+  const isTrue = verify(member.key, voteSignBytes(chainId, vote), vote.signature);
+  if (isTrue) foundTrue.set(vote, set);
+  return isTrue;
 }
 
 /** The signature is that of the round's proposer. */

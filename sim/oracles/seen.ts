@@ -10,7 +10,7 @@ import { type GhostSet, isQuorum } from './ghost.ts';
 
 /** A peer may make a node keep so many rounds beyond the next one (spec 5.2). */
 const ROUNDS_AHEAD_PER_PEER = 2;
-const NIL = '';
+const NIL = new Uint8Array(0);
 
 /** Who spoke, by index, and how strong they are together. */
 class Crowd {
@@ -35,10 +35,24 @@ interface Valid {
 }
 
 /** The prevotes of one round. */
-interface Prevotes {
-  readonly voters: Set<number>;
-  /** By block, the power that prevoted it. */
-  readonly powers: Map<string, bigint>;
+class Prevotes {
+  readonly voters = new Set<number>();
+  private readonly blocks: { readonly hash: Uint8Array; power: bigint }[] = [];
+
+  /** The power behind a block; nil has an empty hash. */
+  powerFor(hash: Uint8Array): bigint {
+    for (const each of this.blocks) if (equalBytes(each.hash, hash)) return each.power;
+    return 0n;
+  }
+
+  add(hash: Uint8Array, power: bigint): void {
+    for (const each of this.blocks) {
+      if (!equalBytes(each.hash, hash)) continue;
+      each.power += power;
+      return;
+    }
+    this.blocks.push({ hash, power });
+  }
 }
 
 export class Seen {
@@ -147,16 +161,15 @@ export class Seen {
     const { round, blockId, validatorIndex } = vote;
     let prevotes = this.prevotes.get(round);
     if (!prevotes) {
-      prevotes = { voters: new Set(), powers: new Map() };
+      prevotes = new Prevotes();
       this.prevotes.set(round, prevotes);
     }
     if (prevotes.voters.has(validatorIndex)) return;
     prevotes.voters.add(validatorIndex);
     // Beyond the next round it may be let fall, or kept: it counts for nothing.
     if (!this.words.prevoted(vote) || round > this.round + 1) return;
-    const name = hexOf(blockId.hash);
-    prevotes.powers.set(name, (prevotes.powers.get(name) ?? 0n) + this.powerOf(validatorIndex));
-    this.look(nowNs);
+    prevotes.add(blockId.hash, this.powerOf(validatorIndex));
+    if (this.isPolka(round, blockId.hash)) this.look(nowNs); // a vote changes nothing else
   }
 
   /** The proposal is true, and of this round or one ahead. */
@@ -177,8 +190,8 @@ export class Seen {
     this.look(nowNs);
   }
 
-  private isPolka(round: number, name: string): boolean {
-    return isQuorum(this.prevotes.get(round)?.powers.get(name) ?? 0n, this.set.total);
+  private isPolka(round: number, hash: Uint8Array): boolean {
+    return isQuorum(this.prevotes.get(round)?.powerFor(hash) ?? 0n, this.set.total);
   }
 
   private look(nowNs: number): void {
@@ -187,11 +200,10 @@ export class Seen {
     if (!proposal) return;
     const { polRound, blockId } = proposal;
     const { total } = blockId.parts;
-    const name = hexOf(blockId.hash);
     if (this.wholeNs === null && !this.words.isTwofold(round) && this.wanted.size >= total)
-      if (polRound < 0 || this.isPolka(polRound, name)) this.wholeNs = nowNs;
+      if (polRound < 0 || this.isPolka(polRound, blockId.hash)) this.wholeNs = nowNs;
     if ((this.parts.get(hexOf(blockId.parts.hash))?.size ?? 0) < total) return;
     if (this.prevoteNs === null || this.valid?.round === round) return;
-    if (this.isPolka(round, name)) this.valid = { round, sinceNs: nowNs };
+    if (this.isPolka(round, blockId.hash)) this.valid = { round, sinceNs: nowNs };
   }
 }

@@ -1,12 +1,12 @@
 // Owns the promise of a node that comes back: within a bound that follows from the configuration it takes part
 // again, and decides a height that nobody had decided when it came.
 
-import { DEFAULT_DIALER } from '../actors/dialer.ts';
-import type { NodeConfig } from '../actors/node.ts';
-import { timeoutNs } from '../machines/consensus/config.ts';
-import type { Machine } from './machine.ts';
-import { USUAL_NETWORK } from './network.ts';
-import type { OracleMaker } from './oracle.ts';
+import { DEFAULT_DIALER } from '../../actors/dialer.ts';
+import type { NodeConfig } from '../../actors/node.ts';
+import { timeoutNs } from '../../machines/consensus/config.ts';
+import type { Machine } from '../machine.ts';
+import { USUAL_NETWORK } from '../network.ts';
+import type { OracleMaker } from '../oracle.ts';
 
 /** Rounds that may fail for want of a node that proposes in them, or that is asked again for its vote. */
 const ROUNDS_FAILED_MAX = 2;

@@ -2,20 +2,14 @@
 // can be broken.
 
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_NODE } from '../../actors/node.ts';
-import { unreachable } from '../../protocol/refusal.ts';
-import {
-  COLUMNS,
-  crashGrid,
-  OPS,
-  performPoint,
-  RESTARTS,
-  STRIKES,
-  stateRefusal,
-} from '../../sim/crash-grid.ts';
-import type { OracleMaker } from '../../sim/oracle.ts';
-import { rejoin, rejoinBoundNs } from '../../sim/rejoin.ts';
-import { runScenario } from '../../sim/run.ts';
+import { DEFAULT_NODE } from '../../../actors/node.ts';
+import { unreachable } from '../../../protocol/refusal.ts';
+import { COLUMNS, crashGrid, type GridPoint, OPS, RESTARTS, STRIKES } from '../../../sim/crashes/grid.ts';
+import { performPoint, performRun, stateRefusal, type Together } from '../../../sim/crashes/perform.ts';
+import { rejoin, rejoinBoundNs } from '../../../sim/crashes/rejoin.ts';
+import { runsOf } from '../../../sim/crashes/runs.ts';
+import type { OracleMaker } from '../../../sim/oracle.ts';
+import { runScenario } from '../../../sim/run.ts';
 import {
   at,
   crash,
@@ -27,8 +21,8 @@ import {
   these,
   txs,
   validators,
-} from '../../sim/scenario/words.ts';
-import type { World } from '../../sim/world.ts';
+} from '../../../sim/scenario/words.ts';
+import type { World } from '../../../sim/world.ts';
 
 const options = { heights: 2, validators: 4, seed: '1', nodes: ['v0'] } as const;
 const grid = crashGrid(options);
@@ -101,6 +95,65 @@ describe('the grid', () => {
     const point = grid.points[0] ?? unreachable('a grid has points');
     const beyond = { ...point, strike: { ...point.strike, nth: 1_000_000 } };
     expect(performPoint(options, beyond)).toMatchObject({ holds: false, isHit: false });
+  });
+});
+
+describe('crashes that share a run', () => {
+  const long = { ...options, heights: 14 };
+  const { points } = crashGrid(long);
+  const runs = runsOf(points);
+  const of = (id: string): GridPoint => points.find((point) => point.id === id) ?? unreachable(`no ${id}`);
+
+  it('hold each point once, of one node and one return, one after the other', () => {
+    expect(runs.flat().map(({ id }) => id)).toHaveLength(points.length);
+    expect(new Set(runs.flat())).toEqual(new Set(points));
+    for (const run of runs) {
+      expect(new Set(run.map(({ node, restart }) => `${node} ${restart}`)).size).toBe(1);
+      run.slice(1).forEach(({ place }, i) => {
+        expect(place?.height).toBeGreaterThan((run[i]?.anybodyAt ?? 0) + (run[i]?.restart === '5' ? 8 : 4));
+      });
+    }
+    expect(Math.max(...runs.map(({ length }) => length))).toBe(3);
+  });
+
+  it('come each where it was to come', () => {
+    for (const restart of RESTARTS) {
+      const run = runs.find((each) => each.length > 1 && each[0]?.restart === restart) ?? [];
+      expect(run.length).toBeGreaterThan(1);
+      const results = performRun(long, run);
+      expect(results.map(({ id, holds, isHit }) => ({ id, holds, isHit }))).toEqual(
+        run.map(({ id }) => ({ id, holds: true, isHit: true })),
+      );
+    }
+  });
+
+  it('where one is missed it has a run of its own', () => {
+    const run = runs.find(({ length }) => length === 3) ?? unreachable('some share a run');
+    const [first, second, third] = run as [GridPoint, GridPoint, GridPoint];
+    const astray = {
+      ...second,
+      place: { ...(second.place ?? unreachable('it stands somewhere')), nth: 9999 },
+    };
+    const results = performRun(long, [first, astray, third]);
+    expect(results.map(({ id, holds }) => [id, holds])).toEqual(run.map(({ id }) => [id, true]));
+  });
+
+  it('a promise broken in company only is told of with the company', () => {
+    const run = [of('v0/sign/1/before/now'), of('v0/sign/21/before/now')];
+    const violation = { oracle: 'agreement', what: 'two blocks' };
+    const performed: string[][] = [];
+    const stub = (_: unknown, some: readonly GridPoint[]): Together => {
+      performed.push(some.map(({ id }) => id));
+      const holds = some.length === 1;
+      const rest = { isHit: true, violation: holds ? null : violation, rejoinNs: 1, heights: 2 };
+      return { results: some.map(({ id }) => ({ id, holds, ...rest })), hits: some.length };
+    };
+    const ids = run.map(({ id }) => id);
+    expect(performRun(long, run, stub)).toMatchObject([
+      { id: ids[0], holds: false, violation, company: ids },
+      { id: ids[1], holds: true, violation: null },
+    ]);
+    expect(performed).toEqual([ids, [ids[0]], [ids[1]]]);
   });
 });
 

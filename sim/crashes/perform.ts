@@ -1,0 +1,198 @@
+// Performs crashes of a grid, one after the other in a run, and judges: the play of them, and what each must show.
+
+import { utf8Encode } from '#platform';
+import { unreachable } from '../../protocol/refusal.ts';
+import type { Machine } from '../machine.ts';
+import type { OracleMaker } from '../oracle.ts';
+import { runScenario } from '../run.ts';
+import type { Action, Directive, NodeName, Scenario } from '../scenario/play.ts';
+import { anyone, everyone, heal, height, isolate, node, scenario, when } from '../scenario/words.ts';
+import type { World } from '../world.ts';
+import type { GridPoint } from './grid.ts';
+import { type Place, Places } from './places.ts';
+import { type Rejoined, rejoin } from './rejoin.ts';
+import { type GridOptions, stageOf, TX_BYTES } from './stage.ts';
+
+/** From a crash on: five heights of the others, the way back, and what follows. */
+const RETURN_MS_MAX = 90_000;
+/** What a crash adds to a run that goes on to the next one. A run that is later than all of them has missed one. */
+const RETURN_MS_USUAL = 15_000;
+/** After the node takes part again, all of them decide so many more. */
+export const AFTERWARDS = 2;
+
+/** With the height of the crash the load ends, so that all of it is in blocks when the run is over. */
+const loadOf = ({ anybodyAt }: GridPoint): number => Math.max(1, anybodyAt);
+
+/** What happens between the crash and the end: who is cut off, when it comes back, when all is whole again. */
+function afterCrash(
+  options: GridOptions,
+  { node: name, restart, othersAt, anybodyAt }: GridPoint,
+): Directive[] {
+  const it = node(name);
+  if (restart === 'now') return [when(it.crashes()), when(it.joins())];
+  if (restart === 'needed') {
+    const cuts = absentees(options, name).map((other) => isolate(other));
+    return [when(it.crashes(), ...cuts), when(it.joins()), when(it.decides(height(anybodyAt + 1)), heal())];
+  }
+  const later = height(othersAt + Number(restart));
+  return [when(it.crashes()), when(anyone.decides(later), { do: 'restart', node: name }), when(it.joins())];
+}
+
+/** As many of the others as can be away while the rest, with this one, are more than two thirds. */
+function absentees({ validators: count }: GridOptions, name: NodeName): NodeName[] {
+  const quorum = Math.floor((count * 2) / 3) + 1;
+  const others = Array.from({ length: count }, (_, i): NodeName => `v${i}`).filter((each) => each !== name);
+  return others.slice(quorum - 1);
+}
+
+function crashOf({ node: name, restart, strike }: GridPoint, nth: number): Action {
+  const isAtOnce = restart === 'now' || restart === 'needed';
+  return { do: 'crash-at', node: name, ...strike, nth, ...(isAtOnce && { restartMs: 0 }) };
+}
+
+/** The first crash is counted from the beginning of life, those after it from the place where the node stands. */
+function crashing(options: GridOptions, point: GridPoint, index: number): Directive[] {
+  const after = afterCrash(options, point);
+  if (index === 0) return [{ atMs: 0, actions: [crashOf(point, point.strike.nth)] }, ...after];
+  const { step, height: at, nth } = point.place ?? unreachable('only who stands somewhere keeps company');
+  return [when(node(point.node).enters(step, { height: at, round: 0 }), crashOf(point, nth)), ...after];
+}
+
+/** One point, or several that may share a run (`runs.ts`). */
+export function playOf(options: GridOptions, points: readonly GridPoint[]): Scenario {
+  const last = points.at(-1) ?? unreachable('a play of one crash at least');
+  return scenario(points.map(({ id }) => id).join(' '), {
+    ...stageOf(options, loadOf(last)),
+    act: points.flatMap((point, i) => crashing(options, point, i)),
+    ends: everyone.decides(height(1), {
+      within: `${last.atMs + RETURN_MS_MAX + (points.length - 1) * RETURN_MS_USUAL}ms`,
+      afterwards: AFTERWARDS,
+    }),
+  });
+}
+
+// --- performing and judging --------------------------------------------------------------------------------
+
+export interface PointResult {
+  readonly id: string;
+  readonly holds: boolean;
+  /** The node died there. */
+  readonly isHit: boolean;
+  /** What was broken first, and who says so. */
+  readonly violation: { readonly oracle: string; readonly what: string } | null;
+  /** Of the slowest return in its run. */
+  readonly rejoinNs: number | null;
+  readonly heights: number;
+  /** The points whose run it shared, itself included, when it holds alone and not with them. */
+  readonly company?: readonly string[];
+}
+
+const PAIRS_FROM = utf8Encode('kvPairKey:');
+const PAIRS_TO = utf8Encode('kvPairKey;');
+
+/** Everything that this machine's application has been told to keep, written or durable. */
+function pairsOf(machine: Machine): Set<string> {
+  const store = machine.disk.image().stores.get('app');
+  const pairs = store?.range(PAIRS_FROM, PAIRS_TO, Number.MAX_SAFE_INTEGER) ?? [];
+  return new Set(
+    pairs.map(({ key, value }) => `${String.fromCharCode(...key)}=${String.fromCharCode(...value)}`),
+  );
+}
+
+/**
+ * The same committed state as without a crash: a run that loses nothing ends with the pairs of all
+ * transactions that were given, in every node, and nothing else. (Which block holds which, and so the hashes
+ * of blocks, may differ. That no transaction is in two blocks, and that all nodes have the same state at each
+ * height, oracles watch all the time.)
+ */
+export function stateRefusal(world: World, given: number): string | null {
+  for (const machine of world.machines) {
+    const pairs = pairsOf(machine);
+    for (let i = 0; i < given; i++) {
+      const key = `t${i}`;
+      const pair = `kvPairKey:${key}=${'x'.repeat(Math.max(1, TX_BYTES - key.length - 1))}`;
+      if (!pairs.delete(pair)) return `${machine.name} lacks transaction ${key}, one of ${given}`;
+    }
+    if (pairs.size > 0) return `${machine.name} holds ${pairs.size} pairs that nobody gave`;
+  }
+  return null;
+}
+
+/** Where each crash struck. */
+const struckAt =
+  (places: (Place | null)[], where: () => Places): OracleMaker =>
+  () => ({ name: 'struck', crashed: (at) => void places.push(where().of(at)) });
+
+/** How many of the crashes came where they were to come, in order, until one did not. */
+function hits(points: readonly GridPoint[], struck: readonly (Place | null)[]): number {
+  const missed = points.findIndex(({ place }, i) => {
+    if (i >= struck.length) return true;
+    // The first is counted from birth: up to it the run is the one without a crash.
+    return i > 0 && (struck[i]?.height !== place?.height || struck[i]?.step !== place?.step);
+  });
+  return missed < 0 ? points.length : missed;
+}
+
+export interface Together {
+  readonly results: readonly PointResult[];
+  readonly hits: number;
+}
+
+/** All of them in one run, in this order; what is found is said of each. */
+function performTogether(options: GridOptions, points: readonly GridPoint[]): Together {
+  const rejoined: Rejoined = { slowestNs: null };
+  const struck: (Place | null)[] = [];
+  let world: World | null = null;
+  let places: Places | null = null;
+  const verdict = runScenario(playOf(options, points), {
+    seed: options.seed,
+    oracles: [rejoin(rejoined), struckAt(struck, () => places ?? unreachable('a run has a world'))],
+    onWorld: (made) => {
+      world = made;
+      places = new Places(made);
+    },
+  });
+  const hit = hits(points, struck);
+  const isHit = hit === points.length && verdict.faults['restarts'] === hit;
+  const first = verdict.violations[0];
+  const last = points.at(-1) ?? unreachable('one crash at least');
+  const state = verdict.holds ? stateRefusal(world ?? unreachable('a run has a world'), loadOf(last)) : null;
+  const violation = first
+    ? { oracle: first.oracle, what: first.what }
+    : state === null
+      ? null
+      : { oracle: 'state', what: state };
+  const results = points.map(({ id }) => ({
+    id,
+    holds: violation === null && isHit,
+    isHit,
+    violation,
+    rejoinNs: rejoined.slowestNs,
+    heights: Number(verdict.heights),
+  }));
+  return { results, hits: hit };
+}
+
+export const performPoint = (options: GridOptions, point: GridPoint): PointResult =>
+  performTogether(options, [point]).results[0] ?? unreachable('one point, one result');
+
+/**
+ * In one run. Where a crash was missed, because those before it changed what the node did, the others go on without it and
+ * those from it on begin a run of their own; where a promise was broken, each is tried alone. What holds alone and
+ * not in company is told of with its company.
+ */
+export function performRun(
+  options: GridOptions,
+  points: readonly GridPoint[],
+  together: (options: GridOptions, points: readonly GridPoint[]) => Together = performTogether,
+): readonly PointResult[] {
+  const { results, hits: hit } = together(options, points);
+  if (points.length === 1 || results.every(({ holds }) => holds)) return results;
+  if (hit > 0 && hit < points.length)
+    return [points.slice(0, hit), points.slice(hit)].flatMap((some) => performRun(options, some, together));
+  const alone = points.flatMap((point) => together(options, [point]).results);
+  const violation = results[0]?.violation ?? null;
+  if (violation === null || alone.some(({ holds }) => !holds)) return alone;
+  const company = points.map(({ id }) => id);
+  return alone.map((each, i) => (i > 0 ? each : { ...each, holds: false, violation, company }));
+}
