@@ -34,6 +34,7 @@ import type { Payload } from '../turn.ts';
 import { restAsking } from './asking.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
+import { completeBlock } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
 import { recall } from './recall.ts';
 import type { ValidatorState } from './state.ts';
@@ -45,6 +46,7 @@ const MS = 1_000_000n;
 export function settle(v: ValidatorState): void {
   if (v.mode !== 'consensus') return;
   for (;;) {
+    for (const entry of v.consensus.blocks.takeUnread()) completeBlock(v, entry);
     const said = v.consensus.settle();
     if (v.consensus.decision && haltIfBad(v)) return;
     if (said.length === 0) return;

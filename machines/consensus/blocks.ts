@@ -1,13 +1,15 @@
 // The blocks that this height speaks of, by id: their parts as they arrive, and what we have found out about each.
 
+import { equalPartSetHeaders } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
-import type { Block, BlockId, Part } from '../../protocol/types.ts';
+import type { Block, BlockId, Part, PartSetHeader } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
 
 export interface BlockEntry {
   readonly id: BlockId;
+  /** One for all ids that name the same parts: a liar may name those of a true block under another hash, and first. */
   readonly parts: PartSet;
   /** Set when the parts are complete and decode. */
   block: Block | null;
@@ -27,6 +29,7 @@ export const isValid = (entry: BlockEntry | undefined): entry is BlockEntry =>
 
 export class Blocks {
   private readonly byId = new Map<string, BlockEntry>();
+  private unread: BlockEntry[] = [];
 
   get(id: BlockId): BlockEntry | undefined {
     return this.byId.get(blockIdKey(id));
@@ -39,7 +42,7 @@ export class Blocks {
     if (!entry) {
       entry = {
         id,
-        parts: new PartSet(id.parts),
+        parts: this.partsOf(id.parts) ?? new PartSet(id.parts),
         block: null,
         rules: 'unknown',
         app: 'unasked',
@@ -47,8 +50,22 @@ export class Blocks {
         why: null,
       };
       this.byId.set(key, entry);
+      if (entry.parts.isComplete) this.unread.push(entry);
     }
     return entry;
+  }
+
+  private partsOf(header: PartSetHeader): PartSet | null {
+    for (const { id, parts } of this.byId.values()) if (equalPartSetHeaders(id.parts, header)) return parts;
+    return null;
+  }
+
+  /** Entries whose parts came by another id of the same parts: whole, and nobody has looked at what they make. Once. */
+  takeUnread(): readonly BlockEntry[] {
+    if (this.unread.length === 0) return NONE;
+    const { unread } = this;
+    this.unread = [];
+    return unread;
   }
 
   /** A block that is whole already (our own proposal). */
@@ -72,15 +89,24 @@ export class Blocks {
       const added = entry.parts.add(part);
       // Another block's part may have the same index: it is known only if it is the same part.
       if (added === 'known' && !sameProof(entry.parts.part(part.index), part)) continue;
-      if (!isRefusal(added)) return { entry, isNew: added === 'added' };
+      if (isRefusal(added)) continue;
+      if (entry.parts.isComplete) this.completes(entry);
+      return { entry, isNew: added === 'added' };
     }
     return 'unwanted';
+  }
+
+  private completes(entry: BlockEntry): void {
+    for (const other of this.byId.values())
+      if (other !== entry && other.parts === entry.parts) this.unread.push(other);
   }
 
   all(): IterableIterator<BlockEntry> {
     return this.byId.values();
   }
 }
+
+const NONE: readonly BlockEntry[] = [];
 
 /** Not by their bytes: two blocks of one height may carry the same transactions at the same place, and so an equal part under another root. */
 function sameProof(known: Part | undefined, part: Part): boolean {

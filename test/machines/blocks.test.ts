@@ -28,3 +28,21 @@ test.each([
   expect(entry.parts.isComplete).toBe(true);
   expect(blocks.addPart(two.parts[1]!)).toEqual({ entry, isNew: false });
 });
+
+test.each([
+  ['before', 0],
+  ['between', 2],
+  ['after', 3],
+])('parts that two ids name are for both: the second is named %s they come', (_, known) => {
+  const blocks = new Blocks();
+  const { id, parts } = blockOf(1);
+  const misnamed = blocks.want({ ...id, hash: new Uint8Array(32).fill(0xee) });
+  for (const part of parts.slice(0, known))
+    expect(blocks.addPart(part)).toEqual({ entry: misnamed, isNew: true });
+  const entry = blocks.want(id);
+  for (const part of parts.slice(known)) blocks.addPart(part);
+  expect(entry.parts.isComplete).toBe(true);
+  expect(misnamed.parts.isComplete).toBe(true);
+  expect(blocks.takeUnread()).toEqual([entry]);
+  expect(blocks.takeUnread()).toEqual([]);
+});
