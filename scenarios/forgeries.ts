@@ -101,8 +101,17 @@ export const forgedProposals = scenario('a proposal is of the round’s proposer
 /** Every fourth block is v2's, and wrong in another thing. */
 export const invalidBlocks = scenario('what the rules of the chain forbid is not decided', {
   name: 'invalid-blocks',
-  cast: validators(4),
+  cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
-  ends: everyone.decides(height(30), { within: '600s' }),
+  ends: everyone.decides(height(40), { within: '800s' }),
+});
+
+/** v0 alone is told them: the others decide the true block meanwhile, of which some have the parts, under another name. */
+export const invalidBlocksForOne = scenario('who alone is told invalid blocks goes on with the others', {
+  name: 'invalid-blocks-for-one',
+  cast: validators(4, { blockBytes: 16_000 }),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', 'invalid-proposer', ['v0'])],
+  ends: everyone.decides(height(40), { within: '800s' }),
 });

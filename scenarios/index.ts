@@ -9,12 +9,13 @@ import {
   forgedProposals,
   forgedVotes,
   invalidBlocks,
+  invalidBlocksForOne,
   mislabelledParts,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
-import { lockHolds, olderPolkaRefused, validValueReproposed } from './locks.ts';
+import { lockHolds, olderPolkaRefused, validValueReproposed, valueOutlivesCrash } from './locks.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -24,11 +25,18 @@ import {
   permanentCut,
 } from './partitions.ts';
 import { voteOutlivesPowerCut } from './power-cut.ts';
-import { equivocatingProposer, equivocatorPunished, proposerDown } from './proposers.ts';
+import { equivocatingProposer, equivocatorPunished, lateEvidence, proposerDown } from './proposers.ts';
 import { crashAroundSync, laggingNodeCatchesUp, lyingSyncPeer } from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
-import { emptyBlocksAtIntervals, noEmptyBlocks, transactionStorm } from './transactions.ts';
+import {
+  emptyBlocksAtIntervals,
+  noEmptyBlocks,
+  refusedTransactions,
+  smallBlocks,
+  staleNumbers,
+  transactionStorm,
+} from './transactions.ts';
 import { setReplaced, validatorJoinsAndLeaves } from './validator-set.ts';
 
 export const plays: readonly Play[] = [
@@ -36,6 +44,7 @@ export const plays: readonly Play[] = [
   calm,
   lockHolds,
   validValueReproposed,
+  valueOutlivesCrash,
   hiddenLock,
   lockSplits,
   minorityPartition,
@@ -47,6 +56,7 @@ export const plays: readonly Play[] = [
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,
+  lateEvidence,
   forgedPolka,
   mislabelledParts,
   forkByTwoVotes,
@@ -61,6 +71,9 @@ export const plays: readonly Play[] = [
   clockSkew,
   timeGoesOn,
   transactionStorm,
+  smallBlocks,
+  refusedTransactions,
+  staleNumbers,
   noEmptyBlocks,
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
@@ -69,5 +82,6 @@ export const plays: readonly Play[] = [
   forgedVotes,
   forgedProposals,
   invalidBlocks,
+  invalidBlocksForOne,
   swarm,
 ];

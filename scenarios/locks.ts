@@ -6,6 +6,7 @@ import {
   anyone,
   at,
   block,
+  crash,
   drop,
   everyone,
   heal,
@@ -75,6 +76,31 @@ export const validValueReproposed = scenario('a block with a polka is proposed a
     never(anyone.prevotes(block(2), { height: 5 })),
     never(anyone.proposes(block(2), { height: 5 })),
   ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/**
+ * As before, and nothing of round 1 is proposed to anybody. There v0 dies; back from its log it is the proposer of round 2 and
+ * brings block 1 with its polka.
+ */
+export const valueOutlivesCrash = scenario('what was valid before a crash is proposed after it', {
+  name: 'value-outlives-crash',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { height: 5, to: ['v3'] }),
+      drop('precommits', { ...first, by: ['v0'], to: ['v1', 'v3'] }),
+      drop('precommits', { ...first, by: ['v1'], to: ['v2', 'v3'] }),
+      drop('precommits', { ...first, by: ['v2'], to: ['v0', 'v3'] }),
+      drop('proposals', second),
+      drop('parts', second),
+    ),
+    when(v0.enters('prevote', second), crash('v0', { how: 'lose', restart: '10ms' })),
+    when(v0.proposes(block(1), third), heal()),
+  ],
+  holds: [sometime(v0.locks(block(1), first)), never(v0.proposes(block(2), { height: 5 }))],
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 

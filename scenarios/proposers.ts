@@ -2,8 +2,10 @@
 
 import {
   anyone,
+  at,
   block,
   crash,
+  drop,
   everyone,
   finally_,
   height,
@@ -49,4 +51,16 @@ export const equivocatorPunished = scenario('who signs two votes is named in a b
   act: [when(everyone.punishes('v3'))],
   holds: [finally_(v3.isWeakerThan(10))],
   ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/**
+ * v0 alone has it, and proposes three heights later: by then it is too old in time, and in blocks it is not. (With four equal
+ * validators v2, v1 and v0 propose the first rounds of heights 5, 6 and 7.)
+ */
+export const lateEvidence = scenario('evidence counts until it is too old in blocks and in time', {
+  name: 'late-evidence',
+  cast: validators(4, { evidence: { maxAgeMs: 1 } }),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 4 })],
+  act: [at('0s', drop('evidence'))],
+  ends: everyone.decides(height(18), { within: '240s' }),
 });

@@ -32,6 +32,48 @@ export const transactionStorm = scenario(
   },
 );
 
+/** What waits fills some fifteen blocks, each with the oldest that has room in it. */
+export const smallBlocks = scenario('blocks hold as much as they may, oldest first', {
+  name: 'small-blocks',
+  cast: validators(4, { blockBytes: 16_000 }),
+  load: txs({ perSecond: 50, size: 100, count: 250 }),
+  act: [after('8s')],
+  ends: everyone.decides(height(14), { within: '120s', afterwards: 2 }),
+});
+
+const nodes = ['v0', 'v1', 'v2', 'v3'] as const;
+
+/** No pair, and kvstore wants pairs: beside those that are. */
+export const refusedTransactions = scenario(
+  'what the application refuses is neither passed on nor proposed',
+  {
+    name: 'refused-transactions',
+    cast: validators(4),
+    load: txs({ perSecond: 4 }),
+    act: Array.from({ length: 24 }, (_, i) => after('300ms', submit(nodes[i % 4] ?? 'v0', `no pair ${i}`))),
+    ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+  },
+);
+
+/**
+ * The counter wants numbers in their order. Each is given in two forms to two nodes, so of the one that a block leaves out the
+ * application thinks otherwise after it.
+ */
+export const staleNumbers = scenario('what a block has made stale leaves the pools', {
+  name: 'stale-numbers',
+  cast: validators(4),
+  app: 'counter_serial',
+  act: Array.from({ length: 60 }, (_, i) => {
+    const number = String.fromCharCode(i);
+    return after(
+      '110ms',
+      submit(nodes[i % 4] ?? 'v0', number),
+      submit(nodes[(i + 2) % 4] ?? 'v0', `\0${number}`),
+    );
+  }),
+  ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
+});
+
 /**
  * The block after a transaction is made without being asked for: its header proves the application's state.
  * So each transaction makes two heights, and then all wait again.

@@ -66,16 +66,23 @@ export interface CastOptions {
   readonly appState?: string;
 }
 
-/** Those of every genesis of ours, but for how old evidence may be. */
-export function paramsWith(evidence: {
-  readonly maxAgeBlocks?: number;
-  readonly maxAgeMs?: number;
-}): ConsensusParams {
+export interface ParamsWords {
+  readonly evidence?: { readonly maxAgeBlocks?: number; readonly maxAgeMs?: number };
+  readonly blockBytes?: number;
+}
+
+/** Those of every genesis of ours, but for how old evidence may be and how large a block; evidence takes a quarter of that at most. */
+export function paramsWith({ evidence = {}, blockBytes }: ParamsWords): ConsensusParams {
   const { maxAgeBlocks, maxAgeMs } = evidence;
+  const maxBytes = blockBytes === undefined ? DEFAULT_PARAMS.block.maxBytes : BigInt(blockBytes);
+  const quarter = maxBytes / 4n;
+  const evidenceBytes = DEFAULT_PARAMS.evidence.maxBytes;
   return {
     ...DEFAULT_PARAMS,
+    block: { ...DEFAULT_PARAMS.block, maxBytes },
     evidence: {
       ...DEFAULT_PARAMS.evidence,
+      maxBytes: evidenceBytes < quarter ? evidenceBytes : quarter,
       ...(maxAgeBlocks !== undefined && { maxAgeBlocks: BigInt(maxAgeBlocks) }),
       ...(maxAgeMs !== undefined && { maxAgeNs: BigInt(maxAgeMs) * 1_000_000n }),
     },

@@ -375,7 +375,7 @@ const castOf = ({ cast }: Scenario): Cast =>
     powers: cast.powers.map((power) => BigInt(power)),
     candidates: cast.candidates ?? 0,
     fullNodes: cast.fullNodes ?? 0,
-    params: paramsWith(cast.evidence ?? {}),
+    params: paramsWith(cast),
   });
 
 function longer(scenario: Scenario, heights: number | undefined): Scenario {

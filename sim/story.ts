@@ -1,5 +1,6 @@
 // The story of a run in plain English: "v0 locks 4c6a2702 at 3/0", "the network splits: v0 | v1 v2".
 
+import { utf8Encode } from '#platform';
 import type { NodeEvent } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import type { Latency } from './latency.ts';
@@ -153,7 +154,7 @@ function nodeActionText(action: Action): string {
     case 'disk':
       return `the disk of ${action.node} is ${action.disk}`;
     case 'submit':
-      return `a client gives ${action.to} the transaction ${action.tx}`;
+      return `a client gives ${action.to} the transaction ${printable(action.tx)}`;
     case 'empower':
       return action.power === 0
         ? `a client asks ${action.via} to remove ${action.node} from the validators`
@@ -162,3 +163,6 @@ function nodeActionText(action: Action): string {
       return action.do;
   }
 }
+
+/** Other bytes than those of plain text would go to a terminal as they are. */
+const printable = (text: string): string => (/^[ -~]*$/.test(text) ? text : `0x${hexOf(utf8Encode(text))}`);

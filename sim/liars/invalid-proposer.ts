@@ -1,6 +1,7 @@
 // The proposer of invalid blocks: well-formed, truly signed, and wrong in one thing, another one each time.
 
-import { commitHash, evidenceListHash } from '../../protocol/hashes.ts';
+import { utf8Encode } from '#platform';
+import { commitHash, dataHash, evidenceListHash, headerHash } from '../../protocol/hashes.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { type Block, type Evidence, type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import type { Liar, LiarKit } from './liar.ts';
@@ -32,16 +33,43 @@ const FAULTS: readonly Fault[] = [
   inHeader(({ proposerAddress }) => ({ proposerAddress: new Uint8Array(proposerAddress.length).fill(7) })),
   withForgedCommit,
   withForgedEvidence,
+  misnamed,
+  tooLarge,
 ];
 
 export const invalidProposer: Liar = (kit) => {
   let next: number | null = null;
-  return aboutOwnBlocks(kit, 'lie: an invalid block', (block, { timeNs }): Block => {
-    next ??= Number(timeNs / 1_000n); // by its clock: as good as drawn
-    const fault = FAULTS[next++ % FAULTS.length] as Fault;
-    return fault(block, kit);
-  });
+  let fault: Fault = misnamed;
+  return aboutOwnBlocks(
+    kit,
+    'lie: an invalid block',
+    (block, { timeNs }): Block => {
+      next ??= Number(timeNs / 1_000n); // by its clock: as good as drawn
+      fault = FAULTS[next++ % FAULTS.length] as Fault;
+      return fault(block, kit);
+    },
+    undefined,
+    ({ header }) => (fault === misnamed ? wrong : headerHash(header)),
+  );
 };
+
+/** Nothing is wrong with it but the hash by which its proposal names it. */
+function misnamed(block: Block): Block {
+  return block;
+}
+
+/** Larger than this is not made large for a lie. */
+const LARGE_MAX = 65_536n;
+
+/** More than `block.max_bytes`, where that is little. */
+function tooLarge(block: Block, kit: LiarKit): Block {
+  const { header } = block;
+  const maxBytes = kit.blockBytesMax;
+  if (maxBytes < 0n || maxBytes > LARGE_MAX) return { ...block, header: { ...header, appHash: wrong } };
+  const tx = utf8Encode('large='.padEnd(Number(maxBytes), 'x'));
+  const txs = [...block.txs, tx];
+  return { ...block, txs, header: { ...header, dataHash: dataHash(txs) } };
+}
 
 /** Its last commit ends with a signature that nobody made. */
 function withForgedCommit(block: Block): Block {

@@ -23,6 +23,8 @@ export interface LiarKit {
   readonly validators: (
     height: bigint,
   ) => readonly { readonly address: Uint8Array; readonly power: bigint }[];
+  /** `block.max_bytes` of the genesis. */
+  readonly blockBytesMax: bigint;
   /** The blocks proposed in a round so far, by anybody. */
   readonly proposed: (height: bigint, round: number) => readonly BlockId[];
   /** Says that it has made a transaction of its own. */

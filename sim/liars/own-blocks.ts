@@ -23,13 +23,14 @@ interface Other {
 
 /**
  * `change` makes another block of its own one; null: the truth this time. `polRound` is what its proposal
- * claims, if not the truth (which is -1: blocks that are proposed again are left alone).
+ * claims, if not the truth (which is -1: blocks that are proposed again are left alone). `nameOf` is the hash by which it names the block.
  */
 export function aboutOwnBlocks(
   kit: LiarKit,
   what: string,
   change: (block: Block, proposal: Proposal) => Block | null,
   polRound: (proposal: Proposal) => number = (proposal) => proposal.polRound,
+  nameOf: (block: Block) => Uint8Array = ({ header }) => headerHash(header),
 ): Lie {
   const others = new Remembered<Other | null>();
   return (to, payloads) => {
@@ -43,7 +44,8 @@ export function aboutOwnBlocks(
         if (!block || !isItsPlace(kit.words, proposal.height, proposal.round) || !kit.lies()) return null;
         const changed = change(block, proposal);
         if (changed) kit.count(what);
-        return changed && proposedInstead(kit, { ...proposal, polRound: polRound(proposal) }, changed);
+        if (!changed) return null;
+        return proposedInstead(kit, { ...proposal, polRound: polRound(proposal) }, changed, nameOf(changed));
       });
       if (other && equalBytes(other.instead, proposal.blockId.parts.hash)) return [...other.payloads];
     }
@@ -64,9 +66,9 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
   return equalBytes(block.header.proposerAddress, addressFor(kit.machine)) ? block : null;
 }
 
-function proposedInstead(kit: LiarKit, proposal: Proposal, block: Block): Other {
+function proposedInstead(kit: LiarKit, proposal: Proposal, block: Block, hash: Uint8Array): Other {
   const whole = PartSet.whole(encodeBlock(block));
-  const unsigned = { ...proposal, blockId: { hash: headerHash(block.header), parts: whole.header } };
+  const unsigned = { ...proposal, blockId: { hash, parts: whole.header } };
   const key = kit.machine.key ?? unreachable('a liar has a key');
   const signature = key.sign(proposalSignBytes(kit.chainId, unsigned));
   const payloads = [proposalPayload({ ...unsigned, signature })];

@@ -152,11 +152,15 @@ export const chainOracle =
       old.bytes = null;
     };
 
-    const validity = (at: Machine, block: Block, _bytes: Uint8Array): void => {
+    const validity = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { header, lastCommit } = block;
       const { height } = header;
       const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
       const before = heightAt(height - 1n);
+      // Nobody has changed what the genesis says: the hash of the parameters covers it.
+      const isAsInGenesis = equalBytes(header.consensusHash, ghost.consensusHash);
+      if (isAsInGenesis && ghost.blockBytesMax >= 0n && BigInt(bytes.length) > ghost.blockBytesMax)
+        bad(`has ${bytes.length} bytes; block.max_bytes is ${ghost.blockBytesMax}`);
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
       if (before && !equalBytes(header.lastBlockId.hash, before.hash))
         bad('does not follow the block before it');
@@ -194,6 +198,13 @@ export const chainOracle =
         );
       committedTxs.set(id, height);
       if (!submitted.has(id)) bad(`holds transaction ${short(txHash(tx))}, which nobody submitted`);
+    };
+
+    /** What the application has not executed may come again: nobody keeps it out of pools. */
+    const forgive = (block: Block | null, results: readonly { readonly code: number }[]): void => {
+      block?.txs.forEach((tx, i) => {
+        if (results[i]?.code !== 0) committedTxs.delete(txKey(tx));
+      });
     };
 
     /** Whether these bytes were verified before; from now on they count as such. */
@@ -348,6 +359,7 @@ export const chainOracle =
             known.answeredAppHash = answer.appHash;
             known.answeredResultsHash = resultsHash(answer.txResults);
             known.changedParams = answer.consensusParamUpdates !== undefined;
+            forgive(known.block, answer.txResults);
           }
         }
       },

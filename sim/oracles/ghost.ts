@@ -1,6 +1,7 @@
 // The oracles' own picture of the chain, made from what nodes store and send: decoded bytes, own arithmetic, none of the product's rules.
 
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { paramsHash } from '../../protocol/hashes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import {
@@ -155,6 +156,10 @@ const SETS_KEPT = 16;
 export class GhostChain {
   readonly chainId: string;
   readonly genesisTimeNs: bigint;
+  /** `block.max_bytes` of the genesis; -1: as much as there may be at all. */
+  readonly blockBytesMax: bigint;
+  /** Of the parameters of the genesis. */
+  readonly consensusHash: Uint8Array;
   /** Told of every block of the chain once, in order: when the first honest node stores it. */
   readonly onBlock: ((at: Machine, block: Block) => void)[] = [];
   private readonly sets = new Map<number, GhostSet>();
@@ -165,6 +170,8 @@ export class GhostChain {
     if (isRefusal(genesis)) unreachable(`the genesis text was checked: ${genesis.because}`);
     this.chainId = genesis.chainId;
     this.genesisTimeNs = genesis.genesisTimeNs;
+    this.blockBytesMax = genesis.consensusParams.block.maxBytes;
+    this.consensusHash = paramsHash(genesis.consensusParams);
     const members = genesis.validators
       .map(({ publicKey, power }) => newcomer(publicKey, power))
       .sort(inOrder);

@@ -5,7 +5,7 @@
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
-import { PREVOTE, type Vote } from '../../protocol/types.ts';
+import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, WorldAbout } from '../oracle.ts';
 import { AtWork, type Choice } from './at-work.ts';
@@ -111,6 +111,30 @@ export const justifiedSends =
       if (!node.lock || node.lock.round <= vote.round) node.lock = { round: vote.round, id: hash };
     };
 
+    /** L15, L37 and L42: who is locked holds a value for valid that is as late, in every life, and proposes that. */
+    const proposes = (at: Machine, lock: Choice, { height, round, polRound }: Proposal): void => {
+      if (!lock || round <= lock.round || polRound >= lock.round || !about.isHonest(at)) return;
+      const what = polRound < 0 ? 'a new block' : `a value of round ${polRound}`;
+      report(
+        `${at.name} proposes ${what} at ${height}/${round}: it is locked since round ${lock.round}`,
+        at,
+        height,
+      );
+    };
+
+    /** L34, L47: who waits for more votes has two thirds of any. */
+    const waits = (at: Machine, timer: string): void => {
+      const [step, height = '0', round = '0'] = timer.split(' ');
+      if ((step !== 'prevote' && step !== 'precommit') || !about.isHonest(at)) return;
+      const heard = of(at).heard.at(BigInt(height));
+      if (!heard || heard.isMostOfAny(`${step}s`, Number(round))) return;
+      report(
+        `${at.name} waits for more ${step}s at ${height}/${round}: two thirds of any never reached it`,
+        at,
+        BigInt(height),
+      );
+    };
+
     const sends = (at: Machine, vote: Vote): void => {
       const node = of(at);
       node.moveTo(vote.height);
@@ -160,8 +184,9 @@ export const justifiedSends =
           const { proposal } = message;
           const heard = node.heard.at(proposal.height);
           heard?.addProposal(proposal);
-          if (proposal.height === node.height && heard?.isProposer(proposal.round))
-            node.work.proposes(proposal, node.lock);
+          if (proposal.height !== node.height || !heard?.isProposer(proposal.round)) continue;
+          node.work.proposes(proposal, node.lock);
+          proposes(at, node.lock, proposal);
         }
       }
     };
@@ -235,6 +260,7 @@ export const justifiedSends =
         if (effect.type === 'send') says(at, effect.payloads);
         else if (actor !== 'validator') return;
         else if (effect.type === 'schedule') {
+          waits(at, effect.timer);
           const { heard, work } = of(at);
           work.asksFor(effect.timer, effect.afterNs, (height) => heard.at(height));
         } else if (effect.type === 'cancel') of(at).work.lets(effect.timer);

@@ -250,6 +250,7 @@ const scenarioCheck = object({
     fullNodes: maybe(whole),
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
+    blockBytes: maybe(whole),
     clocks: maybe(anything),
   }),
   act: maybe(listOf(directive)),

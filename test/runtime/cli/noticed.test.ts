@@ -1,4 +1,4 @@
-// The plays of forgeries show what they are for: with the check left out that they are about, an oracle speaks.
+// Plays show what they are for: with the check left out that they are about, an oracle speaks.
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,9 +10,20 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['forged-proposals', '2', 'X23', 'it heard no such proposal'],
   ['invalid-blocks', '1', 'X24', 'validity'],
   ['invalid-blocks', '1', 'X25', 'certificate'],
-  ['invalid-blocks', '3', 'X26', 'is not of the median time'],
+  ['invalid-blocks', '2', 'X26', 'is not of the median time'],
   ['invalid-blocks', '1', 'X27', 'who never lied'],
   ['invalid-blocks', '1', 'X28', 'is not of the median time'],
+  ['invalid-blocks', '1', 'X29', 'agreement'],
+  ['invalid-blocks', '1', 'X30', 'block.max_bytes is 16000'],
+  ['invalid-blocks-for-one', '3', 'X31', 'liveness'],
+  ['calm', '1', 'X32', 'timeout_commit is 1000000000 ns'],
+  ['value-outlives-crash', '1', 'X33', 'it is locked since round 0'],
+  ['refused-transactions', '1', 'X35', 'which its application does not accept'],
+  ['stale-numbers', '1', 'X36', 'which its application does not accept'],
+  ['stale-numbers', '1', 'X20', 'has not asked about it since the last block'],
+  ['small-blocks', '1', 'X37', 'was asked for 1837'],
+  ['late-evidence', '1', 'X16', 'nobody was punished'],
+  ['small-blocks', '1', 'X38', 'after one that came later'],
 ];
 
 describe.skipIf(!isBuilt)('a check that is left out', () => {
