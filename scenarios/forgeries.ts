@@ -98,13 +98,13 @@ export const forgedProposals = scenario('a proposal is of the round’s proposer
   ends: everyone.decides(height(10), { within: '240s' }),
 });
 
-/** Every fourth block is v2's, and wrong in another thing. */
+/** Every fourth block is v2's, and wrong in another thing: nineteen of them, so each comes up. */
 export const invalidBlocks = scenario('what the rules of the chain forbid is not decided', {
   name: 'invalid-blocks',
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
-  ends: everyone.decides(height(40), { within: '800s' }),
+  ends: everyone.decides(height(76), { within: '1600s' }),
 });
 
 /** v0 alone is told them: the others decide the true block meanwhile, of which some have the parts, under another name. */
@@ -113,5 +113,5 @@ export const invalidBlocksForOne = scenario('who alone is told invalid blocks go
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0'])],
-  ends: everyone.decides(height(40), { within: '800s' }),
+  ends: everyone.decides(height(76), { within: '1600s' }),
 });

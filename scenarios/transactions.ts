@@ -56,7 +56,7 @@ export const refusedTransactions = scenario(
 );
 
 /**
- * The counter wants numbers in their order. Each is given in two forms to two nodes, so of the one that a block leaves out the
+ * The counter wants numbers in their order. Each is given in a form of its own to each node, so of those that a block leaves out the
  * application thinks otherwise after it.
  */
 export const staleNumbers = scenario('what a block has made stale leaves the pools', {
@@ -65,11 +65,8 @@ export const staleNumbers = scenario('what a block has made stale leaves the poo
   app: 'counter_serial',
   act: Array.from({ length: 60 }, (_, i) => {
     const number = String.fromCharCode(i);
-    return after(
-      '110ms',
-      submit(nodes[i % 4] ?? 'v0', number),
-      submit(nodes[(i + 2) % 4] ?? 'v0', `\0${number}`),
-    );
+    const forms = [number, `\0${number}`, `\0\0${number}`, `\0\0\0${number}`];
+    return after('110ms', ...forms.map((form, k) => submit(nodes[(i + k) % 4] ?? 'v0', form)));
   }),
   ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
 });
