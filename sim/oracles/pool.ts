@@ -26,13 +26,18 @@ interface Accepted {
   askedAfter: number;
 }
 
+/** What a block took is remembered for so many more: a proposer may have asked before. */
+const BLOCKS_REMEMBERED = 2;
+
 /** Of one life. */
 class Pool {
   private readonly accepted = new Map<string, Accepted>();
   private count = 0;
   /** Blocks that the mempool was told of, so far and when the proposer asked. */
-  blocks = 0;
+  private blocks = 0;
   blocksAtAsk = 0;
+  /** What the latest blocks took, oldest first. */
+  private readonly taken: string[][] = [];
   /** The room that the proposer has, as it asked; -1: all there is. */
   bytesMax = -1n;
   /** What the application was asked about and has not answered yet, by tag. */
@@ -44,6 +49,17 @@ class Pool {
   reaps(bytesMax: bigint): void {
     this.bytesMax = bytesMax;
     this.blocksAtAsk = this.blocks;
+  }
+
+  takes(txs: readonly Uint8Array[]): void {
+    this.blocks++;
+    this.taken.push(txs.map((tx) => byteKey(txHash(tx))));
+    if (this.taken.length <= BLOCKS_REMEMBERED) return;
+    for (const key of this.taken.shift() ?? []) {
+      const accepted = this.accepted.get(key);
+      const isBack = accepted && accepted.askedAfter >= this.blocks - BLOCKS_REMEMBERED;
+      if (!isBack) this.accepted.delete(key);
+    }
   }
 
   asks(tag: number, tx: Uint8Array, isNew: boolean): void {
@@ -109,7 +125,7 @@ export const poolOracle: OracleMaker = (report, about): Oracle => {
   /** What actors of a node say to each other. */
   const hears = (at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void => {
     if (mail.type === 'reap') of(at).reaps(mail.bytesMax);
-    else if (mail.type === 'committed') of(at).blocks++;
+    else if (mail.type === 'committed') of(at).takes(mail.txs);
     else if (mail.type === 'reaped') proposes(at, mail.txs);
     else if (mail.type === 'request' && mail.request.type === 'check-tx') {
       const { tx, type } = mail.request.value;

@@ -2,6 +2,7 @@
 
 import { applicationNamed } from '../../machines/apps/application.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
+import { maxDataBytes } from '../../protocol/rules/state.ts';
 import { LIARS } from '../liars/index.ts';
 import {
   type Check,
@@ -39,6 +40,9 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
   const no = (because: string): ScenarioRefusal => refuse('malformed-scenario', because);
   const { powers, candidates = 0, fullNodes = 0 } = scenario.cast;
   if (!powers.some((power) => power > 0)) return no('cast.powers: somebody must be a validator');
+  const { blockBytes } = scenario.cast;
+  const room = blockBytes === undefined ? 0n : maxDataBytes(BigInt(blockBytes), 0n, powers.length);
+  if (isRefusal(room)) return no(`cast.blockBytes: ${room.because}`);
   const sizes = { v: powers.length, c: candidates, f: fullNodes };
   for (const name of namesIn(scenario)) {
     const size = sizes[name[0] as 'v' | 'c' | 'f'];

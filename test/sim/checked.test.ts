@@ -32,6 +32,11 @@ describe('who runs a module runs it without its types, so', () => {
     ['a node that is not there', () => play({ act: [at('2s', isolate('v9'))] }), 'v9 is not in the cast'],
     ['no ending', () => play({ ends: undefined }), 'ends: expected an object, not nothing'],
     ['an unknown field', () => play({ end: three }), 'end: no such field'],
+    [
+      'blocks that hold no commit',
+      () => play({ cast: validators(4, { blockBytes: 14_162 }) }),
+      'cast.blockBytes: block.max_bytes=14162 is too small for header, commit and evidence: it takes 14163',
+    ],
     ['nobody to vote', () => play({ cast: { powers: [] } }), 'cast.powers: somebody must be a validator'],
   ])('%s is named', (_, made, because) => {
     expect(() => runScenario(made(), { seed: 1 })).toThrow(because);
