@@ -1,12 +1,10 @@
 // What peers say on the consensus channels, sorted: whose is it, is it stale, is it true, and what does it change.
 
-import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
 import type { VoteTally } from '../../machines/consensus/votes.ts';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
 import { equalPartSetHeaders } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { headerHash } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
@@ -20,7 +18,7 @@ import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import { isSigned } from './shared.ts';
 import type { ValidatorState } from './state.ts';
-import { blockOf, messageOf, payloadOf } from './words.ts';
+import { messageOf, payloadOf } from './words.ts';
 
 /** Kept of one peer for the next height while we finish this one: votes of a large set and a block; the rest is offered again. */
 const FUTURE_MESSAGES_PER_PEER_MAX = 1024;
@@ -336,16 +334,6 @@ function hearPart(
   view.hasPart(added.entry.id.parts, message.part.index);
   if (!added.isNew) return;
   log(v, view.peer, payload);
-  if (added.entry.parts.isComplete) completeBlock(v, added.entry);
-}
-
-/** All parts are here: they must decode to a block that hashes to the id that named them. */
-export function completeBlock(v: ValidatorState, entry: BlockEntry): void {
-  const bytes = entry.parts.bytes();
-  if (BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams)) return v.consensus.onBlock(entry, null);
-  const block = blockOf(bytes, v.config.memo);
-  const isNamed = !isRefusal(block) && equalBytes(headerHash(block.header), entry.id.hash);
-  v.consensus.onBlock(entry, isNamed ? block : null);
 }
 
 // --- evidence ----------------------------------------------------------------------------------------------------------

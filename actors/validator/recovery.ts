@@ -6,7 +6,7 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import type { Commit } from '../../protocol/types.ts';
 import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
-import { completeBlock, hearMessage } from './hear.ts';
+import { hearMessage } from './hear.ts';
 import { type LogRecord, recordsOf } from './logbook.ts';
 import { propose, requestVote, settle } from './speak.ts';
 import type { ValidatorState } from './state.ts';
@@ -69,8 +69,7 @@ function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'he
   } else if (message.type === 'proposal' && message.proposal.height === consensus.height) {
     consensus.onProposal(message.proposal);
   } else if (message.type === 'block-part' && message.height === consensus.height) {
-    const added = consensus.onPart(message.part);
-    if (added !== 'unwanted' && added.isNew && added.entry.parts.isComplete) completeBlock(v, added.entry);
+    consensus.onPart(message.part);
   }
 }
 

@@ -6,7 +6,7 @@ import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/consensus.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
-import { hexUpperOf, settled } from '../../protocol/bytes.ts';
+import { equalBytes, hexUpperOf, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
@@ -34,11 +34,10 @@ import type { Payload } from '../turn.ts';
 import { restAsking } from './asking.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
-import { completeBlock } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
 import { recall } from './recall.ts';
 import type { ValidatorState } from './state.ts';
-import { payloadOf, rememberBlock } from './words.ts';
+import { blockOf, payloadOf, rememberBlock } from './words.ts';
 
 const MS = 1_000_000n;
 
@@ -46,7 +45,7 @@ const MS = 1_000_000n;
 export function settle(v: ValidatorState): void {
   if (v.mode !== 'consensus') return;
   for (;;) {
-    for (const entry of v.consensus.blocks.takeUnread()) completeBlock(v, entry);
+    for (const entry of v.consensus.blocks.takeUnread()) read(v, entry);
     const said = v.consensus.settle();
     if (v.consensus.decision && haltIfBad(v)) return;
     if (said.length === 0) return;
@@ -322,6 +321,15 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
 }
 
 // --- judging ---------------------------------------------------------------------------------------------------------
+
+/** All parts are here: they must decode to a block that hashes to the id that names them. */
+function read(v: ValidatorState, entry: BlockEntry): void {
+  const bytes = entry.parts.bytes();
+  if (BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams)) return v.consensus.onBlock(entry, null);
+  const block = blockOf(bytes, v.config.memo);
+  const isNamed = !isRefusal(block) && equalBytes(headerHash(block.header), entry.id.hash);
+  v.consensus.onBlock(entry, isNamed ? block : null);
+}
 
 /** valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store. */
 function judge(v: ValidatorState, entry: BlockEntry): boolean {

@@ -60,7 +60,7 @@ export class Blocks {
     return null;
   }
 
-  /** Entries whose parts came by another id of the same parts: whole, and nobody has looked at what they make. Once. */
+  /** Entries whose parts are complete, and nobody has looked at what they make. Each is given once. */
   takeUnread(): readonly BlockEntry[] {
     if (this.unread.length === 0) return NONE;
     const { unread } = this;
@@ -90,15 +90,14 @@ export class Blocks {
       // Another block's part may have the same index: it is known only if it is the same part.
       if (added === 'known' && !sameProof(entry.parts.part(part.index), part)) continue;
       if (isRefusal(added)) continue;
-      if (entry.parts.isComplete) this.completes(entry);
+      if (added === 'added' && entry.parts.isComplete) this.completed(entry.parts);
       return { entry, isNew: added === 'added' };
     }
     return 'unwanted';
   }
 
-  private completes(entry: BlockEntry): void {
-    for (const other of this.byId.values())
-      if (other !== entry && other.parts === entry.parts) this.unread.push(other);
+  private completed(parts: PartSet): void {
+    for (const entry of this.byId.values()) if (entry.parts === parts) this.unread.push(entry);
   }
 
   all(): IterableIterator<BlockEntry> {

@@ -43,6 +43,6 @@ test.each([
   for (const part of parts.slice(known)) blocks.addPart(part);
   expect(entry.parts.isComplete).toBe(true);
   expect(misnamed.parts.isComplete).toBe(true);
-  expect(blocks.takeUnread()).toEqual([entry]);
+  expect(blocks.takeUnread()).toEqual([misnamed, entry]);
   expect(blocks.takeUnread()).toEqual([]);
 });
