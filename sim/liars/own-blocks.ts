@@ -21,16 +21,20 @@ interface Other {
   readonly payloads: readonly Payload[];
 }
 
-/**
- * `change` makes another block of its own one; null: the truth this time. `polRound` is what its proposal
- * claims, if not the truth (which is -1: blocks that are proposed again are left alone). `nameOf` is the hash by which it names the block.
- */
+/** What a liar proposes in place of its block; what is not given is the truth about it. */
+export interface Proposed {
+  readonly block: Block;
+  /** The round of the polka that its proposal claims. */
+  readonly polRound?: number;
+  /** The hash by which its proposal names it. */
+  readonly hash?: Uint8Array;
+}
+
+/** `change` says what it proposes in place of a block of its own; null: the truth this time. Blocks that are proposed again are left alone. */
 export function aboutOwnBlocks(
   kit: LiarKit,
   what: string,
-  change: (block: Block, proposal: Proposal) => Block | null,
-  polRound: (proposal: Proposal) => number = (proposal) => proposal.polRound,
-  nameOf: (block: Block) => Uint8Array = ({ header }) => headerHash(header),
+  change: (block: Block, proposal: Proposal) => Proposed | null,
 ): Lie {
   const others = new Remembered<Other | null>();
   return (to, payloads) => {
@@ -44,8 +48,7 @@ export function aboutOwnBlocks(
         if (!block || !isItsPlace(kit.words, proposal.height, proposal.round) || !kit.lies()) return null;
         const changed = change(block, proposal);
         if (changed) kit.count(what);
-        if (!changed) return null;
-        return proposedInstead(kit, { ...proposal, polRound: polRound(proposal) }, changed, nameOf(changed));
+        return changed && proposedInstead(kit, proposal, changed);
       });
       if (other && equalBytes(other.instead, proposal.blockId.parts.hash)) return [...other.payloads];
     }
@@ -66,9 +69,10 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
   return equalBytes(block.header.proposerAddress, addressFor(kit.machine)) ? block : null;
 }
 
-function proposedInstead(kit: LiarKit, proposal: Proposal, block: Block, hash: Uint8Array): Other {
+function proposedInstead(kit: LiarKit, proposal: Proposal, proposed: Proposed): Other {
+  const { block, polRound = proposal.polRound, hash = headerHash(block.header) } = proposed;
   const whole = PartSet.whole(encodeBlock(block));
-  const unsigned = { ...proposal, blockId: { hash, parts: whole.header } };
+  const unsigned = { ...proposal, polRound, blockId: { hash, parts: whole.header } };
   const key = kit.machine.key ?? unreachable('a liar has a key');
   const signature = key.sign(proposalSignBytes(kit.chainId, unsigned));
   const payloads = [proposalPayload({ ...unsigned, signature })];

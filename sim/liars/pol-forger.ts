@@ -5,9 +5,6 @@ import type { Liar } from './liar.ts';
 import { aboutOwnBlocks } from './own-blocks.ts';
 
 export const polForger: Liar = (kit) =>
-  aboutOwnBlocks(
-    kit,
-    'lie: a polka that never was',
-    (block, { round }) => (round > 0 ? block : null),
-    ({ round }) => round - 1,
+  aboutOwnBlocks(kit, 'lie: a polka that never was', (block, { round }) =>
+    round > 0 ? { block, polRound: round - 1 } : null,
   );

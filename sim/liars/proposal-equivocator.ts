@@ -8,7 +8,7 @@ import type { Liar, LiarKit } from './liar.ts';
 import { aboutOwnBlocks } from './own-blocks.ts';
 
 export const proposalEquivocator: Liar = (kit) =>
-  aboutOwnBlocks(kit, 'lie: another block', (block) => twinOf(kit, block));
+  aboutOwnBlocks(kit, 'lie: another block', (block) => ({ block: twinOf(kit, block) }));
 
 /** As valid as the first: without its last transaction, or with one of the liar's own. */
 function twinOf(kit: LiarKit, block: Block): Block {
