@@ -8,7 +8,6 @@ import { hygiene } from './hygiene.ts';
 import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
 import { mempoolOracle } from './mempool.ts';
-import { poolOracle } from './pool.ts';
 import { progressRules } from './progress.ts';
 import { proposalUniqueness } from './proposals.ts';
 import { resourceBounds } from './resources.ts';
@@ -35,7 +34,6 @@ export function allOracles(genesisText: string): OraclesOfRun {
       evidenceOracle(ghost),
       lightClient(ghost),
       mempoolOracle(ghost),
-      poolOracle,
       chain,
       resourceBounds,
       timeouts,

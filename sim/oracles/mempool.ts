@@ -1,96 +1,197 @@
-// No loss (SIMULATION invariant 12): what a node has accepted and not lost with its memory is in the next block
-// that it proposes, if nobody was faster.
+// What a mempool owes. No loss (SIMULATION invariant 12): what a node has accepted and not lost with its memory is in the next block
+// that it proposes, if nobody was faster. And nothing else: peers are given only what the application accepts, the proposer that, oldest
+// first, asked about again after the last block, and no more than there is room for.
 
-import type { NodeEvent } from '../../actors/turn.ts';
+import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
-import type { Block } from '../../protocol/types.ts';
+import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import {
+  BLOCK_OVERHEAD_BYTES_MAX,
+  type Block,
+  COMMIT_OVERHEAD_BYTES_MAX,
+  COMMIT_SIG_BYTES_MAX,
+  HEADER_BYTES_MAX,
+} from '../../protocol/types.ts';
+import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
-import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { type Accepted, idOf, Pool } from './pool.ts';
 import { addressFor } from './votes.ts';
-
-/** Begins what a pool says when it takes no transaction, known or not: whatever it holds stays (CometBFT's words). */
-const OF_POOL = /^(tx already exists|mempool is |Tx too large|tx pre check)/;
-
-/** What a node says of a transaction: its application took it, refused it (it is not in the pool, or no more), or nothing of the kind. */
-function wordOf({ code, because }: Extract<NodeEvent, { type: 'checked' }>): 'taken' | 'refused' | 'other' {
-  if (code === 0 && because === '') return 'taken';
-  return OF_POOL.test(because) ? 'other' : 'refused';
-}
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
-/** What a proposer leaves free for header and commit, and for each signature of it (CometBFT `MaxDataBytes`). */
-const OVERHEAD_BYTES = 731;
-const SIGNATURE_BYTES = 3358;
+/** What a proposer leaves free for header and commit, and for each signature with its frame (CometBFT `MaxDataBytes`). */
+const OVERHEAD_BYTES = Number(BLOCK_OVERHEAD_BYTES_MAX + HEADER_BYTES_MAX + COMMIT_OVERHEAD_BYTES_MAX);
+const SIGNATURE_BYTES = Number(COMMIT_SIG_BYTES_MAX + 3n);
 
 /** As many as a restarted node reminds its pool of. */
 const BLOCKS_REMEMBERED = 64;
+/** A letter inside a node is there by then: before, the mempool may not know yet what the application has said. */
+const HOP_NS = 1_000_000;
 
-/** In a pool since this height of its node was being decided, in this life. */
-interface Pooled {
-  readonly height: bigint;
-  readonly life: number;
+/** As a field of a block's data: a tag, its length, itself. */
+function sizeOf({ length }: Uint8Array): number {
+  let size = 2 + length;
+  for (let rest = length >> 7; rest > 0; rest >>= 7) size++;
+  return size;
 }
 
 export const mempoolOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const pools = new Map<Machine, Map<string, Pooled>>();
-    /** By height: a node that is behind may accept what is in a block already. */
-    const included = new Map<number, Set<string>>();
-    const isIncluded = (id: string): boolean => {
-      for (const ids of included.values()) if (ids.has(id)) return true;
-      return false;
-    };
-    /** Half of what there is room for, or what is left of it beside evidence: another transaction would have fitted. */
-    const judgedMax = ({ header, evidence }: Block): number => {
-      if (ghost.blockBytesMax < 0n) return BLOCK_BYTES_JUDGED;
-      const voters = ghost.set(header.height)?.members.length ?? 0;
-      const room = Number(ghost.blockBytesMax) - OVERHEAD_BYTES - SIGNATURE_BYTES * voters;
-      if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
-      return evidence.length > 0 ? -1 : room / 2;
-    };
-    const byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
-
-    ghost.onBlock.push((_at: Machine, block: Block) => {
-      const { header, txs } = block;
-      let bytes = 0;
-      const ids = new Set<string>();
-      included.set(Number(header.height), ids);
-      included.delete(Number(header.height) - BLOCKS_REMEMBERED);
-      for (const tx of txs) {
-        bytes += tx.length;
-        const id = byteKey(txHash(tx));
-        ids.add(id);
-        for (const pool of pools.values()) pool.delete(id);
-      }
-      const proposer = byAddress.get(hexOf(header.proposerAddress));
-      if (!proposer || !about.isHonest(proposer) || bytes > judgedMax(block)) return;
-      for (const { height, life } of pools.get(proposer)?.values() ?? []) {
-        // Made before it was accepted, or after the memory was gone: nothing was lost.
-        if (height >= header.height || proposer.lives !== life || !proposer.isUp) continue;
-        const what = `a transaction that it accepted at ${height}`;
-        report(`${proposer.name} proposed block ${header.height} without ${what}`, proposer, header.height);
-        return;
-      }
-    });
+    const watch = new Watch(ghost, report, about);
+    ghost.onBlock.push((_at, block) => watch.decides(block));
     return {
       name: 'mempool',
-      effects: [],
+      effects: ['send', 'tell'],
+      started: (at) => watch.starts(at),
       published(at, _actor, event) {
-        if (event.type !== 'checked') return;
-        const word = wordOf(event);
-        const id = byteKey(event.hash);
-        if (word === 'refused') pools.get(at)?.delete(id); // when it was checked again: it has left the pool
-        if (word !== 'taken' || isIncluded(id)) return;
-        let pool = pools.get(at);
-        if (!pool) {
-          pool = new Map();
-          pools.set(at, pool);
-        }
-        pool.set(id, { height: at.height + 1n, life: at.lives });
+        if (event.type === 'checked') watch.says(at, event.hash, event.code === 0 && event.because === '');
+      },
+      leaving(at, _actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail | ValidatorMail);
+        else if (effect.type === 'send')
+          for (const { channel, bytes } of effect.payloads)
+            if (channel === CHANNEL_MEMPOOL) watch.offers(at, bytes);
       },
     };
   };
+
+class Watch {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byAddress: ReadonlyMap<string, Machine>;
+  private readonly pools = new Map<Machine, Pool>();
+  /** By height: a node that is behind may accept what is in a block already. */
+  private readonly included = new Map<number, Set<string>>();
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+    this.byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
+  }
+
+  /** A life begins, with an empty pool. */
+  starts(at: Machine): void {
+    this.pools.delete(at);
+  }
+
+  private of(at: Machine): Pool {
+    let pool = this.pools.get(at);
+    if (!pool) {
+      pool = new Pool();
+      this.pools.set(at, pool);
+    }
+    return pool;
+  }
+
+  /** What actors of a node say to each other. */
+  hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
+    if (mail.type === 'reap') this.of(at).reaps(mail.bytesMax, this.about.now());
+    else if (mail.type === 'committed') this.of(at).takes(mail.txs);
+    else if (mail.type === 'reaped') this.proposes(at, mail.txs);
+    else if (mail.type === 'request' && mail.request.type === 'check-tx')
+      this.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
+    else if (mail.type === 'answer' && mail.response.type === 'check-tx')
+      this.of(at).answers(mail.tag, mail.response.value.code === 0, this.about.now());
+  }
+
+  // --- no loss ---------------------------------------------------------------------------------------------
+
+  /** A node says of a transaction that it took it, or that it did not: which may be one that it has already. */
+  says(at: Machine, hash: Uint8Array, isTaken: boolean): void {
+    const id = byteKey(hash);
+    const accepted = this.pools.get(at)?.accepted.get(id);
+    if (accepted && isTaken && !this.isIncluded(id)) accepted.owedSince = at.height + 1n;
+  }
+
+  private isIncluded(id: string): boolean {
+    for (const ids of this.included.values()) if (ids.has(id)) return true;
+    return false;
+  }
+
+  /** A block of the chain, the first time that an honest node stores it. */
+  decides(block: Block): void {
+    const { header, txs } = block;
+    const ids = new Set(txs.map(idOf));
+    this.included.set(Number(header.height), ids);
+    this.included.delete(Number(header.height) - BLOCKS_REMEMBERED);
+    for (const { accepted } of this.pools.values())
+      for (const id of ids) {
+        const known = accepted.get(id);
+        if (known) known.owedSince = null;
+      }
+    const proposer = this.byAddress.get(hexOf(header.proposerAddress));
+    const bytes = txs.reduce((sum, { length }) => sum + length, 0);
+    // Made by a life that is over: nothing that this one has was lost.
+    if (!proposer?.isUp || !this.about.isHonest(proposer) || bytes > this.judgedMax(block)) return;
+    for (const { owedSince } of this.pools.get(proposer)?.accepted.values() ?? []) {
+      if (owedSince === null || owedSince >= header.height) continue;
+      const what = `a transaction that it accepted at ${owedSince}`;
+      this.report(
+        `${proposer.name} proposed block ${header.height} without ${what}`,
+        proposer,
+        header.height,
+      );
+      return;
+    }
+  }
+
+  /** Half of what there is room for beside evidence: another transaction would have fitted. */
+  private judgedMax({ header, evidence }: Block): number {
+    const { blockBytesMax } = this.ghost;
+    if (blockBytesMax < 0n) return BLOCK_BYTES_JUDGED;
+    const voters = this.ghost.set(header.height)?.members.length ?? 0;
+    const room = Number(blockBytesMax) - OVERHEAD_BYTES - SIGNATURE_BYTES * voters;
+    if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
+    return evidence.length > 0 ? -1 : room / 2;
+  }
+
+  // --- nothing else ----------------------------------------------------------------------------------------
+
+  private bad(at: Machine, what: string): void {
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
+  }
+
+  /** In a pause letters wait, and so does what was to follow from them. */
+  offers(at: Machine, bytes: Uint8Array): void {
+    const message = decodeMempoolMessage(bytes);
+    if (isRefusal(message)) return this.bad(at, 'offers peers what does not decode');
+    const since = this.about.now() - HOP_NS;
+    const isGone = ({ refusedNs }: Accepted): boolean =>
+      refusedNs !== null && refusedNs < since && at.heldUntilNs < refusedNs;
+    for (const tx of message.txs) {
+      const accepted = this.of(at).of(tx);
+      if (!accepted || isGone(accepted))
+        return this.bad(at, `offers peers ${nameOf(tx)}, which its application does not accept`);
+    }
+  }
+
+  private proposes(at: Machine, txs: readonly Uint8Array[]): void {
+    const pool = this.of(at);
+    const { ask } = pool;
+    let last = -1;
+    let bytes = 0;
+    for (const tx of txs) {
+      bytes += sizeOf(tx);
+      const accepted = pool.of(tx);
+      // What the application said before the proposer asked has reached the mempool first.
+      if (!accepted || (accepted.refusedNs !== null && accepted.refusedNs < ask.atNs - HOP_NS))
+        return this.bad(at, `proposes ${nameOf(tx)}, which its application does not accept`);
+      if (accepted.place < last) return this.bad(at, `proposes ${nameOf(tx)} after one that came later`);
+      last = accepted.place;
+      if (at.config.mempool.recheck && accepted.askedAfter < ask.blocks)
+        return this.bad(at, `proposes ${nameOf(tx)} and has not asked about it since the last block`);
+    }
+    if (ask.bytesMax >= 0n && BigInt(bytes) > ask.bytesMax)
+      this.bad(at, `proposes ${bytes} bytes of transactions and was asked for ${ask.bytesMax}`);
+  }
+}
+
+const nameOf = (tx: Uint8Array): string => `transaction ${hexOf(txHash(tx)).slice(0, 8)}`;
