@@ -2,7 +2,6 @@
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
-import { equalBlockId } from '../../protocol/block-id.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import {
   commitHash,
@@ -14,9 +13,8 @@ import {
 } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
-import { type Block, type Commit, type CommitSig, NIL_BLOCK_ID, PRECOMMIT } from '../../protocol/types.ts';
+import type { Block, Commit } from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeCommit,
@@ -26,7 +24,8 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
+import { Certificates } from './certificates.ts';
+import type { GhostChain, GhostSet } from './ghost.ts';
 
 /** The label of a run whose validator set changes. */
 export const SET_CHANGES = 'the validator set changes';
@@ -75,24 +74,6 @@ function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | nu
   return null;
 }
 
-interface Proven {
-  readonly commit: Commit;
-  readonly signature: CommitSig;
-}
-
-/** The same height, index and so key: what was signed is the same when round, id and time are. */
-const isProven = (
-  known: Proven | undefined,
-  commit: Commit,
-  { flag, timeNs, signature }: CommitSig,
-): boolean =>
-  known !== undefined &&
-  known.commit.round === commit.round &&
-  known.signature.flag === flag &&
-  known.signature.timeNs === timeNs &&
-  equalBytes(known.signature.signature, signature) &&
-  equalBlockId(known.commit.blockId, commit.blockId);
-
 /**
  * 1 agreement, 2 validity, 3 integrity, 8 certificates, 15 application determinism, 17 proposers, 18 time, 21 recovery: one pass over the
  * same decoded blocks, one name per promise.
@@ -106,10 +87,7 @@ export const chainOracle =
     const committedTxs = new Map<string, bigint>();
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
-    /** Commits that verified already, by height: nodes mostly hold the same. */
-    const certified = new Map<number, Uint8Array[]>();
-    /** Signatures that were found good, by height and index: nodes keep commits that differ in a few of them. */
-    const proven = new Map<number, (Proven | undefined)[]>();
+    const certificates = new Certificates(ghost, verify, about.chainId, report);
     const heightAt = (height: bigint): Height | undefined => heights.get(Number(height));
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
@@ -181,7 +159,7 @@ export const chainOracle =
         bad('has another consensus hash than the block before it, and nobody changed the parameters');
       for (const tx of block.txs) transaction(at, height, tx, bad);
       if (lastCommit && lastCommit.height > 0n)
-        certificate(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
+        certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
       const proposer = hexOf(header.proposerAddress);
       if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n)
         bad(`was proposed by ${proposer}, no validator`);
@@ -205,59 +183,6 @@ export const chainOracle =
       block?.txs.forEach((tx, i) => {
         if (results[i]?.code !== 0) committedTxs.delete(txKey(tx));
       });
-    };
-
-    /** Whether these bytes were verified before; from now on they count as such. */
-    const isCertified = (height: number, bytes: Uint8Array): boolean => {
-      let known = certified.get(height);
-      if (!known) {
-        known = [];
-        certified.set(height, known);
-        certified.delete(height - BLOCKS_KEPT);
-        proven.set(height, []);
-        proven.delete(height - BLOCKS_KEPT);
-      }
-      for (const each of known) if (equalBytes(each, bytes)) return true;
-      known.push(bytes);
-      return false;
-    };
-
-    /** 8. Re-verified from bytes against the set of its height: keys, powers, chain id, block id. */
-    const certificate = (at: Machine, commit: Commit, bytes: Uint8Array, what: string): void => {
-      const set = ghost.set(commit.height);
-      if (!set || isCertified(Number(commit.height), bytes)) return;
-      const bad = (why: string): void =>
-        report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
-      if (commit.signatures.length !== set.members.length) {
-        return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
-      }
-      let sum = 0n;
-      const good = proven.get(Number(commit.height)) ?? [];
-      for (let index = 0; index < commit.signatures.length; index++) {
-        const signature = commit.signatures[index] as CommitSig;
-        if (signature.flag === 1) continue;
-        const member = set.members[index];
-        if (!member || !equalBytes(member.addressBytes, signature.validatorAddress))
-          return bad(`signature ${index} is of another validator`);
-        if (signature.flag === 2) sum += member.power;
-        if (isProven(good[index], commit, signature)) continue;
-        const vote = {
-          type: PRECOMMIT,
-          height: commit.height,
-          round: commit.round,
-          blockId: signature.flag === 2 ? commit.blockId : NIL_BLOCK_ID,
-          timeNs: signature.timeNs,
-          validatorAddress: signature.validatorAddress,
-          validatorIndex: index,
-          signature: signature.signature,
-          extension: new Uint8Array(0),
-          extensionSignature: new Uint8Array(0),
-        };
-        if (verify(member.key, voteSignBytes(about.chainId, vote), signature.signature))
-          good[index] = { commit, signature };
-        else bad(`signature ${index} is wrong`);
-      }
-      if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
     };
 
     /** 18. What the last commit says; strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
@@ -344,9 +269,9 @@ export const chainOracle =
             const block = decodeBlock(value);
             if (!isRefusal(block)) stored(at, block as Block, value);
           } else if (key[0] === FAMILY.commit) {
-            if (certified.get(Number(heightOfKey(key)))?.some((each) => equalBytes(each, value))) continue;
+            if (certificates.isKnown(Number(heightOfKey(key)), value)) continue;
             const commit = decodeCommit(value);
-            if (!isRefusal(commit)) certificate(at, commit as Commit, value, 'seen commit of');
+            if (!isRefusal(commit)) certificates.verify(at, commit as Commit, value, 'seen commit of');
           } else if (key[0] === FAMILY.response) {
             const height = heightOfKey(key);
             if (ghost.set(height + 2n)) continue;
