@@ -50,25 +50,20 @@ export const lockHolds = scenario('a locked validator does not prevote another b
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
-/**
- * Three lock block 1 and nobody sees two thirds of precommits: the proposer of the next round must bring
- * block 1 again.
- */
+/** v0, v1 and v2 lock block 1, and nobody sees two thirds of precommits; v3 hears nothing of it. */
+const THREE_LOCK = [
+  drop('proposals', { ...first, to: ['v3'] }),
+  drop('parts', { height: 5, to: ['v3'] }),
+  drop('precommits', { ...first, by: ['v0'], to: ['v1', 'v3'] }),
+  drop('precommits', { ...first, by: ['v1'], to: ['v2', 'v3'] }),
+  drop('precommits', { ...first, by: ['v2'], to: ['v0', 'v3'] }),
+];
+
+/** The proposer of the next round must bring block 1 again. */
 export const validValueReproposed = scenario('a block with a polka is proposed again in the next round', {
   name: 'valid-value-reproposed',
   cast: validators(4),
-  act: [
-    at(
-      '0s',
-      drop('proposals', { ...first, to: ['v3'] }),
-      drop('parts', { height: 5, to: ['v3'] }),
-      drop('precommits', { ...first, by: ['v0'], to: ['v1', 'v3'] }),
-      drop('precommits', { ...first, by: ['v1'], to: ['v2', 'v3'] }),
-      drop('precommits', { ...first, by: ['v2'], to: ['v0', 'v3'] }),
-    ),
-    when(v3.prevotes(nil, first)),
-    when(v1.proposes(block(1), second), heal()),
-  ],
+  act: [at('0s', ...THREE_LOCK), when(v3.prevotes(nil, first)), when(v1.proposes(block(1), second), heal())],
   holds: [
     sometime(v0.locks(block(1), first)),
     sometime(v1.locks(block(1), first)),
@@ -87,16 +82,7 @@ export const valueOutlivesCrash = scenario('what was valid before a crash is pro
   name: 'value-outlives-crash',
   cast: validators(4),
   act: [
-    at(
-      '0s',
-      drop('proposals', { ...first, to: ['v3'] }),
-      drop('parts', { height: 5, to: ['v3'] }),
-      drop('precommits', { ...first, by: ['v0'], to: ['v1', 'v3'] }),
-      drop('precommits', { ...first, by: ['v1'], to: ['v2', 'v3'] }),
-      drop('precommits', { ...first, by: ['v2'], to: ['v0', 'v3'] }),
-      drop('proposals', second),
-      drop('parts', second),
-    ),
+    at('0s', ...THREE_LOCK, drop('proposals', second), drop('parts', second)),
     when(v0.enters('prevote', second), crash('v0', { how: 'lose', restart: '10ms' })),
     when(v0.proposes(block(1), third), heal()),
   ],
