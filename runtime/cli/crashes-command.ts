@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { DEFAULT_NODE } from '../../actors/node.ts';
+import { unreachable } from '../../protocol/refusal.ts';
 import { COLUMNS, crashGrid, type Grid, type GridPoint, OPS, RESTARTS } from '../../sim/crashes/grid.ts';
 import { type PointResult, playOf } from '../../sim/crashes/perform.ts';
 import { rejoinBoundNs } from '../../sim/crashes/rejoin.ts';
@@ -45,10 +46,9 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
       EXIT.violated,
     );
   }
-  const chosen = grid.points.filter(({ id }) => isChosen(id, flags.only));
-  const [first] = chosen;
-  if (first === undefined) throw new CliError(`there is no point "${flags.only}" in this grid`);
-  if (flags.save !== undefined) savePlay(options, first, flags.save);
+  const chosen = chosenOf(grid, flags.only);
+  if (flags.save !== undefined)
+    savePlay(options, chosen[0] ?? unreachable('what names no point is refused'), flags.save);
   const startedMs = performance.now();
   const { results, isWhole } = await performAll(grid, chosen, workers, flags.json !== true);
   const summary = summaryOf(grid, results, performance.now() - startedMs);
@@ -71,8 +71,16 @@ function optionsOf(flags: CrashesFlags): GridOptions {
   return { heights, validators, seed: seedOf(flags.seed), nodes: [...new Set(nodes)] };
 }
 
-const isChosen = (id: string, only: string | undefined): boolean =>
-  only === undefined || only.split(',').some((each) => id === each || id.startsWith(`${each}/`));
+/** `only` names points or what several have in common, with commas. */
+function chosenOf({ points }: Grid, only: string | undefined): readonly GridPoint[] {
+  if (only === undefined) return points;
+  const parts = only.split(',');
+  const isOf = ({ id }: GridPoint, part: string): boolean => id === part || id.startsWith(`${part}/`);
+  const stray = parts.find((part) => !points.some((point) => isOf(point, part)));
+  if (stray !== undefined)
+    throw new CliError(`--only: there is no point "${stray}" in this grid, nor one that begins so`);
+  return points.filter((point) => parts.some((part) => isOf(point, part)));
+}
 
 function savePlay(options: GridOptions, point: GridPoint, path: string): void {
   const text = playToJson(playOf(options, [point]));

@@ -18,7 +18,7 @@ const RETURN_MS_MAX = 90_000;
 /** What a crash adds to a run that goes on to the next one. A run that is later than all of them has missed one. */
 const RETURN_MS_USUAL = 15_000;
 /** After the node takes part again, all of them decide so many more. */
-export const AFTERWARDS = 2;
+const AFTERWARDS = 2;
 
 /** With the height of the crash the load ends, so that all of it is in blocks when the run is over. */
 const loadOf = ({ anybodyAt }: GridPoint): number => Math.max(1, anybodyAt);
@@ -133,6 +133,17 @@ function hits(points: readonly GridPoint[], struck: readonly (Place | null)[]): 
   return missed < 0 ? points.length : missed;
 }
 
+/** Each struck as it was to strike and was followed by a life, and nothing else did. */
+function isAllThatStruck(
+  points: readonly GridPoint[],
+  struck: number,
+  faults: Readonly<Record<string, number>>,
+): boolean {
+  const kinds = points.map(({ strike }) => `crashed ${strike.when} ${strike.op}`);
+  const isOfKind = kinds.every((kind) => faults[kind] === kinds.filter((each) => each === kind).length);
+  return isOfKind && struck === points.length && faults['restarts'] === points.length;
+}
+
 export interface Together {
   readonly results: readonly PointResult[];
   readonly hits: number;
@@ -153,7 +164,7 @@ function performTogether(options: GridOptions, points: readonly GridPoint[]): To
     },
   });
   const hit = hits(points, struck);
-  const isHit = hit === points.length && verdict.faults['restarts'] === hit;
+  const isHit = hit === points.length && isAllThatStruck(points, struck.length, verdict.faults);
   const first = verdict.violations[0];
   const last = points.at(-1) ?? unreachable('one crash at least');
   const state = verdict.holds ? stateRefusal(world ?? unreachable('a run has a world'), loadOf(last)) : null;
@@ -172,9 +183,6 @@ function performTogether(options: GridOptions, points: readonly GridPoint[]): To
   }));
   return { results, hits: hit };
 }
-
-export const performPoint = (options: GridOptions, point: GridPoint): PointResult =>
-  performTogether(options, [point]).results[0] ?? unreachable('one point, one result');
 
 /**
  * In one run. Where a crash was missed, because those before it changed what the node did, the others go on without it and

@@ -38,7 +38,11 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
   });
 
   test.each([
-    [['--only', 'v0/append/consensus/9999'], /there is no point "v0\/append\/consensus\/9999" in this grid/],
+    [['--only', 'v0/append/consensus/9999'], /--only: there is no point "v0\/append\/consensus\/9999"/],
+    [
+      ['--only', 'v0/sign,v0/sing'],
+      /--only: there is no point "v0\/sing" in this grid, nor one that begins so/,
+    ],
     [['--nodes', 'v4'], /--nodes takes names from v0 to v3, or all, not "v4"/],
     [['--validators', '3'], /--validators takes a whole number from 4 on/],
     [['--save', '/nowhere/point.json', '--only', 'v0/sign/1'], /--save: .*\/nowhere\/point\.json/],

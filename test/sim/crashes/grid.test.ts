@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_NODE } from '../../../actors/node.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import { COLUMNS, crashGrid, type GridPoint, OPS, RESTARTS, STRIKES } from '../../../sim/crashes/grid.ts';
-import { performPoint, performRun, stateRefusal, type Together } from '../../../sim/crashes/perform.ts';
+import { performRun, stateRefusal, type Together } from '../../../sim/crashes/perform.ts';
 import { rejoin, rejoinBoundNs } from '../../../sim/crashes/rejoin.ts';
 import { runsOf } from '../../../sim/crashes/runs.ts';
 import type { OracleMaker } from '../../../sim/oracle.ts';
@@ -84,7 +84,8 @@ describe('the grid', () => {
     });
     expect(chosen).toHaveLength(21);
     for (const point of chosen) {
-      const { id, heights, rejoinNs, ...rest } = performPoint(options, point);
+      const [result] = performRun(options, [point]);
+      const { id, heights, rejoinNs, ...rest } = result ?? unreachable('one point, one result');
       expect({ id, ...rest }).toEqual({ id: point.id, holds: true, isHit: true, violation: null });
       expect(rejoinNs).toBeGreaterThan(0);
       expect(heights).toBeGreaterThan(point.anybodyAt);
@@ -94,7 +95,7 @@ describe('the grid', () => {
   it('says so when a point is not hit', () => {
     const point = grid.points[0] ?? unreachable('a grid has points');
     const beyond = { ...point, strike: { ...point.strike, nth: 1_000_000 } };
-    expect(performPoint(options, beyond)).toMatchObject({ holds: false, isHit: false });
+    expect(performRun(options, [beyond])).toMatchObject([{ holds: false, isHit: false }]);
   });
 });
 
