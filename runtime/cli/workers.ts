@@ -16,6 +16,8 @@ export interface WorkerOptions {
   readonly node?: string;
   /** The folder `dist` of the build that it runs; default: ours. */
   readonly dist?: string;
+  /** For Node itself, before the program. */
+  readonly flags?: readonly string[];
 }
 
 /** Reasons that V8 gives before it ends a process. */
@@ -30,12 +32,12 @@ class Process {
   /** It died, was killed, or never began. */
   hasEnded = false;
 
-  constructor({ node = process.execPath, dist }: WorkerOptions) {
+  constructor({ node = process.execPath, dist, flags = [] }: WorkerOptions) {
     const entry =
       dist === undefined ? join(cliFolder, 'job-process.js') : join(dist, 'runtime/cli/job-process.js');
     // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
     // If this process dies, the worker's input ends, and so does the worker after its job.
-    this.child = spawn(node, [entry], {
+    this.child = spawn(node, [...flags, entry], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, NODE_ENV: 'production' },
