@@ -9,7 +9,7 @@ import type { Action, Directive, NodeName, Scenario } from '../scenario/play.ts'
 import { anyone, everyone, heal, height, isolate, node, scenario, when } from '../scenario/words.ts';
 import type { World } from '../world.ts';
 import type { GridPoint } from './grid.ts';
-import { type Place, Places } from './places.ts';
+import { Places } from './places.ts';
 import { type Rejoined, rejoin } from './rejoin.ts';
 import { type GridOptions, stageOf, TX_BYTES } from './stage.ts';
 
@@ -118,30 +118,42 @@ export function stateRefusal(world: World, given: number): string | null {
   return null;
 }
 
-/** Where each crash struck. */
-const struckAt =
-  (places: (Place | null)[], where: () => Places): OracleMaker =>
-  () => ({ name: 'struck', crashed: (at) => void places.push(where().of(at)) });
+/** Ends a run whose next crash cannot come any more where it was to come: the rest of it would say nothing. */
+const MISSED = 'missed';
 
-/** How many of the crashes came where they were to come, in order, until one did not. */
-function hits(points: readonly GridPoint[], struck: readonly (Place | null)[]): number {
-  const missed = points.findIndex(({ place }, i) => {
-    if (i >= struck.length) return true;
-    // The first is counted from birth: up to it the run is the one without a crash.
-    return i > 0 && (struck[i]?.height !== place?.height || struck[i]?.step !== place?.step);
-  });
-  return missed < 0 ? points.length : missed;
-}
+/**
+ * Counts the crashes that came where they were to come, in order, until one did not. The first is counted from birth: up to it the run is
+ * the one without a crash.
+ */
+const strikes =
+  (points: readonly GridPoint[], hits: { count: number }, where: () => Places): OracleMaker =>
+  (report) => {
+    const isMissed = (at: Machine): void =>
+      report(`crash ${hits.count + 1} of ${points.length}`, at, at.height);
+    return {
+      name: MISSED,
+      effects: [],
+      crashed(at) {
+        const next = points[hits.count];
+        if (next === undefined) return isMissed(at);
+        const place = where().of(at);
+        const isThere = place?.height === next.place?.height && place?.step === next.place?.step;
+        if (hits.count > 0 && !isThere) return isMissed(at);
+        hits.count++;
+      },
+      published(at, _actor, event) {
+        const next = points[hits.count];
+        if (event.type !== 'step' || hits.count === 0 || next?.place == null || at.name !== next.node) return;
+        if (event.height > BigInt(next.place.height)) isMissed(at);
+      },
+    };
+  };
 
 /** Each struck as it was to strike and was followed by a life, and nothing else did. */
-function isAllThatStruck(
-  points: readonly GridPoint[],
-  struck: number,
-  faults: Readonly<Record<string, number>>,
-): boolean {
+function isAllThatStruck(points: readonly GridPoint[], faults: Readonly<Record<string, number>>): boolean {
   const kinds = points.map(({ strike }) => `crashed ${strike.when} ${strike.op}`);
   const isOfKind = kinds.every((kind) => faults[kind] === kinds.filter((each) => each === kind).length);
-  return isOfKind && struck === points.length && faults['restarts'] === points.length;
+  return isOfKind && faults['crashes'] === points.length && faults['restarts'] === points.length;
 }
 
 export interface Together {
@@ -152,20 +164,19 @@ export interface Together {
 /** All of them in one run, in this order; what is found is said of each. */
 function performTogether(options: GridOptions, points: readonly GridPoint[]): Together {
   const rejoined: Rejoined = { slowestNs: null };
-  const struck: (Place | null)[] = [];
+  const hits = { count: 0 };
   let world: World | null = null;
   let places: Places | null = null;
   const verdict = runScenario(playOf(options, points), {
     seed: options.seed,
-    oracles: [rejoin(rejoined), struckAt(struck, () => places ?? unreachable('a run has a world'))],
+    oracles: [rejoin(rejoined), strikes(points, hits, () => places ?? unreachable('a run has a world'))],
     onWorld: (made) => {
       world = made;
       places = new Places(made);
     },
   });
-  const hit = hits(points, struck);
-  const isHit = hit === points.length && isAllThatStruck(points, struck.length, verdict.faults);
-  const first = verdict.violations[0];
+  const isHit = hits.count === points.length && isAllThatStruck(points, verdict.faults);
+  const first = verdict.violations.find(({ oracle }) => oracle !== MISSED);
   const last = points.at(-1) ?? unreachable('one crash at least');
   const state = verdict.holds ? stateRefusal(world ?? unreachable('a run has a world'), loadOf(last)) : null;
   const violation = first
@@ -181,7 +192,7 @@ function performTogether(options: GridOptions, points: readonly GridPoint[]): To
     rejoinNs: rejoined.slowestNs,
     heights: Number(verdict.heights),
   }));
-  return { results, hits: hit };
+  return { results, hits: hits.count };
 }
 
 /**
