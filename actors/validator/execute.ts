@@ -14,7 +14,7 @@ import {
   storeRange,
   validatorsKey,
 } from '../../machines/chain/keys.ts';
-import type { HeightStart } from '../../machines/consensus/consensus.ts';
+import type { HeightStart } from '../../machines/consensus/said.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
 import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';

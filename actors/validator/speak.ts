@@ -4,7 +4,7 @@ import { commitOf, timelyCommit } from '../../machines/chain/commits.ts';
 import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
-import type { Said } from '../../machines/consensus/consensus.ts';
+import type { Said } from '../../machines/consensus/said.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
 import { equalBytes, hexUpperOf, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';

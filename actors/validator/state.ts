@@ -2,9 +2,10 @@
 
 import { History } from '../../machines/chain/history.ts';
 import { Asking } from '../../machines/consensus/asking.ts';
-import { Consensus, type Said } from '../../machines/consensus/consensus.ts';
+import { Consensus } from '../../machines/consensus/consensus.ts';
 import type { Finished } from '../../machines/consensus/gossip.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
+import type { Said } from '../../machines/consensus/said.ts';
 import { Ticking } from '../../machines/consensus/ticking.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';

@@ -17,48 +17,14 @@ import {
   type Vote,
   type VoteType,
 } from '../../protocol/types.ts';
-import { equalBlockId, isNilBlockId } from '../../protocol/validate.ts';
+import { isNilBlockId } from '../../protocol/validate.ts';
 import { type BlockEntry, Blocks, isValid } from './blocks.ts';
 import { ChartStepper, type Decision, STEPS_UNTIL_REST_MAX, type Step } from './chart.ts';
 import type { ConsensusConfig, TimeoutStep } from './config.ts';
 import { FACT, LOOKED_AT, surveyOf } from './facts.ts';
+import { judgeProposals, NO_PROPOSAL } from './judging.ts';
 import { type Round, Rounds, type VoteOutcome } from './rounds.ts';
-import type { VoteTally } from './votes.ts';
-
-/** What the machine asks its actor to do, in order. */
-export type Said =
-  | { readonly say: 'step'; readonly step: Step; readonly round: number }
-  /** We are the proposer: propose `valid` again, or a new block when null. */
-  | {
-      readonly say: 'propose';
-      readonly round: number;
-      readonly valid: BlockEntry | null;
-      readonly polRound: number;
-    }
-  | { readonly say: 'vote'; readonly vote: VoteType; readonly round: number; readonly blockId: BlockId }
-  | { readonly say: 'wait'; readonly step: TimeoutStep; readonly round: number }
-  | { readonly say: 'wait-for-txs' }
-  /** Complete but not judged yet: check it against the chain's rules, then ask the application. */
-  | { readonly say: 'judge'; readonly entry: BlockEntry }
-  | { readonly say: 'ask-app'; readonly entry: BlockEntry }
-  | { readonly say: 'locked' | 'valid'; readonly round: number; readonly blockId: BlockId }
-  | {
-      readonly say: 'execute';
-      readonly entry: BlockEntry;
-      readonly round: number;
-      readonly precommits: VoteTally;
-    }
-  | { readonly say: 'height-begins' };
-
-export interface HeightStart {
-  readonly height: bigint;
-  /** In force at this height, with the priorities of round 0. */
-  readonly validators: ValidatorSet;
-  /** Precommits that decided the height before, and their round; null at the initial height. */
-  readonly lastCommit: { readonly round: number; readonly precommits: VoteTally } | null;
-  /** The first block, or the application hash changed: an empty block is due (spec 5.2 needProofBlock). */
-  readonly proofBlockDue: boolean;
-}
+import type { HeightStart, Said } from './said.ts';
 
 export class Consensus {
   readonly config: ConsensusConfig;
@@ -287,7 +253,7 @@ export class Consensus {
       case 'prevoteBlock':
         return this.vote(
           PREVOTE,
-          (this.judgeProposal().accepted ?? unreachable('a proposal was acceptable')).id,
+          (judgeProposals(this).accepted ?? unreachable('a proposal was acceptable')).id,
         );
       case 'prevoteNil':
         return this.vote(PREVOTE, NIL_BLOCK_ID);
@@ -376,34 +342,12 @@ export class Consensus {
     return this.rounds.isBegun(this.round, this.myIndex);
   }
 
-  /** Whether a proposal of this round can be prevoted, cannot, or is still waited for. */
-  private judgeProposal(): ProposalJudged {
-    let refusedBy: ProposalJudged['refusedBy'] = null;
-    for (const proposal of this.current.proposals) {
-      const entry = this.blocks.get(proposal.blockId);
-      if (!entry || !isJudged(entry)) continue;
-      const vr = proposal.polRound;
-      if (vr >= 0) {
-        // L28: the proof of lock must stand in our own votes before the proposal counts.
-        const pol = this.rounds.get(vr)?.prevotes.twoThirds;
-        if (!pol || !equalBlockId(pol, proposal.blockId)) continue;
-      }
-      const isOurLock = this.lockedId !== null && equalBlockId(this.lockedId, proposal.blockId);
-      const lockAllows = vr < 0 ? this.lockedRound === -1 || isOurLock : this.lockedRound <= vr || isOurLock;
-      const rule = vr < 0 ? 22 : 28;
-      if (isValid(entry) && !entry.early && lockAllows)
-        return { accepted: entry, acceptedBy: rule, refusedBy: null };
-      refusedBy ??= rule;
-    }
-    return { accepted: null, acceptedBy: null, refusedBy };
-  }
-
   private survey(): number {
     const round = this.rounds.get(this.round);
     const polka = round?.prevotes.twoThirds ?? null;
     const step = this.chart.step;
     const isPolkaForBlock = polka !== null && !isNilBlockId(polka) && isValid(this.blocks.get(polka));
-    const proposal = step === 'propose' ? this.judgeProposal() : NO_PROPOSAL;
+    const proposal = step === 'propose' ? judgeProposals(this) : NO_PROPOSAL;
     const decided = this.decision !== null;
     const decidedEntry = this.decision ? this.blocks.get(this.decision.id) : undefined;
     let mask = 0;
@@ -429,18 +373,6 @@ export class Consensus {
     return mask;
   }
 }
-
-const isJudged = (entry: BlockEntry): boolean =>
-  entry.rules === 'bad' || (entry.rules === 'good' && (entry.app === 'accepted' || entry.app === 'rejected'));
-
-/** A proposal and the rule of the paper, by its line, that lets us prevote it, or makes us refuse it. */
-interface ProposalJudged {
-  readonly accepted: BlockEntry | null;
-  readonly acceptedBy: 22 | 28 | null;
-  readonly refusedBy: 22 | 28 | null;
-}
-
-const NO_PROPOSAL: ProposalJudged = { accepted: null, acceptedBy: null, refusedBy: null };
 
 type Timers = Record<TimeoutStep, 'idle' | 'runs' | 'fired'>;
 const newTimers = (): Timers => ({ propose: 'idle', prevote: 'idle', precommit: 'idle' });

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Said } from '../../../machines/consensus/consensus.ts';
+import type { Said } from '../../../machines/consensus/said.ts';
 import { PRECOMMIT, PREVOTE, type VoteType } from '../../../protocol/types.ts';
 import { both, type Fact, nameOf, onlyProposal, parts, proposerOf, Seat, started, voteOf } from './seat.ts';
 

@@ -7,7 +7,8 @@ import {
   DEFAULT_CONSENSUS,
   type TimeoutStep,
 } from '../../../machines/consensus/config.ts';
-import { Consensus, type HeightStart, type Said } from '../../../machines/consensus/consensus.ts';
+import { Consensus } from '../../../machines/consensus/consensus.ts';
+import type { HeightStart, Said } from '../../../machines/consensus/said.ts';
 import { PartSet } from '../../../protocol/part-set.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import { proposerAtRound } from '../../../protocol/rules/validator-set.ts';
