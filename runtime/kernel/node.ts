@@ -1,25 +1,13 @@
 // One node: its actors (each an xstate actor), their mailboxes, one turn at a time, and the order in which effects leave. The same code in both worlds.
 
-import { type AnyActorLogic, createActor } from 'xstate';
-import type {
-  ActorName,
-  Boot,
-  Effect,
-  LocalMessage,
-  Logic,
-  NodeEvent,
-  Payload,
-  PeerId,
-} from '../../actors/turn.ts';
+import type { ActorName, Boot, Effect, LocalMessage, NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { must } from '../../protocol/refusal.ts';
 import type { Codec, Writer } from '../../protocol/words.ts';
+import { type AnyLogic, Cell } from './cell.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
-import type { Ports, Timer } from './ports.ts';
+import type { Ports } from './ports.ts';
 import { KIND, LastTurn, OneTurn, type TurnRecord, writeBoot, writeInput } from './record.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
-type AnyLogic = Logic<any, any>;
 
 export interface Watcher {
   /** After a turn, before its effects are released. */
@@ -32,21 +20,6 @@ export interface Watcher {
   /** Mail for an actor that is not there. */
   lost?(node: Node, actor: ActorName): void;
 }
-
-interface Cell {
-  readonly logic: AnyLogic;
-  readonly ref: { send(message: LocalMessage): void; stop(): void };
-  state: unknown;
-  /** Effects behind a sync that is not durable yet, in order. */
-  held: Effect[];
-  isHeld: boolean;
-  readonly timers: Map<string, Timer>;
-  /** What its effects waited for is durable. */
-  readonly resume: () => void;
-}
-
-/** What xstate sends an actor that is stopped; ours have nothing left to say then. */
-const XSTATE_STOP = 'xstate.stop';
 
 export interface NodeOptions {
   readonly id: PeerId;
@@ -72,7 +45,6 @@ export class Node {
   private readonly turn = new OneTurn();
   private readonly record = new LastTurn();
   private readonly drawSource: (bound: number) => number;
-  private effects: readonly Effect[] = [];
   /** While paused, what would have happened waits here, in order. */
   private backlog: (() => void)[] | null = null;
 
@@ -120,11 +92,7 @@ export class Node {
   /** Nothing more is heard or said: a crash, or the end. The disk stays as it is. */
   halt(): void {
     this.isAlive = false;
-    for (const cell of this.cells.values()) {
-      for (const timer of cell.timers.values()) timer.cancel();
-      cell.timers.clear();
-      cell.held = [];
-    }
+    for (const cell of this.cells.values()) cell.halt();
   }
 
   has(actor: ActorName): boolean {
@@ -154,7 +122,12 @@ export class Node {
     writeBoot(this.beginRecord(), kind, logic.name, this.turn, boot);
     this.record.inputEnds();
     if (!started) return this.onBug(kind, logic.name);
-    const cell = this.makeCell(logic, started.state);
+    const cell = new Cell(logic, started.state, this.turn, {
+      resume: (rested) => this.resume(rested),
+      bug: (error) => {
+        this.bug = error;
+      },
+    });
     this.cells.set(logic.name, cell);
     this.endTurn(cell, kind, started.effects);
   }
@@ -169,37 +142,6 @@ export class Node {
     }
   }
 
-  private makeCell(logic: AnyLogic, state: unknown): Cell {
-    const actorLogic = {
-      config: (logic as { config?: unknown }).config ?? { id: logic.name },
-      transition: (snapshot: unknown, message: LocalMessage) => {
-        if (message.type === XSTATE_STOP) return { status: 'stopped', output: undefined, error: undefined };
-        this.effects = logic.receive(cell.state, message, this.turn);
-        return snapshot;
-      },
-      getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
-      getPersistedSnapshot: (snapshot: unknown) => snapshot,
-    } as unknown as AnyActorLogic;
-    const ref = createActor(actorLogic);
-    // Without an error observer xstate rethrows in a timer, where nobody sees which turn it was.
-    ref.subscribe({
-      error: (error: unknown) => {
-        this.bug = error;
-      },
-    });
-    ref.start();
-    const cell: Cell = {
-      logic,
-      ref,
-      state,
-      held: [],
-      isHeld: false,
-      timers: new Map(),
-      resume: () => this.resume(cell),
-    };
-    return cell;
-  }
-
   /** The guilty turn is the last that is recorded, without effects: a replay of the trace throws where we threw. */
   private onBug(kind: TurnRecord['kind'], actor: ActorName): void {
     this.seal(kind, actor);
@@ -211,8 +153,7 @@ export class Node {
     if (!this.isAlive) return;
     const cell = this.cells.get(actor);
     if (!cell) return;
-    for (const timer of cell.timers.values()) timer.cancel();
-    cell.ref.stop();
+    cell.stop();
     this.cells.delete(actor);
     const w = this.beginRecord();
     w.u8(KIND.stop);
@@ -239,9 +180,7 @@ export class Node {
     }
     this.deliveries++;
     this.beginTurn();
-    this.effects = [];
-    cell.ref.send(message);
-    const effects = this.effects;
+    const effects = cell.receive(message);
     writeInput(this.beginRecord(), actor, this.turn, cell.logic.words, message);
     this.record.inputEnds();
     if (this.bug !== null) return this.onBug('turn', actor);

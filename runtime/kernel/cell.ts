@@ -1,0 +1,75 @@
+// One actor in its node: its xstate actor, its state, its timers, and the effects that wait for its disk.
+
+import { type AnyActorLogic, createActor } from 'xstate';
+import type { Effect, LocalMessage, Logic, Turn } from '../../actors/turn.ts';
+import type { Timer } from './ports.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
+export type AnyLogic = Logic<any, any>;
+
+/** What xstate sends an actor that is stopped; ours have nothing left to say then. */
+const XSTATE_STOP = 'xstate.stop';
+
+export interface CellOwner {
+  /** What its effects waited for is durable. */
+  readonly resume: (cell: Cell) => void;
+  /** It threw. */
+  readonly bug: (error: unknown) => void;
+}
+
+export class Cell {
+  readonly logic: AnyLogic;
+  readonly state: unknown;
+  /** Effects behind a sync that is not durable yet, in order. */
+  held: Effect[] = [];
+  isHeld = false;
+  readonly timers = new Map<string, Timer>();
+  /** For the disk to call. */
+  readonly resume: () => void;
+  private readonly ref: { send(message: LocalMessage): void; stop(): void };
+  private effects: readonly Effect[] = [];
+
+  constructor(logic: AnyLogic, state: unknown, turn: Turn, owner: CellOwner) {
+    this.logic = logic;
+    this.state = state;
+    this.resume = () => owner.resume(this);
+    const ref = createActor(this.asXstateLogic(turn));
+    // Without an error observer xstate rethrows in a timer, where nobody sees which turn it was.
+    ref.subscribe({ error: owner.bug });
+    ref.start();
+    this.ref = ref;
+  }
+
+  private asXstateLogic(turn: Turn): AnyActorLogic {
+    const { logic } = this;
+    return {
+      config: (logic as { config?: unknown }).config ?? { id: logic.name },
+      transition: (snapshot: unknown, message: LocalMessage) => {
+        if (message.type === XSTATE_STOP) return { status: 'stopped', output: undefined, error: undefined };
+        this.effects = logic.receive(this.state, message, turn);
+        return snapshot;
+      },
+      getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+      getPersistedSnapshot: (snapshot: unknown) => snapshot,
+    } as unknown as AnyActorLogic;
+  }
+
+  /** One turn: what it does about a message. Nothing when it threw. */
+  receive(message: LocalMessage): readonly Effect[] {
+    this.effects = [];
+    this.ref.send(message);
+    return this.effects;
+  }
+
+  /** Nothing of it happens any more; what it has on disk stays. */
+  halt(): void {
+    for (const timer of this.timers.values()) timer.cancel();
+    this.timers.clear();
+    this.held = [];
+  }
+
+  stop(): void {
+    for (const timer of this.timers.values()) timer.cancel();
+    this.ref.stop();
+  }
+}
