@@ -43,8 +43,9 @@ export interface RunOptions {
   /** At least so many heights; the play's own number if that is more. */
   readonly heights?: number;
   readonly watch?: RunWatch;
-  /** Goes into the trace's header. */
+  /** Goes into the trace's header, for people, as does what else makes the run what it is. */
   readonly commit?: string;
+  readonly about?: Readonly<Record<string, string>>;
   /** Choices of an earlier run; where they end, those of the seed. */
   readonly recorded?: Recording;
   /** Told of the world before it begins: inspectors, benchmarks, tests. */
@@ -245,7 +246,8 @@ class Run {
       if (!isBegun) {
         isBegun = true;
         const nodes = this.world.machines.map(({ config }) => configValue(config));
-        const about = { scenario: this.play.name, seed: String(this.options.seed) };
+        const { seed, about: more } = this.options;
+        const about = { scenario: this.play.name, seed: String(seed), ...more };
         emit(encodeHeader({ format: TRACE_FORMAT, commit: this.options.commit ?? 'unknown', nodes, about }));
       }
       const { node } = at;

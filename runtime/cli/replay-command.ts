@@ -37,13 +37,15 @@ export interface ReplayFlags {
   readonly break?: boolean;
   readonly json?: boolean;
   readonly mutant?: string;
+  /** The bug that is planted in this very build. */
+  readonly planted?: string;
 }
 
 export function replayCommand(path: string, flags: ReplayFlags): Exit | Promise<Exit> {
   const { mutant, ...rest } = flags;
   if (mutant === undefined) return replayTrace(path, flags);
   const inPatched = (patched: typeof import('./replay-command.ts')): Exit | Promise<Exit> =>
-    patched.replayCommand(path, rest);
+    patched.replayCommand(path, { ...rest, planted: mutant });
   return withMutant(mutant, 'sim replay', 'runtime/cli/replay-command.js', inPatched);
 }
 
@@ -51,7 +53,7 @@ function replayTrace(path: string, flags: ReplayFlags): Exit {
   const at = flags.at === undefined ? null : countOf(flags.at, '--at');
   if (flags.break && at === null) throw new CliError('--break needs --at: the record to stop before');
   const trace = new TraceFile(path);
-  warnOfCommit(trace.header);
+  warnOfBuild(trace.header, flags.planted);
   const names = namesOf(trace.header);
   const replay = new Replay(trace.header, castOf());
   const stands = names.nodes.map((): Stand => ({ height: 0n, stateDigest: '', heights: 0, lives: 0 }));
@@ -89,13 +91,13 @@ function replayTrace(path: string, flags: ReplayFlags): Exit {
   return EXIT.holds;
 }
 
-function warnOfCommit({ commit }: TraceHeader): void {
+/** What differs from the build that recorded the trace, and may make the replay diverge. */
+function warnOfBuild({ commit, about }: TraceHeader, planted: string | undefined): void {
+  const warn = (what: string): void => console.error(`nodecli: warning: the trace was recorded ${what}`);
   const ours = buildCommit();
-  if (commit === ours) return;
-  console.error(
-    `nodecli: warning: the trace was recorded by commit ${commit}, this is ${ours}: ` +
-      'a difference may be a change of the code',
-  );
+  if (commit !== ours) warn(`by commit ${commit}, this is ${ours}: a difference may be a change of the code`);
+  if (about['mutant'] !== undefined && planted === undefined)
+    warn(`with a bug planted: replay it with --mutant ${about['mutant']}`);
 }
 
 /** The actors of a recorded node. Signatures are checked as its network made them. */

@@ -70,6 +70,7 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     seed,
     memo: flags.memo,
     commit: buildCommit(),
+    ...(flags.planted !== undefined && { about: { mutant: flags.planted } }),
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
     ...(cast && { cast }),

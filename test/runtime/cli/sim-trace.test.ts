@@ -65,6 +65,31 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(err).toContain(`record ${record}, at byte ${offset}`);
   });
 
+  test('a trace of a planted bug says that it is one', () => {
+    const path = folder.at('mutant.trace');
+    const planted = ['--mutant', 'scenarios/zoo/M06.json'] as const;
+    const run = nodecli(
+      'sim',
+      'run',
+      'scenarios/zoo/triggers/M06.json',
+      ...planted,
+      '--trace',
+      path,
+      '--json',
+    );
+    expect(run.code).toBe(1);
+    const without = nodecli('sim', 'replay', path);
+    expect(without.err).toMatch(
+      /recorded with a bug planted: replay it with --mutant scenarios\/zoo\/M06\.json/,
+    );
+    expect(without.err).toMatch(/diverges at record \d+/);
+    expect(without.code).toBe(1);
+    const same = nodecli('sim', 'replay', path, ...planted);
+    expect(same.err).toBe('');
+    expect(same.out).toContain('same effects, same state digests');
+    expect(same.code).toBe(0);
+  });
+
   test('a torn last record is a warning: so ends the log of a killed node', () => {
     const path = changed('torn.trace', (bytes) => bytes.subarray(0, bytes.length - 5));
     const { code, out, err } = nodecli('sim', 'replay', path);
