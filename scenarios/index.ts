@@ -16,6 +16,7 @@ import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
 import { lockHolds, olderPolkaRefused, validValueReproposed, valueOutlivesCrash } from './locks.ts';
+import { applicationDecides } from './own-application.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -24,8 +25,14 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
-import { voteOutlivesPowerCut } from './power-cut.ts';
-import { equivocatingProposer, equivocatorPunished, lateEvidence, proposerDown } from './proposers.ts';
+import { powerCutBetweenStores, voteOutlivesPowerCut } from './power-cut.ts';
+import {
+  equivocatingProposer,
+  equivocatorPunished,
+  evidenceTravels,
+  lateEvidence,
+  proposerDown,
+} from './proposers.ts';
 import { crashAroundSync, laggingNodeCatchesUp, lyingSyncPeer } from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
@@ -56,6 +63,7 @@ export const plays: readonly Play[] = [
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,
+  evidenceTravels,
   lateEvidence,
   forgedPolka,
   mislabelledParts,
@@ -63,6 +71,7 @@ export const plays: readonly Play[] = [
   forkByAmnesia,
   crashAroundSync,
   voteOutlivesPowerCut,
+  powerCutBetweenStores,
   laggingNodeCatchesUp,
   lyingSyncPeer,
   forgedBlocks,
@@ -74,6 +83,7 @@ export const plays: readonly Play[] = [
   smallBlocks,
   refusedTransactions,
   staleNumbers,
+  applicationDecides,
   noEmptyBlocks,
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,

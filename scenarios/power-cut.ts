@@ -45,3 +45,22 @@ export const voteOutlivesPowerCut = drawn(
     });
   },
 );
+
+/**
+ * v0 loses its power just after the application's disk has a block and the chain's does not, then the other way round: whichever is behind
+ * is given what the other has.
+ */
+export const powerCutBetweenStores = scenario('an application and its chain lose different blocks', {
+  name: 'power-cut-between-stores',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: (['app', 'chain'] as const).flatMap((on, i): Directive[] => [
+    when(
+      v0.decides(height(3 + 4 * i)),
+      crash('v0', { how: 'lose', restart: '1s', point: { when: 'after', op: 'flush', on, nth: 1 } }),
+    ),
+    when(v0.crashes()),
+    when(v0.joins()),
+  ]),
+  ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
+});

@@ -10,6 +10,7 @@ import {
   finally_,
   height,
   liar,
+  powers,
   restart,
   scenario,
   sometime,
@@ -51,6 +52,15 @@ export const equivocatorPunished = scenario('who signs two votes is named in a b
   act: [when(everyone.punishes('v3'))],
   holds: [finally_(v3.isWeakerThan(10))],
   ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/** v4 alone hears both votes, and proposes height 9 and then none for forty: it passes on what it makes of the votes, and not them. */
+export const evidenceTravels = scenario('evidence that one node has is punished by another', {
+  name: 'evidence-travels',
+  cast: powers(30, 30, 30, 30, 3),
+  liars: [liar('v3', 'double-voter', ['v4'], { votes: 'prevotes', fromHeight: 10, toHeight: 14 })],
+  act: [at('0s', drop('prevotes', { by: ['v3'], from: ['v4'] })), when(everyone.punishes('v3'))],
+  ends: everyone.decides(height(24), { within: '240s' }),
 });
 
 /**

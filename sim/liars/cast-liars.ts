@@ -39,7 +39,7 @@ export function castLiars(
           address: addressBytes,
           power,
         })),
-      blockBytesMax: ghost.blockBytesMax,
+      blockBytesMax: ghost.genesis.consensusParams.block.maxBytes,
       proposed: (height, round) => witness.proposedAt(height, round),
       submitted: (tx) => {
         for (const oracle of world.oracles) oracle.submitted?.(machine, tx);

@@ -8,6 +8,7 @@ import {
   dataHash,
   evidenceListHash,
   headerHash,
+  paramsHash,
   resultsHash,
   txHash,
 } from '../../protocol/hashes.ts';
@@ -49,8 +50,6 @@ interface Height {
   /** As the application answered. */
   answeredAppHash: Uint8Array | null;
   answeredResultsHash: Uint8Array | null;
-  /** Whether it changed the parameters. */
-  changedParams: boolean;
   stateDigest: Uint8Array | null;
   appliedDigest: Uint8Array | null;
 }
@@ -113,7 +112,6 @@ export const chainOracle =
         appHash: null,
         answeredAppHash: null,
         answeredResultsHash: null,
-        changedParams: false,
         stateDigest: null,
         appliedDigest: null,
       });
@@ -135,10 +133,12 @@ export const chainOracle =
       const { height } = header;
       const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
       const before = heightAt(height - 1n);
-      // Nobody has changed what the genesis says: the hash of the parameters covers it.
-      const isAsInGenesis = equalBytes(header.consensusHash, ghost.consensusHash);
-      if (isAsInGenesis && ghost.blockBytesMax >= 0n && BigInt(bytes.length) > ghost.blockBytesMax)
-        bad(`has ${bytes.length} bytes; block.max_bytes is ${ghost.blockBytesMax}`);
+      const params = ghost.params(height);
+      if (params && !equalBytes(header.consensusHash, paramsHash(params)))
+        bad('has another consensus hash than the parameters in force');
+      const maxBytes = params?.block.maxBytes ?? -1n;
+      if (maxBytes >= 0n && BigInt(bytes.length) > maxBytes)
+        bad(`has ${bytes.length} bytes; block.max_bytes is ${maxBytes}`);
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
       if (before && !equalBytes(header.lastBlockId.hash, before.hash))
         bad('does not follow the block before it');
@@ -154,9 +154,6 @@ export const chainOracle =
       const results = before?.answeredResultsHash;
       if (results && !equalBytes(header.lastResultsHash, results))
         bad('carries another hash of results than those that the application gave');
-      const params = before?.block?.header.consensusHash;
-      if (params && !before?.changedParams && !equalBytes(header.consensusHash, params))
-        bad('has another consensus hash than the block before it, and nobody changed the parameters');
       for (const tx of block.txs) transaction(at, height, tx, bad);
       if (lastCommit && lastCommit.height > 0n)
         certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
@@ -277,13 +274,12 @@ export const chainOracle =
             if (ghost.set(height + 2n)) continue;
             const answer = decodeResponseFinalizeBlock(value);
             if (isRefusal(answer)) continue;
-            ghost.finalized(height, answer.validatorUpdates);
+            ghost.finalized(height, answer);
             if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
             const known = heightAt(height);
             if (!known) continue;
             known.answeredAppHash = answer.appHash;
             known.answeredResultsHash = resultsHash(answer.txResults);
-            known.changedParams = answer.consensusParamUpdates !== undefined;
             forgive(known.block, answer.txResults);
           }
         }

@@ -1,7 +1,7 @@
 // The oracles' own picture of the chain, made from what nodes store and send: decoded bytes, own arithmetic, none of the product's rules.
 
+import type { ResponseFinalizeBlock, ResponseInitChain } from '../../protocol/abci.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { paramsHash } from '../../protocol/hashes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import {
@@ -13,7 +13,16 @@ import {
 } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
-import type { Block, Proposal, PublicKey, ValidatorUpdate, Vote } from '../../protocol/types.ts';
+import type {
+  Block,
+  ConsensusParams,
+  ConsensusParamsUpdate,
+  Genesis,
+  Proposal,
+  PublicKey,
+  ValidatorUpdate,
+  Vote,
+} from '../../protocol/types.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
@@ -154,31 +163,30 @@ const SETS_KEPT = 16;
 
 /** Which validators hold which height: genesis, then each committed block's updates two heights later. */
 export class GhostChain {
+  readonly genesis: Genesis;
   readonly chainId: string;
   readonly genesisTimeNs: bigint;
-  /** `block.max_bytes` of the genesis; -1: as much as there may be at all. */
-  readonly blockBytesMax: bigint;
-  /** Of the parameters of the genesis. */
-  readonly consensusHash: Uint8Array;
+  /** The validators of the genesis; InitChain may put others in their place. */
+  readonly founders: GhostSet;
   /** Told of every block of the chain once, in order: when the first honest node stores it. */
   readonly onBlock: ((at: Machine, block: Block) => void)[] = [];
   private readonly sets = new Map<number, GhostSet>();
+  private readonly paramsBy = new Map<number, ConsensusParams>();
+  private isInitialised = false;
   private readonly seen = new Set<number>();
 
   constructor(genesisText: string) {
     const genesis = parseGenesis(genesisText);
     if (isRefusal(genesis)) unreachable(`the genesis text was checked: ${genesis.because}`);
+    this.genesis = genesis;
     this.chainId = genesis.chainId;
     this.genesisTimeNs = genesis.genesisTimeNs;
-    this.blockBytesMax = genesis.consensusParams.block.maxBytes;
-    this.consensusHash = paramsHash(genesis.consensusParams);
-    const members = genesis.validators
-      .map(({ publicKey, power }) => newcomer(publicKey, power))
-      .sort(inOrder);
-    const total = members.reduce((sum, member) => sum + member.power, 0n);
-    // At genesis everybody is a newcomer, and all alike: the mean takes it away again.
-    for (const member of members) member.priority = -(total + (total >> 3n));
-    const first = new GhostSet(members, '').advanced(1);
+    this.paramsBy.set(1, genesis.consensusParams);
+    this.founders = newSet(genesis.validators);
+    this.begins(this.founders);
+  }
+
+  private begins(first: GhostSet): void {
     this.sets.set(1, first);
     this.sets.set(2, first.advanced(1));
   }
@@ -187,17 +195,45 @@ export class GhostChain {
     return this.sets.get(Number(height));
   }
 
-  /** The application's answer for a height, the first time that a node stores it. */
-  finalized(at: bigint, updates: readonly ValidatorUpdate[]): void {
+  /** In force at this height, as far as anybody knows. */
+  params(height: bigint): ConsensusParams | undefined {
+    return this.paramsBy.get(Number(height));
+  }
+
+  /** The application's answer to InitChain, the first time that a node has it. */
+  initialised({ validators, consensusParams }: ResponseInitChain): void {
+    if (this.isInitialised) return;
+    this.isInitialised = true;
+    if (validators.length > 0) this.begins(newSet(validators));
+    this.paramsBy.set(1, merged(this.genesis.consensusParams, consensusParams));
+  }
+
+  /** Its answer for a height, the first time that a node stores it. */
+  finalized(at: bigint, { validatorUpdates, consensusParamUpdates }: ResponseFinalizeBlock): void {
     const height = Number(at);
     if (this.seen.has(height)) return;
     const next = this.sets.get(height + 1);
-    if (!next) return;
+    const params = this.paramsBy.get(height);
+    if (!next || !params) return;
     this.seen.add(height);
-    this.sets.set(height + 2, next.changed(updates).advanced(1));
+    this.sets.set(height + 2, next.changed(validatorUpdates).advanced(1));
     this.sets.delete(height - SETS_KEPT);
+    this.paramsBy.set(height + 1, merged(params, consensusParamUpdates));
+    this.paramsBy.delete(height - SETS_KEPT);
   }
 }
+
+/** At the beginning everybody is a newcomer, and all alike: the mean takes that away again. */
+function newSet(validators: readonly { readonly publicKey: PublicKey; readonly power: bigint }[]): GhostSet {
+  const members = validators.map(({ publicKey, power }) => newcomer(publicKey, power)).sort(inOrder);
+  const total = members.reduce((sum, member) => sum + member.power, 0n);
+  for (const member of members) member.priority = -(total + (total >> 3n));
+  return new GhostSet(members, '').advanced(1);
+}
+
+/** What an update names replaces all of its kind. The same object when it names nothing. */
+const merged = (params: ConsensusParams, update: ConsensusParamsUpdate | undefined): ConsensusParams =>
+  update ? { ...params, ...Object.fromEntries(Object.entries(update).filter(([, value]) => value)) } : params;
 
 /** Votes that were found true, with the set that says so: each reaches many nodes, and a set is of one world. */
 const foundTrue = new WeakMap<Vote, GhostSet>();

@@ -1,6 +1,7 @@
 // The oracles that watch every run, over one ghost of the chain.
 
 import type { OracleMaker } from '../oracle.ts';
+import { applicationOracle } from './application.ts';
 import { chainOracle } from './chain.ts';
 import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
@@ -34,6 +35,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       evidenceOracle(ghost),
       lightClient(ghost),
       mempoolOracle(ghost),
+      applicationOracle(ghost),
       chain,
       resourceBounds,
       timeouts,

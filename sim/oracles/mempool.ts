@@ -145,10 +145,10 @@ class Watch {
 
   /** Half of what there is room for beside evidence: another transaction would have fitted. */
   private judgedMax({ header, evidence }: Block): number {
-    const { blockBytesMax } = this.ghost;
-    if (blockBytesMax < 0n) return BLOCK_BYTES_JUDGED;
+    const maxBytes = this.ghost.params(header.height)?.block.maxBytes ?? -1n;
+    if (maxBytes < 0n) return BLOCK_BYTES_JUDGED;
     const voters = this.ghost.set(header.height)?.members.length ?? 0;
-    const room = Number(blockBytesMax) - OVERHEAD_BYTES - SIGNATURE_BYTES * voters;
+    const room = Number(maxBytes) - OVERHEAD_BYTES - SIGNATURE_BYTES * voters;
     if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
     return evidence.length > 0 ? -1 : room / 2;
   }

@@ -13,7 +13,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['invalid-blocks', '2', 'X26', 'is not of the median time'],
   ['invalid-blocks', '1', 'X27', 'who never lied'],
   ['invalid-blocks', '1', 'X28', 'is not of the median time'],
-  ['invalid-blocks', '1', 'X29', 'agreement'],
+  ['invalid-blocks', '1', 'X29', 'another hash than block'],
   ['invalid-blocks', '1', 'X30', 'block.max_bytes is 16000'],
   ['invalid-blocks-for-one', '3', 'X31', 'liveness'],
   ['calm', '1', 'X32', 'timeout_commit is 1000000000 ns'],
@@ -24,6 +24,16 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['small-blocks', '1', 'X37', 'was asked for 1837'],
   ['late-evidence', '1', 'X16', 'nobody was punished'],
   ['small-blocks', '1', 'X38', 'after one that came later'],
+  ['tour', '1', 'X40', 'another last commit than block'],
+  ['equivocator-punished', '1', 'X41', 'another misbehavior than block'],
+  ['tour', '1', 'X42', 'its application prepared none with this list of transactions'],
+  ['application-decides', '1', 'X43', 'which its application has not accepted'],
+  ['set-replaced', '1', 'X44', 'stores another answer'],
+  ['calm', '1', 'X45', 'at InitChain other validators than the genesis has'],
+  ['application-decides', '1', 'X46', 'another consensus hash than the parameters in force'],
+  ['evidence-travels', '1', 'X47', 'nobody was punished'],
+  ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
+  ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
 
 describe.skipIf(!isBuilt)('a check that is left out', () => {

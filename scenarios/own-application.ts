@@ -1,0 +1,60 @@
+// An application that has a will of its own: what it says at each of its turns, the chain does.
+
+import { REJECT } from '../machines/apps/base.ts';
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse, RequestProcessProposal } from '../protocol/abci.ts';
+import { compareBytes } from '../protocol/bytes.ts';
+import {
+  anyone,
+  crash,
+  everyone,
+  height,
+  scenario,
+  sometime,
+  txs,
+  v0,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+/** Powers of 10, 15, 20, ... whatever the genesis says; every third block of one validator refused; other parameters every fourth height. */
+class Wilful extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    if (request.type === 'init-chain') {
+      const chosen = request.value.validators.map((each, i) => ({ ...each, power: BigInt(10 + 5 * i) }));
+      const answer = super.answer({ type: 'init-chain', value: { ...request.value, validators: chosen } });
+      return answer.type === 'init-chain'
+        ? { ...answer, value: { ...answer.value, validators: chosen } }
+        : answer;
+    }
+    if (request.type === 'process-proposal' && isUnwelcome(request.value)) return REJECT;
+    const answer = super.answer(request);
+    if (
+      request.type !== 'finalize-block' ||
+      answer.type !== 'finalize-block' ||
+      request.value.height % 4n !== 0n
+    )
+      return answer;
+    const block = { maxBytes: 2_000_000n + request.value.height, maxGas: -1n };
+    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block } } };
+  }
+}
+
+/** Of whoever has the greatest address, at every third height. */
+function isUnwelcome({ height, proposerAddress, proposedLastCommit }: RequestProcessProposal): boolean {
+  const addresses = proposedLastCommit.votes.map(({ validator }) => validator.address);
+  return height % 3n === 0n && addresses.every((address) => compareBytes(address, proposerAddress) <= 0);
+}
+
+export const applicationDecides = scenario(
+  'an application chooses the powers, refuses proposals and changes the parameters',
+  {
+    name: 'application-decides',
+    cast: validators(4),
+    app: () => new Wilful(),
+    load: txs({ perSecond: 3 }),
+    act: [when(v0.decides(height(5)), crash('v1', { restart: '3s' }))],
+    holds: [sometime(anyone.enters('propose', { round: 1 }))],
+    ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+  },
+);

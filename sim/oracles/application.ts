@@ -1,0 +1,362 @@
+// What an application is told, asked and believed: a user's own chain acts upon it and has no way to check. It is told what the block says,
+// in the order of ABCI; its proposal is proposed, its refusal is heeded, and its answer is what the chain keeps.
+
+import type { AppMail, SignerMail, ValidatorMail } from '../../actors/mail.ts';
+import type { Effect } from '../../actors/turn.ts';
+import { heightOfKey } from '../../machines/chain/keys.ts';
+import {
+  type AbciRequest,
+  type CommitInfo,
+  MISBEHAVIOR_DUPLICATE_VOTE,
+  MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
+  type Misbehavior,
+  PROCESS_PROPOSAL_ACCEPT,
+  type RequestFinalizeBlock,
+  type RequestInitChain,
+  type RequestPrepareProposal,
+  type RequestProcessProposal,
+  type ResponseFinalizeBlock,
+} from '../../protocol/abci.ts';
+import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { headerHash, paramsHash } from '../../protocol/hashes.ts';
+import { addressOf } from '../../protocol/keys.ts';
+import type { Block, Evidence, Vote } from '../../protocol/types.ts';
+import { encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import type { GhostChain, GhostSet } from './ghost.ts';
+import { addressFor } from './votes.ts';
+
+/** Blocks that requests are compared with; a node further behind executes what others were told of. */
+const BLOCKS_KEPT = 64;
+/** Heights of which proposals are remembered: a height is over long before. */
+const HEIGHTS_KEPT = 3;
+
+/** The store `chain` keeps the application's answers in this family. */
+const RESPONSE = 'r'.charCodeAt(0);
+
+/** What each request about a block has; `hash` where there is one already. */
+type Told = Omit<RequestFinalizeBlock, 'hash' | 'decidedLastCommit'> & {
+  readonly hash: Uint8Array | null;
+  readonly lastCommit: CommitInfo;
+};
+
+const finalized = ({ decidedLastCommit: lastCommit, ...rest }: RequestFinalizeBlock): Told => ({
+  ...rest,
+  lastCommit,
+});
+const processed = ({ proposedLastCommit: lastCommit, ...rest }: RequestProcessProposal): Told => ({
+  ...rest,
+  lastCommit,
+});
+/** What it proposes in answer stands in the block, not what it was given. */
+const prepared = (request: RequestPrepareProposal, txs: readonly Uint8Array[]): Told => ({
+  ...request,
+  txs,
+  hash: null,
+  lastCommit: request.localLastCommit,
+});
+
+/** A block of the chain, and the requests that were found to say the same: nodes of one process share them. */
+interface Decided {
+  readonly block: Block;
+  readonly hash: Uint8Array;
+  readonly good: WeakSet<object>;
+}
+
+/** What one node's application was asked in the height under way, over its lives. */
+interface Proposals {
+  /** Hashes that it accepted. */
+  readonly accepted: Set<string>;
+  readonly prepared: Told[];
+}
+
+/** Of one life. */
+class Talk {
+  /** A block that was given to it and is not committed yet; the last that was. */
+  executing: bigint | null = null;
+  committed: bigint | null = null;
+  /** What the answer is to, by tag. */
+  readonly asked = new Map<number, AbciRequest>();
+  /** Its answer about the block under way. */
+  answer: { readonly height: bigint; readonly response: ResponseFinalizeBlock } | null = null;
+}
+
+export const applicationOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const watch = new Watch(ghost, report, about);
+    ghost.onBlock.push((at, block) => watch.decides(at, block));
+    return {
+      name: 'application',
+      effects: ['tell', 'store'],
+      started: (at) => watch.starts(at),
+      leaving(at, _actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell') watch.hears(at, effect);
+        else if (effect.type === 'store' && effect.store === 'chain')
+          for (const { key, value } of effect.writes)
+            if (key.length === 9 && key[0] === RESPONSE && value.length > 0)
+              watch.keeps(at, heightOfKey(key), value);
+      },
+    };
+  };
+
+class Watch {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byAddress: ReadonlyMap<string, Machine>;
+  private readonly talks = new Map<Machine, Talk>();
+  /** By node, then height. */
+  private readonly proposals = new Map<Machine, Map<number, Proposals>>();
+  /** Requests to judge a proposal, by its hash: what they were about is known when it is decided. */
+  private readonly judged = new Map<
+    string,
+    { readonly height: number; readonly requests: Set<RequestProcessProposal> }
+  >();
+  private readonly decided = new Map<number, Decided>();
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+    this.byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
+  }
+
+  /** A life begins: the application may have less than it had, and is asked. */
+  starts(at: Machine): void {
+    this.talks.delete(at);
+  }
+
+  private talk(at: Machine): Talk {
+    let talk = this.talks.get(at);
+    if (!talk) {
+      talk = new Talk();
+      this.talks.set(at, talk);
+    }
+    return talk;
+  }
+
+  private proposalsOf(at: Machine, height: bigint): Proposals {
+    let heights = this.proposals.get(at);
+    if (!heights) {
+      heights = new Map();
+      this.proposals.set(at, heights);
+    }
+    const number = Number(height);
+    let found = heights.get(number);
+    if (!found) {
+      found = { accepted: new Set(), prepared: [] };
+      heights.set(number, found);
+      for (const old of heights.keys()) if (old <= number - HEIGHTS_KEPT) heights.delete(old);
+    }
+    return found;
+  }
+
+  private bad(at: Machine, height: bigint, what: string): void {
+    this.report(`${at.name} ${what}`, at, height);
+  }
+
+  // --- mail ------------------------------------------------------------------------------------------------
+
+  hears(at: Machine, { to, message }: Extract<Effect, { type: 'tell' }>): void {
+    if (to === 'app') {
+      const mail = message as AppMail;
+      if (mail.type === 'request' && mail.from === 'validator') this.asks(at, mail.tag, mail.request);
+    } else if (to === 'validator') {
+      const mail = message as ValidatorMail;
+      if (mail.type === 'answer') this.answers(at, mail);
+    } else if (to === 'signer') {
+      const mail = message as SignerMail;
+      if (mail.type === 'sign-vote') this.votes(at, mail.vote);
+    }
+  }
+
+  private asks(at: Machine, tag: number, request: AbciRequest): void {
+    const talk = this.talk(at);
+    talk.asked.set(tag, request);
+    if (request.type === 'init-chain') this.begins(at, request.value);
+    else if (request.type === 'process-proposal') this.judges(request.value);
+    else if (request.type === 'finalize-block') this.executes(at, talk, request.value);
+    else if (request.type === 'commit') {
+      if (talk.executing === null)
+        this.bad(at, at.height + 1n, 'asks its application to commit, and no block was executed');
+      talk.committed = talk.executing;
+      talk.executing = null;
+    }
+  }
+
+  private answers(at: Machine, { tag, response }: Extract<ValidatorMail, { type: 'answer' }>): void {
+    const talk = this.talk(at);
+    const request = talk.asked.get(tag);
+    talk.asked.delete(tag);
+    if (request?.type === 'process-proposal' && response.type === 'process-proposal') {
+      const { height, hash } = request.value;
+      if (response.value.status === PROCESS_PROPOSAL_ACCEPT)
+        this.proposalsOf(at, height).accepted.add(byteKey(hash));
+    } else if (request?.type === 'init-chain' && response.type === 'init-chain')
+      this.ghost.initialised(response.value);
+    else if (request?.type === 'prepare-proposal' && response.type === 'prepare-proposal')
+      this.proposalsOf(at, request.value.height).prepared.push(prepared(request.value, response.value.txs));
+    else if (request?.type === 'finalize-block' && response.type === 'finalize-block')
+      talk.answer = { height: request.value.height, response: response.value };
+  }
+
+  // --- the chain begins ------------------------------------------------------------------------------------
+
+  private begins(at: Machine, request: RequestInitChain): void {
+    const { genesis, founders } = this.ghost;
+    const { members } = founders;
+    const wrong = [
+      request.chainId !== genesis.chainId && 'chain id',
+      request.timeNs !== genesis.genesisTimeNs && 'time',
+      request.initialHeight !== genesis.initialHeight && 'initial height',
+      !equalBytes(request.appStateBytes, genesis.appState) && 'application state',
+      !equalBytes(paramsHash(request.consensusParams), paramsHash(genesis.consensusParams)) && 'parameters',
+      (request.validators.length !== members.length ||
+        !request.validators.every(({ publicKey, power }, i) => {
+          const member = members[i];
+          return member?.power === power && equalBytes(addressOf(publicKey), member.addressBytes);
+        })) &&
+        'validators',
+    ].find((field) => field !== false);
+    if (wrong) this.bad(at, 1n, `tells its application at InitChain other ${wrong} than the genesis has`);
+  }
+
+  // --- blocks ----------------------------------------------------------------------------------------------
+
+  private executes(at: Machine, talk: Talk, request: RequestFinalizeBlock): void {
+    const { height } = request;
+    if (talk.executing !== null)
+      this.bad(at, height, `asks its application to execute ${height} before it committed ${talk.executing}`);
+    else if (talk.committed !== null && height !== talk.committed + 1n)
+      this.bad(at, height, `asks its application to execute ${height} after ${talk.committed}`);
+    talk.executing = height;
+    const decided = this.decided.get(Number(height));
+    if (!decided || decided.good.has(request)) return;
+    const wrong = this.difference(finalized(request), decided);
+    if (wrong)
+      this.bad(
+        at,
+        height,
+        `tells its application at FinalizeBlock another ${wrong} than block ${height} has`,
+      );
+    decided.good.add(request);
+  }
+
+  private judges(request: RequestProcessProposal): void {
+    const key = byteKey(request.hash);
+    let judged = this.judged.get(key);
+    if (!judged) {
+      judged = { height: Number(request.height), requests: new Set() };
+      this.judged.set(key, judged);
+    }
+    judged.requests.add(request);
+  }
+
+  /** A block of the chain, the first time that an honest node stores it. */
+  decides(at: Machine, block: Block): void {
+    const { height, proposerAddress } = block.header;
+    const number = Number(height);
+    const decided = { block, hash: headerHash(block.header), good: new WeakSet() };
+    this.decided.set(number, decided);
+    this.decided.delete(number - BLOCKS_KEPT);
+    for (const request of this.judged.get(byteKey(decided.hash))?.requests ?? []) {
+      const wrong = this.difference(processed(request), decided);
+      if (wrong)
+        this.report(
+          `an application was told at ProcessProposal another ${wrong} than block ${height} has`,
+          at,
+          height,
+        );
+    }
+    for (const [key, judged] of this.judged) if (judged.height <= number) this.judged.delete(key);
+    const proposer = this.byAddress.get(hexOf(proposerAddress));
+    if (!proposer || !this.about.isHonest(proposer)) return;
+    const wrong = this.proposalsOf(proposer, height).prepared.map((told) => this.difference(told, decided));
+    if (wrong.every((field) => field !== null))
+      this.bad(
+        proposer,
+        height,
+        `proposed block ${height}, and its application prepared none with this ${wrong.at(-1) ?? 'height'}`,
+      );
+  }
+
+  /** The first field of a request that is not as the block has it; null: none. */
+  private difference(told: Told, { block, hash }: Decided): string | null {
+    const { header, txs, evidence } = block;
+    if (told.height !== header.height) return 'height';
+    if (told.hash !== null && !equalBytes(told.hash, hash)) return 'hash';
+    if (told.timeNs !== header.timeNs) return 'time';
+    if (!equalBytes(told.proposerAddress, header.proposerAddress)) return 'proposer';
+    if (!equalBytes(told.nextValidatorsHash, header.nextValidatorsHash)) return 'hash of the next validators';
+    if (told.txs.length !== txs.length || !told.txs.every((tx, i) => equalBytes(tx, txs[i] ?? NONE)))
+      return 'list of transactions';
+    if (!isSameMisbehavior(told.misbehavior, evidence.flatMap(misbehaviorIn))) return 'misbehavior';
+    return isAsCommitted(told.lastCommit, block, this.ghost.set(header.height - 1n)) ? null : 'last commit';
+  }
+
+  // --- answers ---------------------------------------------------------------------------------------------
+
+  /** It asks for a signature under a vote. A log may bring back what an earlier life found good. */
+  private votes(at: Machine, { height, blockId }: Vote): void {
+    if (blockId.hash.length === 0 || this.proposalsOf(at, height).accepted.has(byteKey(blockId.hash))) return;
+    const id = hexOf(blockId.hash).slice(0, 12);
+    this.bad(at, height, `votes for ${id} at ${height}, which its application has not accepted`);
+  }
+
+  /** It stores the answer to FinalizeBlock: all that follows is made from it. */
+  keeps(at: Machine, height: bigint, bytes: Uint8Array): void {
+    const { answer } = this.talk(at);
+    if (answer?.height === height && equalBytes(encodeResponseFinalizeBlock(answer.response), bytes)) return;
+    this.bad(at, height, `stores another answer to block ${height} than its application gave`);
+  }
+}
+
+const NONE = new Uint8Array(0);
+
+function misbehaviorIn(evidence: Evidence): Misbehavior[] {
+  const { timeNs, powerTotal } = evidence;
+  if (evidence.kind === 'duplicate-vote') {
+    const { validatorAddress: address, height } = evidence.voteA;
+    const validator = { address, power: evidence.validatorPower };
+    return [{ type: MISBEHAVIOR_DUPLICATE_VOTE, validator, height, timeNs, powerTotal }];
+  }
+  return evidence.byzantineValidators.map(({ address, power }) => ({
+    type: MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
+    validator: { address, power },
+    height: evidence.commonHeight,
+    timeNs,
+    powerTotal,
+  }));
+}
+
+const isSameMisbehavior = (told: readonly Misbehavior[], found: readonly Misbehavior[]): boolean =>
+  told.length === found.length &&
+  told.every((one, i) => {
+    const other = found[i];
+    return (
+      one.type === other?.type &&
+      one.height === other.height &&
+      one.timeNs === other.timeNs &&
+      one.powerTotal === other.powerTotal &&
+      one.validator.power === other.validator.power &&
+      equalBytes(one.validator.address, other.validator.address)
+    );
+  });
+
+/** Each validator of the height before, in order, with what it did. `set`: undefined where nobody knows it any more. */
+function isAsCommitted(
+  { round, votes }: CommitInfo,
+  { lastCommit }: Block,
+  set: GhostSet | undefined,
+): boolean {
+  const signatures = lastCommit?.signatures ?? [];
+  if (votes.length !== signatures.length || (votes.length > 0 && round !== lastCommit?.round)) return false;
+  return votes.every(({ validator, flag }, i) => {
+    const member = set?.members[i];
+    if (flag !== signatures[i]?.flag) return false;
+    return !set || (member?.power === validator.power && equalBytes(member.addressBytes, validator.address));
+  });
+}
