@@ -25,7 +25,7 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
-import { powerCutBetweenStores, voteOutlivesPowerCut } from './power-cut.ts';
+import { powerCutBetweenStores, voteOutlivesLostLog, voteOutlivesPowerCut } from './power-cut.ts';
 import {
   equivocatingProposer,
   equivocatorPunished,
@@ -44,7 +44,7 @@ import {
   staleNumbers,
   transactionStorm,
 } from './transactions.ts';
-import { setReplaced, validatorJoinsAndLeaves } from './validator-set.ts';
+import { setReplaced, tyrantOverthrown, validatorJoinsAndLeaves } from './validator-set.ts';
 
 export const plays: readonly Play[] = [
   tour,
@@ -71,6 +71,7 @@ export const plays: readonly Play[] = [
   forkByAmnesia,
   crashAroundSync,
   voteOutlivesPowerCut,
+  voteOutlivesLostLog,
   powerCutBetweenStores,
   laggingNodeCatchesUp,
   lyingSyncPeer,
@@ -88,6 +89,7 @@ export const plays: readonly Play[] = [
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
   setReplaced,
+  tyrantOverthrown,
   olderPolkaRefused,
   forgedVotes,
   forgedProposals,

@@ -1,14 +1,19 @@
-// A validator that the others wait for loses its power just as it has spoken: whatever it says again, it
-// says the same.
+// A validator loses its power, or its log: whatever it says again, it says the same, and what one of its stores lost the other gives back.
 
 import type { Directive } from '../sim/scenario/play.ts';
 import {
+  after,
   crash,
+  delay,
   drawn,
+  drop,
   everyone,
   heal,
   height,
   isolate,
+  nil,
+  removeLog,
+  restart,
   scenario,
   txs,
   v0,
@@ -64,3 +69,34 @@ export const powerCutBetweenStores = scenario('an application and its chain lose
   ]),
   ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });
+
+/**
+ * v0 hears no proposal, and dies when it has signed nil. Its log is gone, so that it begins the height anew, where the proposal of a round
+ * that it voted in reaches it: the signer remembers, and does not sign for it. v3 is away, so the others wait for v0: until v3 is back, when
+ * what v0 signed reached nobody.
+ */
+export const voteOutlivesLostLog = drawn(
+  'vote-outlives-lost-log',
+  'a validator loses the log of a height in which it has voted, and does not vote twice',
+  (stream) => {
+    const act = [4, 9, 16].flatMap((at): Directive[] => {
+      const round = stream.draw(2);
+      const deaf = { height: at, to: ['v0' as const] };
+      const late = { ...deaf, round };
+      const says = stream.chance(1, 2) ? v0.prevotes : v0.precommits;
+      return [
+        when(v0.decides(height(at - 1)), isolate('v3'), drop('proposals', deaf), drop('parts', deaf)),
+        when(v0.enters('propose', { height: at, round })),
+        when(says(nil, { height: at }), crash('v0', { how: 'lose' }), removeLog('v0'), heal(), isolate('v3')),
+        after('500ms', delay('prevotes', '6s', late), delay('precommits', '6s', late), restart('v0')),
+        after('12s', heal()),
+      ];
+    });
+    return scenario('drawn', {
+      cast: validators(4),
+      load: txs({ perSecond: 2 }),
+      act,
+      ends: everyone.decides(height(17), { within: '400s', afterwards: 2 }),
+    });
+  },
+);

@@ -13,6 +13,7 @@ import {
   isolate,
   never,
   node,
+  powers,
   scenario,
   sometime,
   txs,
@@ -78,4 +79,20 @@ export const setReplaced = scenario('four others take over within ten heights, w
     ...[c0, c1, c2, c3].map((fresh) => sometime(fresh.precommits())),
   ],
   ends: everyone.decides(height(20), { within: '300s', afterwards: 2 }),
+});
+
+/** Who had power gives up the turns that it had saved or spent: priorities fit the powers in force, and the others do not wait for them. */
+export const tyrantOverthrown = scenario('a hundred times the power of all others comes and goes', {
+  name: 'tyrant-overthrown',
+  cast: powers(7, 10, 12, 9),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(anyone.decides(height(3)), empower('v3', 3_000)),
+    when(anyone.decides(height(8)), empower('v3', 8)),
+    when(anyone.decides(height(14)), empower('v0', 900)),
+    when(anyone.decides(height(19)), empower('v0', 0)),
+    when(anyone.decides(height(24)), empower('v0', 7)),
+  ],
+  holds: [finally_(v3.hasPower(8)), finally_(v0.hasPower(7))],
+  ends: everyone.decides(height(29), { within: '300s', afterwards: 2 }),
 });

@@ -87,6 +87,11 @@ export class Disk implements Device {
     for (const medium of this.stores.values()) medium.crash(how, losses, counters);
   }
 
+  /** A log is gone, as a file that somebody removes. Only between lives. */
+  remove(log: LogName): void {
+    this.logs.delete(log);
+  }
+
   /**
    * A copy of the content, records and values shared. Take it between lives or of a living node: then with
    * all that is written.

@@ -141,6 +141,8 @@ function nodeActionText(action: Action): string {
       return `${action.node} will be killed ${action.when} ${action.op} number ${action.nth}${action.on ? ` on ${action.on}` : ''}`;
     case 'restart':
       return `${action.node} is started`;
+    case 'remove-log':
+      return `the log of consensus of ${action.node} is removed`;
     case 'pause':
       return `${action.node} is frozen${action.forMs === undefined ? '' : ` for ${seconds(action.forMs)}`}`;
     case 'unpause':

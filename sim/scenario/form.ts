@@ -178,6 +178,7 @@ const action = tagged('do', {
     nth: whole,
   },
   restart: { node: nodeName },
+  'remove-log': { node: nodeName },
   pause: { node: nodeName, forMs: maybe(whole) },
   unpause: { node: nodeName },
   clock: {

@@ -155,6 +155,11 @@ export type Action =
     }
   | ({ readonly do: 'crash-at'; readonly how: CrashHow; readonly restartMs?: number } & CrashPoint)
   | { readonly do: 'restart'; readonly node: NodeName }
+  /**
+   * Somebody removes the log of consensus of a node that is down. What it signed last is kept elsewhere, and keeps it from voting twice;
+   * its lock is forgotten.
+   */
+  | { readonly do: 'remove-log'; readonly node: NodeName }
   | { readonly do: 'pause'; readonly node: NodeName; readonly forMs?: number }
   | { readonly do: 'unpause'; readonly node: NodeName }
   | {

@@ -164,6 +164,8 @@ export class Stage {
         return this.arm(action);
       case 'restart':
         return this.start(this.machine(action.node));
+      case 'remove-log':
+        return this.removeLog(this.machine(action.node));
       case 'pause':
         return this.pause(this.machine(action.node), action.forMs);
       case 'unpause':
@@ -234,6 +236,11 @@ export class Stage {
     this.changedAt = this.world.agenda.now;
     this.count('restarted');
     this.world.startNode(machine);
+  }
+
+  private removeLog(machine: Machine): void {
+    if (machine.isUp) return;
+    machine.disk.remove('consensus');
   }
 
   private pause(machine: Machine, forMs: number | undefined): void {

@@ -253,6 +253,8 @@ export function crash(
   return { do: 'crash', node: name, how, ...backAfter(restart) };
 }
 export const restart = (name: NodeName): Action => ({ do: 'restart', node: name });
+/** Of a node that is down, as operators do with a log that cannot be read. Who was locked forgets it: then it is a fault like a lie. */
+export const removeLog = (name: NodeName): Action => ({ do: 'remove-log', node: name });
 export const pause = (name: NodeName, time?: Duration): Action => ({
   do: 'pause',
   node: name,

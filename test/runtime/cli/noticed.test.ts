@@ -6,6 +6,7 @@ import { isBuilt, nodecli, root } from './nodecli.ts';
 
 /** Plays, seeds and mutants, and who notices. */
 const NOTICED: readonly (readonly [string, string, string, string])[] = [
+  ['tyrant-overthrown', '1', 'X10', 'out of turn'],
   ['forged-votes', '1', 'X22', 'justified'],
   ['forged-proposals', '2', 'X23', 'it heard no such proposal'],
   ['invalid-blocks', '1', 'X24', 'validity'],
@@ -32,6 +33,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['calm', '1', 'X45', 'at InitChain other validators than the genesis has'],
   ['application-decides', '1', 'X46', 'another consensus hash than the parameters in force'],
   ['evidence-travels', '1', 'X47', 'nobody was punished'],
+  ['vote-outlives-lost-log', '1', 'X48', 'signed two prevotes'],
+  ['vote-outlives-lost-log', '1', 'X49', 'signed two prevotes'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
