@@ -106,6 +106,8 @@ export const nodeEvent = union(
     evidence: { hash: bytes, validator: bytes, height: i64 },
     /** The mode of the node (handshake, sync, consensus), and the last height that it has executed. */
     mode: { mode: text, height: i64 },
+    /** A whole block breaks the rules of the chain. */
+    refused: { height: i64, hash: bytes, because: text },
   },
   {
     step: (w, { height, round, step }) => {

@@ -2,9 +2,11 @@
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
 import {
+  after,
   at,
   block,
   crash,
+  cut,
   delay,
   drop,
   everyone,
@@ -13,6 +15,7 @@ import {
   liar,
   never,
   nil,
+  powers,
   restart,
   scenario,
   sometime,
@@ -80,12 +83,36 @@ export const forgedBlocks = scenario('a node far behind takes no block that nobo
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
 });
 
-/** v2 signs for all, with the only key it has. */
+/** Round 0 of height 5 decides nothing, and who was away then is offered a block with what the others said there: nil. It waits for the others. */
+export const nilIsNoCommit = scenario('precommits for nil prove no block', {
+  name: 'nil-is-no-commit',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f0', 'block-forger', ['v3'], { fromHeight: 5, toHeight: 6 })],
+  act: [
+    at('0s', drop('proposals', { height: 5, round: 0 }), drop('parts', { height: 5, round: 0 })),
+    when(v0.decides(height(2)), crash('v3')),
+    when(
+      v0.decides(height(9)),
+      cut(['v0', 'v1', 'v2'], ['v3']),
+      cut(['v3'], ['v0', 'v1', 'v2']),
+      restart('v3'),
+    ),
+    after('20s', heal()),
+    when(v3.joins()),
+  ],
+  ends: everyone.decides(height(14), { within: '400s', afterwards: 2 }),
+});
+
+/** v2 signs for all, with the only key it has. The three strong ones decide without it, and what it says then of v4 comes before v4's own. */
 export const forgedVotes = scenario('a vote counts for whom its signature names', {
   name: 'forged-votes',
-  cast: validators(4),
+  cast: powers(10, 10, 2, 10, 2),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'vote-forger', ['v0', 'v1', 'v3'], { ppm: 300_000 })],
+  act: [
+    at('0s', delay('precommits', '200ms', { from: ['v2'] }), delay('precommits', '600ms', { from: ['v4'] })),
+  ],
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
@@ -98,13 +125,13 @@ export const forgedProposals = scenario('a proposal is of the round’s proposer
   ends: everyone.decides(height(10), { within: '240s' }),
 });
 
-/** Every fourth block is v2's, and wrong in another thing: nineteen of them, so each comes up. */
+/** Every fourth block is v2's, and wrong in another thing: twenty-six of them, so each comes up. */
 export const invalidBlocks = scenario('what the rules of the chain forbid is not decided', {
   name: 'invalid-blocks',
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
-  ends: everyone.decides(height(76), { within: '1600s' }),
+  ends: everyone.decides(height(104), { within: '2200s' }),
 });
 
 /** v0 alone is told them: the others decide the true block meanwhile, of which some have the parts, under another name. */
@@ -113,5 +140,20 @@ export const invalidBlocksForOne = scenario('who alone is told invalid blocks go
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0'])],
-  ends: everyone.decides(height(76), { within: '1600s' }),
+  ends: everyone.decides(height(104), { within: '2200s' }),
 });
+
+/** Against others and against itself, in its blocks and beside its votes; it is dropped for it, and comes back. What was proved is not forgotten. */
+export const falseEvidence = scenario(
+  'evidence that proves nothing punishes nobody, and what it proves is proved once',
+  {
+    name: 'false-evidence',
+    cast: validators(4),
+    app: 'noop',
+    liars: [liar('v2', 'false-accuser', ['v0', 'v1', 'v3'])],
+    act: (['v0', 'v1', 'v3'] as const).map((name, i) =>
+      when(v0.decides(height(15 + 3 * i)), crash(name, { how: 'clean', restart: '1s' })),
+    ),
+    ends: everyone.decides(height(56), { within: '900s' }),
+  },
+);

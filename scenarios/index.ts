@@ -4,6 +4,7 @@ import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
 import {
+  falseEvidence,
   forgedBlocks,
   forgedPolka,
   forgedProposals,
@@ -11,11 +12,18 @@ import {
   invalidBlocks,
   invalidBlocksForOne,
   mislabelledParts,
+  nilIsNoCommit,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
-import { lockHolds, olderPolkaRefused, validValueReproposed, valueOutlivesCrash } from './locks.ts';
+import {
+  latePolkaIsValid,
+  lockHolds,
+  olderPolkaRefused,
+  validValueReproposed,
+  valueOutlivesCrash,
+} from './locks.ts';
 import { applicationDecides } from './own-application.ts';
 import {
   asymmetricPartition,
@@ -25,15 +33,23 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
-import { powerCutBetweenStores, voteOutlivesLostLog, voteOutlivesPowerCut } from './power-cut.ts';
+import {
+  oldCopiesOfAll,
+  oldCopy,
+  powerCutAsOneDecides,
+  powerCutBetweenStores,
+  voteOutlivesLostLog,
+  voteOutlivesPowerCut,
+} from './power-cut.ts';
 import {
   equivocatingProposer,
   equivocatorPunished,
+  evidenceOutlivesRestart,
   evidenceTravels,
   lateEvidence,
   proposerDown,
 } from './proposers.ts';
-import { crashAroundSync, laggingNodeCatchesUp, lyingSyncPeer } from './recovery.ts';
+import { crashAroundSync, laggingNodeCatchesUp, lostCatchUp, lyingSyncPeer } from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
@@ -51,6 +67,7 @@ export const plays: readonly Play[] = [
   calm,
   lockHolds,
   validValueReproposed,
+  latePolkaIsValid,
   valueOutlivesCrash,
   hiddenLock,
   lockSplits,
@@ -64,6 +81,7 @@ export const plays: readonly Play[] = [
   equivocatingProposer,
   equivocatorPunished,
   evidenceTravels,
+  evidenceOutlivesRestart,
   lateEvidence,
   forgedPolka,
   mislabelledParts,
@@ -73,9 +91,14 @@ export const plays: readonly Play[] = [
   voteOutlivesPowerCut,
   voteOutlivesLostLog,
   powerCutBetweenStores,
+  powerCutAsOneDecides,
+  oldCopy,
+  oldCopiesOfAll,
+  lostCatchUp,
   laggingNodeCatchesUp,
   lyingSyncPeer,
   forgedBlocks,
+  nilIsNoCommit,
   slowDisk,
   fullDisk,
   clockSkew,
@@ -95,5 +118,6 @@ export const plays: readonly Play[] = [
   forgedProposals,
   invalidBlocks,
   invalidBlocksForOne,
+  falseEvidence,
   swarm,
 ];

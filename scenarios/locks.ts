@@ -7,6 +7,7 @@ import {
   at,
   block,
   crash,
+  delay,
   drop,
   everyone,
   heal,
@@ -119,4 +120,26 @@ export const olderPolkaRefused = scenario('a polka older than the lock opens not
     never(v3.prevotes(block(1), third)),
   ],
   ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/**
+ * v0's prevote makes two thirds for block 1 and comes when all others have precommitted nil (v3 after 3 s without a proposal, and a second more). It is too late to vote for it, and not to hold it
+ * for valid: v1, who proposes next, proposes it.
+ */
+export const latePolkaIsValid = scenario('two thirds that come after the vote make a value valid', {
+  name: 'late-polka-is-valid',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { ...first, to: ['v3'] }),
+      delay('prevotes', '4500ms', { ...first, by: ['v0'] }),
+      delay('precommits', '4s', first),
+    ),
+    when(v1.precommits(nil, first)),
+    when(v1.enters('propose', second), heal()),
+  ],
+  holds: [sometime(v1.values(block(1), first)), sometime(v1.proposes(block(1), second))],
+  ends: everyone.decides(height(8), { within: '120s' }),
 });

@@ -3,6 +3,7 @@
 import type { Directive } from '../sim/scenario/play.ts';
 import {
   after,
+  backUp,
   crash,
   delay,
   drawn,
@@ -12,9 +13,12 @@ import {
   height,
   isolate,
   nil,
+  nobody,
+  putBack,
   removeLog,
   restart,
   scenario,
+  these,
   txs,
   v0,
   validators,
@@ -100,3 +104,77 @@ export const voteOutlivesLostLog = drawn(
     });
   },
 );
+
+/**
+ * v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again, and signs nothing
+ * that it has signed.
+ */
+export const oldCopy = scenario('a validator goes on from an old copy of its disk', {
+  name: 'old-copy',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(v0.decides(height(3)), backUp('v0')),
+    when(v0.decides(height(8)), crash('v0', { how: 'clean' }), putBack('v0', 'app'), restart('v0')),
+    when(v0.joins()),
+    when(v0.decides(height(11)), backUp('v0')),
+    when(
+      v0.decides(height(13)),
+      crash('v0', { how: 'clean' }),
+      putBack('v0', 'app', 'chain', 'consensus'),
+      drop('everything', { to: ['v0'] }),
+      restart('v0'),
+    ),
+    after('20s', heal()),
+    when(v0.joins()),
+  ],
+  ends: everyone.decides(height(18), { within: '240s', afterwards: 2 }),
+});
+
+/**
+ * v1, v2 and v3 lose their power when they have decided height 5 and not yet stored its block, and v0, who has it, does not come back: what
+ * they said is in their logs, and they decide it again.
+ */
+export const powerCutAsOneDecides = scenario(
+  'three validators lose their power as they decide, and decide the same again',
+  {
+    name: 'power-cut-as-one-decides',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(
+        v0.precommits({}, height(5)),
+        ...(['v1', 'v2', 'v3'] as const).map((name) =>
+          crash(name, {
+            how: 'lose',
+            restart: '3s',
+            point: { when: 'before', op: 'write', on: 'chain', nth: 1 },
+          }),
+        ),
+      ),
+      when(v0.decides(height(5)), isolate('v0', 'for-ever')),
+      after('4s'),
+    ],
+    ends: these('v1', 'v2', 'v3').decides(height(12), { within: '900s' }),
+  },
+);
+
+const ALL = ['v0', 'v1', 'v2', 'v3'] as const;
+
+/** Nobody has a block that all have signed for: the chain stands still until somebody brings it, and nobody votes a second time. */
+export const oldCopiesOfAll = scenario('all validators go on from old copies, and sign no height twice', {
+  name: 'old-copies-of-all',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  liveness: 'waived',
+  act: [
+    when(v0.decides(height(5)), ...ALL.map(backUp)),
+    when(
+      v0.decides(height(8)),
+      ...ALL.map((name) => crash(name, { how: 'clean' })),
+      ...ALL.map((name) => putBack(name, 'app', 'chain', 'consensus')),
+      ...ALL.map((name) => restart(name)),
+    ),
+  ],
+  ends: nobody.decidesBeyond(height(8), { for: '60s' }),
+});

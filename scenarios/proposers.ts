@@ -6,8 +6,10 @@ import {
   block,
   crash,
   drop,
+  empower,
   everyone,
   finally_,
+  heal,
   height,
   liar,
   powers,
@@ -18,6 +20,7 @@ import {
   v0,
   v1,
   v3,
+  v4,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -60,6 +63,21 @@ export const evidenceTravels = scenario('evidence that one node has is punished 
   cast: powers(30, 30, 30, 30, 3),
   liars: [liar('v3', 'double-voter', ['v4'], { votes: 'prevotes', fromHeight: 10, toHeight: 14 })],
   act: [at('0s', drop('prevotes', { by: ['v3'], from: ['v4'] })), when(everyone.punishes('v3'))],
+  ends: everyone.decides(height(24), { within: '240s' }),
+});
+
+/** The same, and v4 starts again before it may pass on anything. Powers change with every height. */
+export const evidenceOutlivesRestart = scenario('evidence that one node has outlives its restart', {
+  name: 'evidence-outlives-restart',
+  cast: powers(30, 30, 30, 30, 3),
+  liars: [liar('v3', 'double-voter', ['v4'], { votes: 'prevotes', fromHeight: 10, toHeight: 11 })],
+  act: [
+    at('0s', drop('prevotes', { by: ['v3'], from: ['v4'] }), drop('evidence')),
+    ...[6, 7, 8, 9, 10].map((each) => when(v0.decides(height(each)), empower('v1', 24 + each))),
+    when(v4.decides(height(12)), crash('v4', { how: 'clean', restart: '1s' })),
+    when(v4.joins(), heal()),
+    when(everyone.punishes('v3')),
+  ],
   ends: everyone.decides(height(24), { within: '240s' }),
 });
 

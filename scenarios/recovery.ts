@@ -7,6 +7,7 @@ import {
   after,
   crash,
   drawn,
+  drop,
   everyone,
   heal,
   height,
@@ -101,4 +102,18 @@ export const lyingSyncPeer = scenario('a node far behind joins when it is needed
     when(v3.precommits(), restart('v2')),
   ],
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});
+
+/** v3 is two blocks behind, and the first time that it is given them they are lost. */
+export const lostCatchUp = scenario('what a peer that is behind was given and lost it is given again', {
+  name: 'lost-catch-up',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(v0.decides(height(3)), isolate('v3')),
+    when(v0.decides(height(5)), heal(), drop('parts', { to: ['v3'] })),
+    after('4s', heal()),
+    when(v3.decides(height(8))),
+  ],
+  ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });

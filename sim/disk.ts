@@ -39,8 +39,8 @@ export class Disk implements Device {
   readonly latencies: Stream;
   readonly lies: Stream;
   private readonly losses: Stream;
-  private logs = new Map<LogName, LogMedium>();
-  private stores = new Map<StoreName, StoreMedium>();
+  private readonly logs = new Map<LogName, LogMedium>();
+  private readonly stores = new Map<StoreName, StoreMedium>();
 
   /** `name` tells the machine's streams of choices from those of others. */
   constructor(agenda: Agenda, choices: Choices, name: string, settings: DiskSettings = GOOD_DISK) {
@@ -103,10 +103,13 @@ export class Disk implements Device {
     };
   }
 
-  /** Puts an old image back, as an operator may from a backup. Only between lives. */
-  restore(image: DiskImage): void {
-    this.logs = new Map([...image.logs].map(([name, medium]) => [name, medium.copy()]));
-    this.stores = new Map([...image.stores].map(([name, medium]) => [name, medium.copy()]));
+  /** Puts an old image back, or some of it, as an operator may from a backup. Only between lives. */
+  restore(image: DiskImage, media?: readonly MediumName[]): void {
+    const isMeant = (name: MediumName): boolean => media?.includes(name) ?? true;
+    for (const name of this.logs.keys()) if (isMeant(name)) this.logs.delete(name);
+    for (const name of this.stores.keys()) if (isMeant(name)) this.stores.delete(name);
+    for (const [name, medium] of image.logs) if (isMeant(name)) this.logs.set(name, medium.copy());
+    for (const [name, medium] of image.stores) if (isMeant(name)) this.stores.set(name, medium.copy());
   }
 }
 

@@ -43,6 +43,7 @@ export function lineOf(happening: Happening): string | null {
 
 export function eventText(event: NodeEvent): string | null {
   if (event.type === 'warning') return `warns: ${event.what}`;
+  if (event.type === 'refused') return `refuses ${hexOf(event.hash).slice(0, 8)}: ${event.because}`;
   if (event.type === 'halted') return `halts: ${event.what}`;
   if (event.type === 'evidence') {
     return `has evidence against ${nameOf(event.validator)} of height ${event.height}`;
@@ -142,7 +143,11 @@ function nodeActionText(action: Action): string {
     case 'restart':
       return `${action.node} is started`;
     case 'remove-log':
-      return `the log of consensus of ${action.node} is removed`;
+      return `the log of consensus of ${action.node} is removed if it is down`;
+    case 'back-up':
+      return `the disk of ${action.node} is copied`;
+    case 'put-back':
+      return `of the copy ${action.media.join(', ')} are put back, if ${action.node} is down`;
     case 'pause':
       return `${action.node} is frozen${action.forMs === undefined ? '' : ` for ${seconds(action.forMs)}`}`;
     case 'unpause':

@@ -6,7 +6,7 @@ import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/said.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
-import { equalBytes, hexUpperOf, settled } from '../../protocol/bytes.ts';
+import { equalBytes, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
@@ -346,9 +346,12 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
   entry.why = refusal;
   entry.early = block.header.timeNs >= v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
   if (refusal)
-    v.warn(
-      `block ${hexUpperOf(entry.id.hash)} of height ${v.consensus.height} is invalid: ${refusal.because}`,
-    );
+    v.publish({
+      type: 'refused',
+      height: v.consensus.height,
+      hash: entry.id.hash,
+      because: refusal.because,
+    });
   return true;
 }
 

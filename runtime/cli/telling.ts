@@ -113,6 +113,8 @@ export function eventName(event: NodeEvent, nameOf: (peer: string) => string): s
     case 'locked':
     case 'valid':
       return `${event.height}/${event.round} ${event.type} ${shortHash(event.hash)}`;
+    case 'refused':
+      return `${event.height} refused ${shortHash(event.hash)}: ${event.because}`;
     case 'warning':
     case 'halted':
       return `${event.type}: ${event.what}`;

@@ -172,6 +172,10 @@ export class NodeLife {
         return say(`peer ${event.peer.slice(0, 8)} ${event.up ? 'is here' : 'is gone'}`);
       case 'warning':
         return say(`warning: ${event.what}`);
+      case 'refused':
+        return say(
+          `warning: block ${hexOf(event.hash).slice(0, 12)} of height ${event.height} is invalid: ${event.because}`,
+        );
       case 'evidence':
         return say(`evidence against ${hexOf(event.validator).slice(0, 8)} of height ${event.height}`);
       case 'halted':

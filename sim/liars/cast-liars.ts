@@ -1,11 +1,15 @@
 // Puts the liars of a play on stage: gives each what it works with, and lets the oracles hear what it really
 // says.
 
+import type { Block } from '../../protocol/types.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Stage } from '../scenario/stage.ts';
 import type { Witness } from '../scenario/witness.ts';
 import { liarNamed } from './index.ts';
+
+/** Of the chain, for liars to speak of. */
+const BLOCKS_KEPT = 8n;
 
 export function castLiars(
   liars: readonly LiarWords[],
@@ -15,6 +19,12 @@ export function castLiars(
 ): void {
   if (liars.length === 0) return;
   const { world, rules } = stage;
+  const decided = new Map<bigint, Block>();
+  ghost.onBlock.push((_at, block) => {
+    const { height } = block.header;
+    decided.set(height, block);
+    decided.delete(height - BLOCKS_KEPT);
+  });
   rules.lied = (from, to, payloads) => {
     const liar = world.machineOf(from);
     if (!liar) return;
@@ -40,7 +50,11 @@ export function castLiars(
           power,
         })),
       blockBytesMax: ghost.genesis.consensusParams.block.maxBytes,
+      decided: (height) => decided.get(height) ?? null,
       proposed: (height, round) => witness.proposedAt(height, round),
+      onStep: (listener) => {
+        world.listeners.push((at, event) => at === machine && event.type === 'step' && listener());
+      },
       submitted: (tx) => {
         for (const oracle of world.oracles) oracle.submitted?.(machine, tx);
       },

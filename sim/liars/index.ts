@@ -3,6 +3,7 @@
 import { unreachable } from '../../protocol/refusal.ts';
 import { amnesiac } from './amnesiac.ts';
 import { blockForger } from './block-forger.ts';
+import { falseAccuser } from './false-accuser.ts';
 import { futureSpammer } from './future-spammer.ts';
 import { invalidProposer } from './invalid-proposer.ts';
 import type { Liar } from './liar.ts';
@@ -33,6 +34,7 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   'vote-forger': voteForger,
   'proposal-forger': proposalForger,
   'block-forger': blockForger,
+  'false-accuser': falseAccuser,
 };
 
 export const liarNamed = (name: string): Liar =>

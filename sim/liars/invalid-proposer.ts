@@ -2,13 +2,23 @@
 
 import { utf8Encode } from '#platform';
 import { commitHash, dataHash, evidenceListHash } from '../../protocol/hashes.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
-import { type Block, type Evidence, type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
-import type { Liar, LiarKit } from './liar.ts';
+import {
+  type Block,
+  type Commit,
+  type CommitSig,
+  type Evidence,
+  FLAG_NIL,
+  type Header,
+  PRECOMMIT,
+  type Vote,
+} from '../../protocol/types.ts';
+import { type Liar, type LiarKit, signedAs } from './liar.ts';
 import { aboutOwnBlocks, type Proposed } from './own-blocks.ts';
 
 const HASH_BYTES = 32;
 const wrong = new Uint8Array(HASH_BYTES).fill(0xee);
+/** Nobody made it. */
+const forged = new Uint8Array(64).fill(0xee);
 
 /** One thing wrong each. */
 type Fault = (block: Block, kit: LiarKit) => Proposed;
@@ -33,10 +43,19 @@ const FAULTS: readonly Fault[] = [
   inHeader(({ height }) => ({ height: height + 1n })),
   inHeader(({ chainId }) => ({ chainId: `${chainId}x` })),
   inHeader(({ lastBlockId }) => ({ lastBlockId: { ...lastBlockId, hash: wrong } })),
+  inHeader(({ lastBlockId }) => ({ lastBlockId: { ...lastBlockId, parts: { total: 1, hash: wrong } } })),
+  inHeader(({ version }) => ({ version: { ...version, app: version.app + 1n } })),
   inHeader(({ proposerAddress }) => ({ proposerAddress: new Uint8Array(proposerAddress.length).fill(7) })),
-  withForgedCommit,
+  inLastSignature(() => ({ signature: forged })),
+  inLastSignature(() => ({ signature: forged, flag: FLAG_NIL })),
+  inLastSignature((_, { signatures }) => ({
+    validatorAddress: signatures.find(({ signature }) => signature.length > 0)?.validatorAddress ?? wrong,
+  })),
+  withShorterCommit,
   withForgedEvidence,
   misnamed,
+  ofOtherParts,
+  ofTooManyParts,
   tooLarge,
 ];
 
@@ -53,6 +72,16 @@ function misnamed(block: Block): Proposed {
   return { block, hash: wrong };
 }
 
+/** Under its true hash, and parts that there are not. */
+function ofOtherParts(block: Block): Proposed {
+  return { block, parts: { total: 1, hash: wrong } };
+}
+
+/** More parts than the largest block has. */
+function ofTooManyParts(block: Block): Proposed {
+  return { block, parts: { total: 0x7fff_ffff, hash: wrong } };
+}
+
 /** Larger than this is not made large for a lie. */
 const LARGE_MAX = 65_536n;
 
@@ -65,31 +94,39 @@ function tooLarge(block: Block, kit: LiarKit): Proposed {
   return { block: { ...block, txs, header: { ...block.header, dataHash: dataHash(txs) } } };
 }
 
-/** Its last commit ends with a signature that nobody made. */
-function withForgedCommit(block: Block, kit: LiarKit): Proposed {
-  const { lastCommit, header } = block;
-  const last = lastCommit?.signatures.findLastIndex(({ signature }) => signature.length > 0) ?? -1;
-  const forged = lastCommit?.signatures[last];
-  if (!lastCommit || !forged) return wrongAppHash(block, kit);
-  const signatures = lastCommit.signatures.with(last, {
-    ...forged,
-    signature: new Uint8Array(64).fill(0xee),
-  });
-  const commit = { ...lastCommit, signatures };
-  return {
-    block: { ...block, lastCommit: commit, header: { ...header, lastCommitHash: commitHash(commit) } },
+/** Of the signatures of its last commit the last one says something else. */
+function inLastSignature(change: (signature: CommitSig, commit: Commit) => Partial<CommitSig>): Fault {
+  return (block, kit) => {
+    const { lastCommit } = block;
+    const last = lastCommit?.signatures.findLastIndex(({ signature }) => signature.length > 0) ?? -1;
+    const signature = lastCommit?.signatures[last];
+    if (!lastCommit || !signature) return wrongAppHash(block, kit);
+    return withCommit(block, {
+      ...lastCommit,
+      signatures: lastCommit.signatures.with(last, { ...signature, ...change(signature, lastCommit) }),
+    });
   };
 }
+
+/** Of its last commit the last place is missing. */
+function withShorterCommit(block: Block, kit: LiarKit): Proposed {
+  const { lastCommit } = block;
+  if (!lastCommit || lastCommit.signatures.length === 0) return wrongAppHash(block, kit);
+  return withCommit(block, { ...lastCommit, signatures: lastCommit.signatures.slice(0, -1) });
+}
+
+const withCommit = (block: Block, lastCommit: Commit): Proposed => ({
+  block: { ...block, lastCommit, header: { ...block.header, lastCommitHash: commitHash(lastCommit) } },
+});
 
 /** It accuses another one of two votes that the liar signed itself. */
 function withForgedEvidence(block: Block, kit: LiarKit): Proposed {
   const { header } = block;
   const height = header.height - 1n;
-  const { key } = kit.machine;
   const set = kit.validators(height);
   const index = set.findIndex(({ address }) => address.some((byte, i) => byte !== header.proposerAddress[i]));
   const accused = set[index];
-  if (!accused || !key || height < 1n) return wrongAppHash(block, kit);
+  if (!accused || height < 1n) return wrongAppHash(block, kit);
   const vote = (fill: number): Vote => {
     const hash = new Uint8Array(HASH_BYTES).fill(fill);
     const said = {
@@ -104,7 +141,7 @@ function withForgedEvidence(block: Block, kit: LiarKit): Proposed {
       extension: new Uint8Array(0),
       extensionSignature: new Uint8Array(0),
     } as const;
-    return { ...said, signature: key.sign(voteSignBytes(kit.chainId, said)) };
+    return signedAs(kit, said);
   };
   const evidence: Evidence = {
     kind: 'duplicate-vote',
@@ -112,7 +149,7 @@ function withForgedEvidence(block: Block, kit: LiarKit): Proposed {
     voteB: vote(2),
     powerTotal: set.reduce((sum, { power }) => sum + power, 0n),
     validatorPower: accused.power,
-    timeNs: header.timeNs,
+    timeNs: kit.decided(height)?.header.timeNs ?? header.timeNs,
   };
   const accusing = { ...header, evidenceHash: evidenceListHash([evidence]) };
   return { block: { ...block, evidence: [evidence], header: accusing } };

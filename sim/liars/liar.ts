@@ -4,7 +4,14 @@ import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
-import { type BlockId, NIL_BLOCK_ID, type Part, type Proposal, type Vote } from '../../protocol/types.ts';
+import {
+  type Block,
+  type BlockId,
+  NIL_BLOCK_ID,
+  type Part,
+  type Proposal,
+  type Vote,
+} from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { LiarWords } from '../scenario/play.ts';
@@ -25,8 +32,12 @@ export interface LiarKit {
   ) => readonly { readonly address: Uint8Array; readonly power: bigint }[];
   /** `block.max_bytes` of the genesis. */
   readonly blockBytesMax: bigint;
+  /** A block of the chain, of the last few that honest nodes stored. */
+  readonly decided: (height: bigint) => Block | null;
   /** The blocks proposed in a round so far, by anybody. */
   readonly proposed: (height: bigint, round: number) => readonly BlockId[];
+  /** Calls back whenever its own node goes a step further. */
+  readonly onStep: (listener: () => void) => void;
   /** Says that it has made a transaction of its own. */
   readonly submitted: (tx: Uint8Array) => void;
   readonly count: (what: string) => void;
@@ -54,12 +65,16 @@ export function otherValue(kit: LiarKit, vote: Vote): BlockId | null {
   return mine.length > 0 ? NIL_BLOCK_ID : null;
 }
 
-export function signedVote(kit: LiarKit, vote: Vote): Payload {
+/** The same vote under the liar's signature, whomever it names. */
+export function signedAs(kit: LiarKit, vote: Vote): Vote {
   const key = kit.machine.key ?? unreachable('a liar has a key');
-  const signature = key.sign(voteSignBytes(kit.chainId, vote));
+  return { ...vote, signature: key.sign(voteSignBytes(kit.chainId, vote)) };
+}
+
+export function signedVote(kit: LiarKit, vote: Vote): Payload {
   return {
     channel: CHANNEL_VOTE,
-    bytes: encodeConsensusMessage({ type: 'vote', vote: { ...vote, signature } }),
+    bytes: encodeConsensusMessage({ type: 'vote', vote: signedAs(kit, vote) }),
   };
 }
 

@@ -8,7 +8,7 @@ import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
-import type { Block, Proposal } from '../../protocol/types.ts';
+import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { consensusMessage } from '../oracles/ghost.ts';
 import { addressFor } from '../oracles/votes.ts';
@@ -28,6 +28,8 @@ export interface Proposed {
   readonly polRound?: number;
   /** The hash by which its proposal names it. */
   readonly hash?: Uint8Array;
+  /** The parts that its proposal promises. */
+  readonly parts?: PartSetHeader;
 }
 
 /** `change` says what it proposes in place of a block of its own; null: the truth this time. Blocks that are proposed again are left alone. */
@@ -72,7 +74,7 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
 function proposedInstead(kit: LiarKit, proposal: Proposal, proposed: Proposed): Other {
   const { block, polRound = proposal.polRound, hash = headerHash(block.header) } = proposed;
   const whole = PartSet.whole(encodeBlock(block));
-  const unsigned = { ...proposal, polRound, blockId: { hash, parts: whole.header } };
+  const unsigned = { ...proposal, polRound, blockId: { hash, parts: proposed.parts ?? whole.header } };
   const key = kit.machine.key ?? unreachable('a liar has a key');
   const signature = key.sign(proposalSignBytes(kit.chainId, unsigned));
   const payloads = [proposalPayload({ ...unsigned, signature })];

@@ -1,4 +1,5 @@
-// The forger of votes: with each vote of its own come those of all others, for another value, signed with the only key it has.
+// The forger of votes: with each vote of its own come those of all others, for another value, signed with the only key it has. And before
+// them its own, under an address that nobody has.
 
 import type { Vote } from '../../protocol/types.ts';
 import { type Liar, otherValue, signedVote } from './liar.ts';
@@ -18,5 +19,9 @@ export const voteForger: Liar = (kit) =>
       .flatMap(({ address }, index) =>
         index === vote.validatorIndex ? [] : [signedVote(kit, of(address, index))],
       );
-    return [payload, ...forged];
+    const misaddressed = signedVote(kit, {
+      ...vote,
+      validatorAddress: new Uint8Array(vote.validatorAddress.length).fill(7),
+    });
+    return [misaddressed, payload, ...forged];
   });

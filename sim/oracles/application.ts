@@ -95,9 +95,8 @@ export const applicationOracle =
         if (!about.isHonest(at)) return;
         if (effect.type === 'tell') watch.hears(at, effect);
         else if (effect.type === 'store' && effect.store === 'chain')
-          for (const { key, value } of effect.writes)
-            if (key.length === 9 && key[0] === RESPONSE && value.length > 0)
-              watch.keeps(at, heightOfKey(key), value);
+          for (const { key, value, remove } of effect.writes)
+            if (key.length === 9 && key[0] === RESPONSE && !remove) watch.keeps(at, heightOfKey(key), value);
       },
     };
   };

@@ -2,6 +2,7 @@
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
+import { equalBlockId } from '../../protocol/block-id.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import {
   commitHash,
@@ -50,6 +51,8 @@ interface Height {
   /** As the application answered. */
   answeredAppHash: Uint8Array | null;
   answeredResultsHash: Uint8Array | null;
+  /** Whether it changed parameters: those bring their own version of the application, whatever else they change. */
+  changedVersion: boolean;
   stateDigest: Uint8Array | null;
   appliedDigest: Uint8Array | null;
 }
@@ -112,6 +115,7 @@ export const chainOracle =
         appHash: null,
         answeredAppHash: null,
         answeredResultsHash: null,
+        changedVersion: false,
         stateDigest: null,
         appliedDigest: null,
       });
@@ -142,6 +146,14 @@ export const chainOracle =
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
       if (before && !equalBytes(header.lastBlockId.hash, before.hash))
         bad('does not follow the block before it');
+      if (lastCommit && lastCommit.height > 0n && !equalBlockId(header.lastBlockId, lastCommit.blockId))
+        bad('names another block before it than its last commit is for');
+      const version = before?.block?.header.version;
+      const isSameVersion = header.version.block === version?.block && header.version.app === version.app;
+      if (version && !isSameVersion && !before?.changedVersion)
+        bad(
+          `is of version ${header.version.block}/${header.version.app}, the one before of ${version.block}/${version.app}`,
+        );
       if (!equalBytes(header.dataHash, dataHash(block.txs)))
         bad('has another data hash than its transactions');
       if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
@@ -257,8 +269,8 @@ export const chainOracle =
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
-        for (const { key, value } of effect.writes) {
-          if (key.length !== 9 || value.length === 0) continue;
+        for (const { key, value, remove } of effect.writes) {
+          if (key.length !== 9 || remove) continue; // nothing at all may be an answer
           if (key[0] === FAMILY.block) {
             // Byte for byte what is known already is nothing new.
             const known = heightAt(heightOfKey(key));
@@ -280,6 +292,7 @@ export const chainOracle =
             if (!known) continue;
             known.answeredAppHash = answer.appHash;
             known.answeredResultsHash = resultsHash(answer.txResults);
+            known.changedVersion = answer.consensusParamUpdates !== undefined;
             forgive(known.block, answer.txResults);
           }
         }

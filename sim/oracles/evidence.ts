@@ -1,9 +1,10 @@
-// Accountability (SIMULATION invariant 9), the part that a running chain shows: only liars are punished, each
-// lie once, and a double vote that one honest node could prove does not go unpunished.
+// Accountability (SIMULATION invariant 9), the part that a running chain shows: only liars are punished, each lie once, by evidence that
+// proves it, and a double vote that one honest node could prove does not go unpunished.
 
+import { equalBlockId } from '../../protocol/block-id.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
-import type { Block, Evidence, Vote } from '../../protocol/types.ts';
+import type { Block, DuplicateVoteEvidence, Evidence, Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
@@ -12,6 +13,8 @@ import { addressFor } from './votes.ts';
 
 /** Blocks that may pass until a proven double vote is punished. */
 const BLOCKS_UNTIL_PUNISHED = 8n;
+/** Longer than sets are known. */
+const TIMES_KEPT = 32n;
 /** Heights in which votes are compared. */
 const HEIGHTS_COMPARED = 4;
 
@@ -19,6 +22,10 @@ const HEIGHTS_COMPARED = 4;
 interface Proven {
   readonly by: Machine;
   readonly life: number;
+  /** How many batches its disk had lost when it said that it holds the evidence; null: it has not said so. */
+  storedAt: number | null;
+  /** From this block on it is expected. */
+  since: bigint;
   readonly address: string;
   readonly height: bigint;
 }
@@ -39,12 +46,41 @@ export const evidenceOracle =
         ? [hexOf(evidence.voteA.validatorAddress)]
         : evidence.byzantineValidators.map(({ address }) => hexOf(address));
 
+    /** Of blocks that evidence may be about, as far as their sets are known. */
+    const times = new Map<bigint, bigint>();
+
+    /** What is wrong with it; null: nothing, or nobody knows that height any more. */
+    const flaw = ({ voteA, voteB, ...claim }: DuplicateVoteEvidence): string | null => {
+      if (voteA.height !== voteB.height || voteA.round !== voteB.round || voteA.type !== voteB.type)
+        return 'its votes are of two steps';
+      if (equalBlockId(voteA.blockId, voteB.blockId)) return 'its votes are for the same block';
+      const set = ghost.set(voteA.height);
+      const timeNs = times.get(voteA.height);
+      if (!set || timeNs === undefined) return null;
+      const power = set.powerOf(hexOf(voteA.validatorAddress));
+      if (claim.timeNs !== timeNs) return 'its time is not that of the block of its height';
+      if (claim.validatorPower !== power || claim.powerTotal !== set.total)
+        return 'its powers are not those of its height';
+      const isSigned = [voteA, voteB].every((vote) => isTrueVote(about, set, vote));
+      return isSigned ? null : 'its votes are not signed by who is accused';
+    };
+
+    /** With its memory, or with what its disk has lost since. */
+    const isForgotten = ({ by, life, storedAt }: Proven): boolean =>
+      storedAt === null
+        ? by.lives !== life || by.mode !== 'consensus'
+        : by.disk.counters.batchesLost !== storedAt;
+
     const inBlock = (at: Machine, { header, evidence }: Block): void => {
       const { height } = header;
+      times.set(height, header.timeNs);
+      times.delete(height - TIMES_KEPT);
       for (const each of evidence) {
         const id = hexOf(evidenceIdentity(each));
         if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
         punished.add(id);
+        const wrong = each.kind === 'duplicate-vote' ? flaw(each) : null;
+        if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
         for (const address of accused(each)) {
           const name = honest.get(address);
           if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);
@@ -53,8 +89,9 @@ export const evidenceOracle =
       }
       proven = proven.filter((each) => {
         if (guilty.has(`${each.address}/${each.height}`)) return false;
-        if (each.by.lives !== each.life || each.by.mode !== 'consensus') return false; // its memory is gone
-        if (height <= each.height + BLOCKS_UNTIL_PUNISHED) return true;
+        if (isForgotten(each)) return false;
+        if (each.by.mode !== 'consensus') each.since = height;
+        if (height <= each.since + BLOCKS_UNTIL_PUNISHED) return true;
         const who = each.address.slice(0, 12);
         report(
           `${each.by.name} heard ${who} vote twice at ${each.height}; nobody was punished`,
@@ -95,7 +132,15 @@ export const evidenceOracle =
       if (before && hexOf(before.blockId.hash) === hexOf(vote.blockId.hash)) return;
       const set = ghost.set(vote.height);
       if (!set || !isTrueVote(about, set, vote)) return;
-      if (before) proven.push({ by: at, life: at.lives, address, height: vote.height });
+      if (before)
+        proven.push({
+          by: at,
+          life: at.lives,
+          storedAt: null,
+          since: vote.height,
+          address,
+          height: vote.height,
+        });
       else known.set(key, vote);
     };
 
@@ -104,7 +149,11 @@ export const evidenceOracle =
       effects: [],
       started: (at) => greeted.starts(at),
       published(at, _actor, event) {
-        if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
+        if (event.type === 'evidence') {
+          for (const each of proven)
+            if (each.by === at && each.height === event.height && each.address === hexOf(event.validator))
+              each.storedAt ??= at.disk.counters.batchesLost;
+        } else if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
       },
       heard(at, from, payloads) {
         if (honest.size === about.machines.length || !greeted.hears(at, from, about.now())) return;

@@ -6,11 +6,13 @@ import { chainOracle } from './chain.ts';
 import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
 import { hygiene } from './hygiene.ts';
+import { joiningOracle } from './joining.ts';
 import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
 import { mempoolOracle } from './mempool.ts';
+import { presentOracle } from './present.ts';
 import { progressRules } from './progress.ts';
-import { proposalUniqueness } from './proposals.ts';
+import { proposalOracle } from './proposals.ts';
 import { resourceBounds } from './resources.ts';
 import { timeouts } from './timeouts.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
@@ -28,12 +30,14 @@ export function allOracles(genesisText: string): OraclesOfRun {
     ghost,
     makers: [
       voteUniqueness,
-      proposalUniqueness(ghost),
+      proposalOracle(ghost),
       lockLemma(ghost),
       justifiedSends(ghost),
       progressRules(ghost),
       evidenceOracle(ghost),
       lightClient(ghost),
+      presentOracle(ghost),
+      joiningOracle(ghost),
       mempoolOracle(ghost),
       applicationOracle(ghost),
       chain,

@@ -1,9 +1,12 @@
-// Proposals (SIMULATION invariant 4): an honest key never signs two for one height and round, over its whole
-// life, crashes included.
+// Proposals (SIMULATION invariant 4): an honest key never signs two for one height and round, over its whole life, crashes included; and
+// what an honest node proposes no honest node finds wrong: the rules are the same for all, and so is the state that they look at.
 
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import type { Payload } from '../../actors/turn.ts';
+import { concatBytes, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
 import type { Proposal } from '../../protocol/types.ts';
+import { decodeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { consensusMessage, type GhostChain } from './ghost.ts';
@@ -12,12 +15,39 @@ import { addressFor } from './votes.ts';
 /** Proposals of each node that are remembered: a restart is over within a few heights. */
 const REMEMBERED = 64;
 
-export const proposalUniqueness =
+interface Made {
+  readonly by: Machine;
+  /** The proposal, and what parts of its block went with it. */
+  readonly payloads: readonly Payload[];
+}
+
+/** Liars hold the median of the clocks back, and no block can be later than the one before (decision 0010). Its header begins the first part. */
+function isTimeHeldBack({ payloads }: Made, beforeNs: bigint): boolean {
+  const parts: Uint8Array[] = [];
+  for (const { channel, bytes } of payloads) {
+    const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+    if (message?.type === 'block-part') parts[message.part.index] = message.part.bytes;
+  }
+  const block = decodeBlock(concatBytes(...parts.filter((part) => part)));
+  return !isRefusal(block) && block.header.timeNs <= beforeNs;
+}
+
+export const proposalOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
     const proposed = new Map<Machine, Proposal[]>();
+    /** What honest nodes proposed of their own, by hash. */
+    const blocks = new Map<string, Made>();
+    /** The time of the latest block, and its height. */
+    let latest: { readonly height: bigint; readonly timeNs: bigint } = {
+      height: 0n,
+      timeNs: ghost.genesisTimeNs,
+    };
+    ghost.onBlock.push((_at, { header }) => {
+      latest = header;
+    });
 
-    const check = (at: Machine, proposal: Proposal): void => {
+    const check = (at: Machine, proposal: Proposal, payloads: readonly Payload[]): void => {
       let own = proposed.get(at);
       if (!own) {
         own = [];
@@ -30,18 +60,28 @@ export const proposalUniqueness =
       if (ghost.set(height)?.atRound(round) !== hexOf(addressFor(at))) return;
       if (before) report(`${at.name} signed two proposals for ${height}/${round}`, at, height);
       own.push(proposal);
-      if (own.length > REMEMBERED) own.shift();
+      if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, payloads });
+      if (own.length <= REMEMBERED) return;
+      const oldest = own.shift();
+      if (oldest) blocks.delete(hexOf(oldest.blockId.hash));
     };
 
     return {
-      name: 'proposal-uniqueness',
+      name: 'proposals',
       effects: ['send'],
       leaving(at, _actor, effect) {
         if (effect.type !== 'send' || !about.isHonest(at)) return;
         for (const { channel, bytes } of effect.payloads) {
           const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
-          if (message?.type === 'proposal') check(at, message.proposal);
+          if (message?.type === 'proposal') check(at, message.proposal, effect.payloads);
         }
+      },
+      published(at, _actor, event) {
+        if (event.type !== 'refused' || !about.isHonest(at)) return;
+        const made = blocks.get(hexOf(event.hash));
+        if (!made || (event.height === latest.height + 1n && isTimeHeldBack(made, latest.timeNs))) return;
+        const { by } = made;
+        report(`${at.name} refuses what ${by.name} proposed: ${event.because}`, at, event.height);
       },
     };
   };

@@ -207,6 +207,8 @@ export class PictureCollector implements EnvelopeWatch {
         return this.mark(at, 'mode', {}, this.texts.of(event.mode));
       case 'warning':
         return this.mark(at, 'warns', {}, this.texts.of(event.what));
+      case 'refused':
+        return this.mark(at, 'warns', { height: event.height }, this.texts.of(event.because));
       case 'halted':
         return this.mark(at, 'halts', {}, this.texts.of(event.what));
       case 'evidence': {

@@ -117,6 +117,7 @@ const state = tagged('is', {
 });
 
 const how = oneOf(['clean', 'lose', 'half', 'drawn']);
+const medium = oneOf(['consensus', 'privval', 'chain', 'app']);
 const kinds = [
   'proposals',
   'parts',
@@ -174,11 +175,13 @@ const action = tagged('do', {
     restartMs: maybe(whole),
     when: oneOf(['before', 'inside', 'after']),
     op: oneOf(['append', 'sync', 'trim', 'write', 'flush', 'send', 'sign']),
-    on: maybe(oneOf(['consensus', 'privval', 'chain', 'app'])),
+    on: maybe(medium),
     nth: whole,
   },
   restart: { node: nodeName },
   'remove-log': { node: nodeName },
+  'back-up': { node: nodeName },
+  'put-back': { node: nodeName, media: listOf(medium) },
   pause: { node: nodeName, forMs: maybe(whole) },
   unpause: { node: nodeName },
   clock: {

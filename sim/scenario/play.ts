@@ -160,6 +160,10 @@ export type Action =
    * its lock is forgotten.
    */
   | { readonly do: 'remove-log'; readonly node: NodeName }
+  /** What its disk holds now is remembered. */
+  | { readonly do: 'back-up'; readonly node: NodeName }
+  /** Of a node that is down: these are again as they were at the last `back-up`. */
+  | { readonly do: 'put-back'; readonly node: NodeName; readonly media: readonly MediumName[] }
   | { readonly do: 'pause'; readonly node: NodeName; readonly forMs?: number }
   | { readonly do: 'unpause'; readonly node: NodeName }
   | {

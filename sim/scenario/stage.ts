@@ -3,7 +3,8 @@
 import { utf8Encode } from '#platform';
 import { base64Of } from '../../protocol/bytes.ts';
 import { unreachable } from '../../protocol/refusal.ts';
-import type { CrashHow, DiskPoint } from '../disk-door.ts';
+import type { DiskImage } from '../disk.ts';
+import type { CrashHow, DiskPoint, MediumName } from '../disk-door.ts';
 import { type DiskSettings, GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
 import type { Machine } from '../machine.ts';
@@ -40,6 +41,7 @@ export class Stage {
   readonly watchers: StageWatcher[] = [];
   private readonly usual: LinkSettings;
   private readonly armed = new Map<Machine, Armed[]>();
+  private readonly backUps = new Map<Machine, DiskImage>();
   private doomed: Machine | null = null;
   private doomedBy: Armed | null = null;
 
@@ -166,6 +168,11 @@ export class Stage {
         return this.start(this.machine(action.node));
       case 'remove-log':
         return this.removeLog(this.machine(action.node));
+      case 'back-up':
+        this.backUps.set(this.machine(action.node), this.machine(action.node).disk.image());
+        return;
+      case 'put-back':
+        return this.putBack(this.machine(action.node), action.media);
       case 'pause':
         return this.pause(this.machine(action.node), action.forMs);
       case 'unpause':
@@ -236,6 +243,11 @@ export class Stage {
     this.changedAt = this.world.agenda.now;
     this.count('restarted');
     this.world.startNode(machine);
+  }
+
+  private putBack(machine: Machine, media: readonly MediumName[]): void {
+    const image = this.backUps.get(machine);
+    if (image && !machine.isUp) machine.disk.restore(image, media);
   }
 
   private removeLog(machine: Machine): void {

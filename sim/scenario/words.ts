@@ -1,7 +1,7 @@
 // The words in which a play is written: typed builders whose values are the directives themselves, so that a
 // typo does not compile.
 
-import type { CrashHow } from '../disk-door.ts';
+import type { CrashHow, MediumName } from '../disk-door.ts';
 import type {
   Action,
   BlockNumber,
@@ -255,6 +255,13 @@ export function crash(
 export const restart = (name: NodeName): Action => ({ do: 'restart', node: name });
 /** Of a node that is down, as operators do with a log that cannot be read. Who was locked forgets it: then it is a fault like a lie. */
 export const removeLog = (name: NodeName): Action => ({ do: 'remove-log', node: name });
+export const backUp = (name: NodeName): Action => ({ do: 'back-up', node: name });
+/** Of a node that is down, as operators do: `consensus`, `chain` and `app` of an older day, and what the signer remembers of today. */
+export const putBack = (name: NodeName, ...media: MediumName[]): Action => ({
+  do: 'put-back',
+  node: name,
+  media,
+});
 export const pause = (name: NodeName, time?: Duration): Action => ({
   do: 'pause',
   node: name,

@@ -1,0 +1,130 @@
+// Evidence as liars present it: against another one, or against themselves, and wrong in one thing each. Only the last one proves a double
+// vote: once, and not again.
+
+import { headerHash } from '../../protocol/hashes.ts';
+import {
+  type BlockId,
+  type DuplicateVoteEvidence,
+  type Evidence,
+  FLAG_COMMIT,
+  PRECOMMIT,
+  PREVOTE,
+  type Vote,
+} from '../../protocol/types.ts';
+import { addressFor } from '../oracles/votes.ts';
+import { type LiarKit, signedAs } from './liar.ts';
+
+const HASH_BYTES = 32;
+const EMPTY = new Uint8Array(0);
+
+function idOf(fill: number): BlockId {
+  const hash = new Uint8Array(HASH_BYTES).fill(fill);
+  return { hash, parts: { total: 1, hash } };
+}
+
+/** What is known of the height that the evidence is about. */
+interface Case {
+  readonly kit: LiarKit;
+  readonly height: bigint;
+  readonly timeNs: bigint;
+  readonly powerTotal: bigint;
+  /** A vote of this validator that the liar signs, whoever it is. */
+  readonly vote: (index: number, fill: number, more?: Partial<Vote>) => Vote;
+  readonly mine: number;
+  /** Somebody else, and a precommit that it truly signed. */
+  readonly other: number;
+  readonly precommit: Vote;
+  readonly against: (voteA: Vote, voteB: Vote) => DuplicateVoteEvidence;
+}
+
+type Accusation = (about: Case) => readonly Evidence[];
+
+const ownDouble = ({ vote, mine, against }: Case): DuplicateVoteEvidence =>
+  against(vote(mine, 1), vote(mine, 2));
+
+function ownProof(about: Case): readonly Evidence[] {
+  return [ownDouble(about)];
+}
+
+const ACCUSATIONS: readonly Accusation[] = [
+  ({ against, vote, other }) => [against(vote(other, 1), vote(other, 2))],
+  ({ against, vote, other, precommit }) => [against(precommit, vote(other, 0xff))],
+  ({ against, vote, other, precommit }) => [against(vote(other, 0), precommit)],
+  (about) => [{ ...ownDouble(about), timeNs: about.timeNs + 1_000_000_000n }],
+  (about) => [{ ...ownDouble(about), validatorPower: ownDouble(about).validatorPower + 1n }],
+  (about) => [{ ...ownDouble(about), powerTotal: about.powerTotal + 1n }],
+  ({ against, vote, mine }) => [against(vote(mine, 1), vote(mine, 2, { round: 1 }))],
+  ({ against, vote, mine }) => [against(vote(mine, 1), vote(mine, 2, { type: PREVOTE }))],
+  (about) => [ownDouble(about), ownDouble(about)],
+  ownProof,
+];
+
+/** What the liar accuses of next, of a height whose next block is decided; nothing where it knows too little of it. */
+export class Accuser {
+  private readonly kit: LiarKit;
+  private next = 0;
+  /** The first true evidence, to be brought again in every turn of the list. */
+  private proof: readonly Evidence[] | null = null;
+
+  constructor(kit: LiarKit) {
+    this.kit = kit;
+  }
+
+  about(height: bigint): readonly Evidence[] {
+    const about = caseOf(this.kit, height);
+    if (!about) return [];
+    const accusation = ACCUSATIONS[this.next++ % (ACCUSATIONS.length + 1)];
+    if (!accusation) return this.proof ?? [];
+    const evidence = accusation(about);
+    if (accusation === ownProof) this.proof ??= evidence;
+    return evidence;
+  }
+}
+
+function caseOf(kit: LiarKit, height: bigint): Case | null {
+  const block = kit.decided(height);
+  const commit = kit.decided(height + 1n)?.lastCommit;
+  const set = kit.validators(height);
+  const address = addressFor(kit.machine);
+  const mine = set.findIndex((each) => each.address.every((byte, i) => byte === address[i]));
+  const other = set.findIndex((_, i) => i !== mine && commit?.signatures[i]?.flag === FLAG_COMMIT);
+  const signed = commit?.signatures[other];
+  if (!block || !commit || !signed || mine < 0) return null;
+  const { timeNs } = block.header;
+  const powerTotal = set.reduce((sum, { power }) => sum + power, 0n);
+  const unsigned = (index: number, blockId: BlockId): Vote => ({
+    type: PRECOMMIT,
+    height,
+    round: 0,
+    blockId,
+    timeNs,
+    validatorAddress: set[index]?.address ?? EMPTY,
+    validatorIndex: index,
+    signature: EMPTY,
+    extension: EMPTY,
+    extensionSignature: EMPTY,
+  });
+  return {
+    kit,
+    height,
+    timeNs,
+    powerTotal,
+    mine,
+    other,
+    vote: (index, fill, more) => signedAs(kit, { ...unsigned(index, idOf(fill)), ...more }),
+    precommit: {
+      ...unsigned(other, { hash: headerHash(block.header), parts: commit.blockId.parts }),
+      round: commit.round,
+      timeNs: signed.timeNs,
+      signature: signed.signature,
+    },
+    against: (voteA, voteB) => ({
+      kind: 'duplicate-vote',
+      voteA,
+      voteB,
+      powerTotal,
+      validatorPower: set[voteA.validatorIndex]?.power ?? 0n,
+      timeNs,
+    }),
+  };
+}

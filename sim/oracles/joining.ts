@@ -1,0 +1,35 @@
+// Who has caught up takes part: a node that asks for blocks, and has as many as the chain has, does not go on asking.
+
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { GhostChain } from './ghost.ts';
+
+/** Block sync looks every second, and asks again what was lost; who claims more than there is is believed for less than a minute. */
+const LONG_NS = 45_000_000_000;
+/** It asks how many there are every few seconds. */
+const BEHIND_MAX = 12n;
+
+export const joiningOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    /** Since when it asks for what there is not. */
+    const idle = new Map<Machine, { readonly life: number; readonly sinceNs: number }>();
+    const hasLiar = about.machines.some((machine) => !about.isHonest(machine));
+
+    ghost.onBlock.push((_at, { header }) => {
+      const now = about.now();
+      for (const at of hasLiar ? [] : about.machines) {
+        const isIdle =
+          at.mode === 'sync' && at.node?.isPaused === false && at.height + BEHIND_MAX >= header.height;
+        const known = idle.get(at);
+        if (!isIdle) idle.delete(at);
+        else if (known?.life !== at.lives || at.heldUntilNs > known.sinceNs)
+          idle.set(at, { life: at.lives, sinceNs: now });
+        else if (now - known.sinceNs > LONG_NS) {
+          const seconds = Math.round((now - known.sinceNs) / 1e9);
+          report(`${at.name} has caught up for ${seconds} s and does not take part`, at, header.height);
+        }
+      }
+    });
+    return { name: 'joining', effects: [] };
+  };

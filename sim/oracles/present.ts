@@ -1,0 +1,108 @@
+// Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that had reached it when
+// its round 0 began. Applications punish who is absent, and timeout_commit is there for those who are a little late.
+
+import type { NodeEvent } from '../../actors/turn.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { type Block, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import { consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
+import { Greeted } from './greeted.ts';
+import { addressFor } from './votes.ts';
+
+/** So long before its round 0 begins a precommit is surely counted: what a node says may wait for its disk. */
+const BEFORE_NS = 50_000_000;
+/** Of `step` events: the round has begun. */
+const STEP_NEW_ROUND = 2;
+
+interface Arrived {
+  readonly vote: Vote;
+  readonly atNs: number;
+}
+
+/** Precommits of one height as they reached one node, in one life, the first of each validator and round. */
+class Hearing {
+  readonly height: bigint;
+  readonly life: number;
+  readonly arrived: Arrived[] = [];
+  /** When round 0 of the next height began. */
+  endedNs: number | null = null;
+
+  constructor(height: bigint, life: number) {
+    this.height = height;
+    this.life = life;
+  }
+}
+
+export const presentOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
+    const hearings = new Map<Machine, Hearing[]>();
+    const greeted = new Greeted();
+    const hearingOf = (at: Machine, height: bigint): Hearing | undefined =>
+      hearings.get(at)?.find((each) => each.height === height && each.life === at.lives);
+
+    const hears = (at: Machine, vote: Vote): void => {
+      const isCurrent = vote.height === at.height + 1n && vote.round === at.round;
+      if ((!isCurrent && vote.height !== at.height) || at.mode !== 'consensus' || at.node?.isPaused !== false)
+        return;
+      let hearing = hearingOf(at, vote.height);
+      if (!hearing) {
+        hearing = new Hearing(vote.height, at.lives);
+        hearings.set(at, [hearing, ...(hearings.get(at) ?? [])].slice(0, 2));
+      }
+      const isKnown = hearing.arrived.some(
+        (each) => each.vote.validatorIndex === vote.validatorIndex && each.vote.round === vote.round,
+      );
+      if (!isKnown && hearing.endedNs === null) hearing.arrived.push({ vote, atNs: about.now() });
+    };
+
+    const begins = (at: Machine, { height, round, step }: Extract<NodeEvent, { type: 'step' }>): void => {
+      if (round !== 0 || step !== STEP_NEW_ROUND) return;
+      const hearing = hearingOf(at, height - 1n);
+      if (hearing) hearing.endedNs ??= about.now();
+    };
+
+    /** A block of the chain, the first time that an honest node stores it. */
+    const decides = ({ header, lastCommit }: Block): void => {
+      const at = byAddress.get(hexOf(header.proposerAddress));
+      const hearing = at && about.isHonest(at) ? hearingOf(at, header.height - 1n) : undefined;
+      const set = ghost.set(header.height - 1n);
+      if (!at || !hearing?.endedNs || !lastCommit || !set) return;
+      const before = hearing.endedNs - BEFORE_NS;
+      if (at.heldUntilNs >= before || 4 * at.disk.settings.flush.maxNs > BEFORE_NS) return;
+      for (const { vote, atNs } of hearing.arrived) {
+        if (atNs > before || vote.round !== lastCommit.round) continue;
+        if (!equalBytes(vote.blockId.hash, lastCommit.blockId.hash)) continue;
+        if (lastCommit.signatures[vote.validatorIndex]?.flag !== FLAG_ABSENT || !isTrueVote(about, set, vote))
+          continue;
+        const who = byAddress.get(hexOf(vote.validatorAddress))?.name ?? 'somebody';
+        const what = `${at.name} proposed block ${header.height} as if ${who} had been absent from ${vote.height}`;
+        report(`${what}, and had its precommit`, at, header.height);
+      }
+    };
+    ghost.onBlock.push((_at, block) => decides(block));
+
+    return {
+      name: 'present',
+      effects: [],
+      started: (at) => greeted.starts(at),
+      published(at, _actor, event) {
+        if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
+        else if (event.type === 'step') begins(at, event);
+      },
+      heard(at, from, payloads) {
+        if (!about.isHonest(at)) return;
+        for (let i = 0; i < payloads.length; i++) {
+          const payload = payloads[i];
+          if (payload?.channel !== CHANNEL_VOTE) continue;
+          const message = consensusMessage(payload.bytes);
+          if (message?.type !== 'vote' || message.vote.type !== PRECOMMIT) continue;
+          if (message.vote.blockId.hash.length > 0 && greeted.hears(at, from, about.now()))
+            hears(at, message.vote);
+        }
+      },
+    };
+  };
