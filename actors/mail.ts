@@ -116,7 +116,7 @@ export const mempoolMail = union(
     reap: { bytesMax: i64, gasMax: i64 },
     /** A block was committed: its transactions leave, the rest is rechecked. `txBytesMax` is the new pre-check limit, -1: none. */
     committed: { height: i64, txs: list(bytes), codes: list(u32), txBytesMax: i64, gasMax: i64 },
-    /** What height a peer says it is at (gossip waits for peers that are behind). */
+    /** The height of a peer that has fallen behind, for which gossip waits; -1 when it is behind no more. */
     'peer-height': { peer: text, height: i64 },
   },
   {

@@ -55,10 +55,12 @@ import { tour } from './tour.ts';
 import {
   emptyBlocksAtIntervals,
   noEmptyBlocks,
+  poolLetsGo,
   refusedTransactions,
   smallBlocks,
   staleNumbers,
   transactionStorm,
+  transactionsTravel,
 } from './transactions.ts';
 import { setReplaced, tyrantOverthrown, validatorJoinsAndLeaves } from './validator-set.ts';
 
@@ -107,6 +109,8 @@ export const plays: readonly Play[] = [
   smallBlocks,
   refusedTransactions,
   staleNumbers,
+  poolLetsGo,
+  transactionsTravel,
   applicationDecides,
   noEmptyBlocks,
   emptyBlocksAtIntervals,

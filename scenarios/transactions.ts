@@ -4,9 +4,15 @@ import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL } from '../machines/mempool/config.ts';
 import {
   after,
+  at,
+  cut,
   everyone,
+  heal,
   height,
+  isolate,
   nobody,
+  partition,
+  reset,
   scenario,
   sometime,
   submit,
@@ -43,14 +49,16 @@ export const smallBlocks = scenario('blocks hold as much as they may, oldest fir
 
 const nodes = ['v0', 'v1', 'v2', 'v3'] as const;
 
-/** No pair, and kvstore wants pairs: beside those that are. */
+/** No pair, and kvstore wants pairs: beside those that are. Each comes twice, and is asked about twice: the answer may be another by then. */
 export const refusedTransactions = scenario(
   'what the application refuses is neither passed on nor proposed',
   {
     name: 'refused-transactions',
     cast: validators(4),
     load: txs({ perSecond: 4 }),
-    act: Array.from({ length: 24 }, (_, i) => after('300ms', submit(nodes[i % 4] ?? 'v0', `no pair ${i}`))),
+    act: Array.from({ length: 24 }, (_, i) =>
+      after('300ms', submit(nodes[i % 4] ?? 'v0', `no pair ${i % 12}`)),
+    ),
     ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
   },
 );
@@ -101,4 +109,39 @@ export const emptyBlocksAtIntervals = scenario('an empty block is made when noth
   act: [when(everyone.decides(height(2)))],
   holds: [sometime(everyone.decides(height(11)))],
   ends: nobody.decidesBeyond(height(12), { for: '60s' }),
+});
+
+const VALIDATORS = ['v0', 'v1', 'v2', 'v3'] as const;
+
+/**
+ * f0 knows f1 only; later f1 is cut off, is given some itself, and meets the others again; then each of them falls behind and catches up, and
+ * two are out of its reach.
+ */
+export const transactionsTravel = scenario('a transaction travels through nodes that propose nothing', {
+  name: 'transactions-travel',
+  cast: validators(4, { fullNodes: 2 }),
+  act: [
+    at('0s', cut(['f0'], [...VALIDATORS], 'for-ever'), cut([...VALIDATORS], ['f0'], 'for-ever')),
+    ...[1, 2, 3].map((i) => after('2s', submit('f0', `far${i}=v`))),
+    after('20s', partition(['f1'])),
+    ...[1, 2, 3].map((i) => after('1s', submit('f1', `alone${i}=v`))),
+    after('1s', ...VALIDATORS.map((each) => reset('f1', each))),
+    after('1s', heal()),
+    after('20s'),
+    ...VALIDATORS.flatMap((each) => [after('3s', isolate(each)), after('5s', heal())]),
+    after('3s', cut(['f1'], ['v0', 'v1'], 'for-ever')),
+    ...[1, 2, 3].map((i) => after('3s', submit('f1', `caught-up${i}=v`))),
+    after('25s'),
+  ],
+  ends: everyone.decides(height(90), { within: '240s' }),
+});
+
+/** Ten times the bytes that a pool holds, in the end, and never more than a tenth of them at once. */
+export const poolLetsGo = scenario('what left the pool makes room', {
+  name: 'pool-lets-go',
+  cast: validators(4),
+  load: txs({ perSecond: 10, size: 200, count: 240 }),
+  settings: { mempool: { ...DEFAULT_MEMPOOL, bytesMax: 16_000 } },
+  act: [after('26s')],
+  ends: everyone.decides(height(24), { within: '120s', afterwards: 1 }),
 });

@@ -110,13 +110,16 @@ function hearRoundStep(
   if (view.height < v.consensus.height) serve(v, view);
 }
 
+/** What the mempool is told of a peer that has caught up. */
+const NOT_BEHIND = -1n;
+
 /** The mempool waits for peers that are more than a height behind; it hears of them when that begins and when it ends. */
 function tellMempool(v: ValidatorState, view: PeerView): void {
   const isBehind = view.height + 1n < v.consensus.height;
   if (isBehind === v.laggards.has(view.peer)) return;
   if (isBehind) v.laggards.add(view.peer);
   else v.laggards.delete(view.peer);
-  v.tell('mempool', { type: 'peer-height', peer: view.peer, height: view.height });
+  v.tell('mempool', { type: 'peer-height', peer: view.peer, height: isBehind ? view.height : NOT_BEHIND });
 }
 
 // --- votes -------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class Fifo {
 }
 
 class PeerQueues {
-  /** Null until the peer said where it is. */
+  /** Where it stood when it fell behind; null: it is not behind. */
   height: bigint | null = null;
   /** Submitted here, or all of the pool for a peer that just came. */
   readonly urgent = new Fifo();
@@ -91,10 +91,11 @@ export class Gossip {
     this.peers.delete(peer);
   }
 
+  /** @param height of a peer that is behind; -1: it is so no more. */
   peerAt(peer: string, height: bigint, nowNs: bigint): void {
     const queues = this.peers.get(peer);
     if (!queues) return; // told just before it went
-    queues.height = height;
+    queues.height = height < 0n ? null : height;
     if (queues.held.length === 0) return;
     const { held } = queues;
     queues.held = [];

@@ -1,6 +1,7 @@
 // The oracles that watch every run, over one ghost of the chain.
 
 import type { OracleMaker } from '../oracle.ts';
+import { admissionOracle } from './admission.ts';
 import { applicationOracle } from './application.ts';
 import { chainOracle } from './chain.ts';
 import { evidenceOracle } from './evidence.ts';
@@ -39,6 +40,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       presentOracle(ghost),
       joiningOracle(ghost),
       mempoolOracle(ghost),
+      admissionOracle(ghost),
       applicationOracle(ghost),
       chain,
       resourceBounds,

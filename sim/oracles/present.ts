@@ -13,6 +13,8 @@ import { addressFor } from './votes.ts';
 
 /** So long before its round 0 begins a precommit is surely counted: what a node says may wait for its disk. */
 const BEFORE_NS = 50_000_000;
+/** More than any set has. */
+const VALIDATORS_MAX = 65_536;
 /** Of `step` events: the round has begun. */
 const STEP_NEW_ROUND = 2;
 
@@ -26,12 +28,21 @@ class Hearing {
   readonly height: bigint;
   readonly life: number;
   readonly arrived: Arrived[] = [];
+  /** Rounds and indexes of those. */
+  private readonly places = new Set<number>();
   /** When round 0 of the next height began. */
   endedNs: number | null = null;
 
   constructor(height: bigint, life: number) {
     this.height = height;
     this.life = life;
+  }
+
+  hears(vote: Vote, atNs: number): void {
+    if (this.endedNs !== null) return;
+    const { size } = this.places;
+    this.places.add(vote.round * VALIDATORS_MAX + vote.validatorIndex);
+    if (this.places.size > size) this.arrived.push({ vote, atNs });
   }
 }
 
@@ -53,10 +64,7 @@ export const presentOracle =
         hearing = new Hearing(vote.height, at.lives);
         hearings.set(at, [hearing, ...(hearings.get(at) ?? [])].slice(0, 2));
       }
-      const isKnown = hearing.arrived.some(
-        (each) => each.vote.validatorIndex === vote.validatorIndex && each.vote.round === vote.round,
-      );
-      if (!isKnown && hearing.endedNs === null) hearing.arrived.push({ vote, atNs: about.now() });
+      hearing.hears(vote, about.now());
     };
 
     const begins = (at: Machine, { height, round, step }: Extract<NodeEvent, { type: 'step' }>): void => {

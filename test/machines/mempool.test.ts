@@ -291,3 +291,14 @@ it('gossip: waits for a peer that is behind, and forgets one that goes', () => {
   gossip.peerUp('a', pool.txs.values(), 2n);
   expect(offersOf(gossip, 2n)).toEqual([['a', [1]]]);
 });
+
+it('gossip: who has caught up stays so, however many blocks follow', () => {
+  const pool = poolOf();
+  const gossip = new Gossip(DEFAULT_MEMPOOL);
+  gossip.peerUp('a', [], 0n);
+  gossip.peerAt('a', 3n, 0n);
+  gossip.peerAt('a', -1n, 1n);
+  pool.update(9n, [], [], NO_LIMITS);
+  gossip.entered(entered(pool, 1), true, 2n);
+  expect(offersOf(gossip, 2n)).toEqual([['a', [1]]]);
+});

@@ -61,6 +61,12 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['old-copies-of-all', '1', 'X73', 'signed two prevotes'],
   ['old-copy', '1', 'X74', 'application state'],
   ['lagging-node-catches-up', '1', 'X75', 'does not take part'],
+  ['pool-lets-go', '1', 'X76', 'does not ask its application'],
+  ['refused-transactions', '1', 'X77', 'does not ask its application'],
+  ['small-blocks', '1', 'X78', 'does not ask its application'],
+  ['transactions-travel', '1', 'X79', 'has not offered it'],
+  ['transactions-travel', '1', 'X80', 'has not offered it'],
+  ['transactions-travel', '1', 'X81', 'has not offered it'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,304 @@
+// What a mempool takes in, and whom it tells. Who is given a transaction that it does not know, and has room for, asks the application about
+// it; and what it holds it offers to every peer that is not behind and has not said that it has it.
+
+import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import { CHECK_TX_NEW } from '../../protocol/abci.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { CHANNEL_MEMPOOL, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { consensusMessage, type GhostChain } from './ghost.ts';
+import { idOf } from './pool.ts';
+
+/** A letter to the mempool and one to the application are there by then. */
+const ASKED_WITHIN_NS = 5_000_000;
+/** Offers wait for a beat of five seconds at most, and a full batch delays the next. */
+const OFFERED_WITHIN_NS = 15_000_000_000;
+/** From then on it matters where peers stand. */
+const WATCHED_AFTER_NS = 3_000_000_000;
+/** A letter inside a node: who is greeted is heard after it. */
+const HOP_NS = 1_000_000;
+/** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
+const SENDERS_NS = 60_000_000_000;
+/** Blocks whose transactions are remembered as known. */
+const BLOCKS_REMEMBERED = 1_000;
+
+interface Known {
+  readonly bytes: number;
+  /** Since when it waits for a block; null: the application has not answered. */
+  sinceNs: number | null;
+  readonly toldTo: Set<PeerId>;
+}
+
+interface Peer {
+  readonly sinceNs: number;
+  /** Whether anything waits for so long that it matters where it stands. */
+  isWatched: boolean;
+  /** The height that the latest vote from it was about. */
+  height: bigint;
+  /** Since when that has been the height under way, or the one before; null: it is behind. */
+  fitNs: number | null;
+}
+
+/** One mempool in one life, by what goes in and out. */
+class Counted {
+  readonly known = new Map<string, Known>();
+  readonly peers = new Map<PeerId, Peer>();
+  /** Given, and to be asked about: since when. */
+  readonly due = new Map<string, number>();
+  /** Who sent what is not known yet, and when. */
+  private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
+  private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
+  /** What blocks took, and the same by block. */
+  private readonly gone = new Set<string>();
+  private readonly blocks: string[][] = [];
+  private rechecks = 0;
+  private count = 0;
+  private bytes = 0;
+
+  /** Whether it may refuse for want of room: told with half of it left. */
+  mayBeFull(at: Machine, length: number): boolean {
+    const { txsMax, bytesMax } = at.config.mempool;
+    return this.rechecks > 0 || 2 * (this.count + 1) > txsMax || 2 * (this.bytes + length) > bytesMax;
+  }
+
+  /** A peer shows that it has it. */
+  shows(id: string, peer: PeerId, nowNs: number): void {
+    const known = this.known.get(id) ?? this.senders.get(id);
+    if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
+    else ('peers' in known ? known.peers : known.toldTo).add(peer);
+    for (const [old, { atNs }] of this.senders) {
+      if (nowNs - atNs < SENDERS_NS) break;
+      this.senders.delete(old);
+    }
+  }
+
+  asks(tag: number, tx: Uint8Array, type: number): void {
+    const id = idOf(tx);
+    const isNew = type === CHECK_TX_NEW;
+    this.asked.set(tag, { id, isNew });
+    if (!isNew) {
+      this.rechecks++;
+      return;
+    }
+    this.due.delete(id);
+    this.gone.delete(id);
+    if (this.known.has(id)) return;
+    const toldTo = this.senders.get(id)?.peers ?? new Set();
+    this.senders.delete(id);
+    this.known.set(id, { bytes: tx.length, sinceNs: null, toldTo });
+    this.count++;
+    this.bytes += tx.length;
+  }
+
+  answers(tag: number, isAccepted: boolean, nowNs: number): void {
+    const about = this.asked.get(tag);
+    this.asked.delete(tag);
+    if (!about) return;
+    if (!about.isNew) this.rechecks--;
+    const known = this.known.get(about.id);
+    if (!known) return;
+    if (!isAccepted) this.leaves(about.id, known);
+    else known.sinceNs ??= nowNs;
+  }
+
+  isKnown(id: string): boolean {
+    return this.known.has(id) || this.gone.has(id);
+  }
+
+  private leaves(id: string, known: Known): void {
+    this.known.delete(id);
+    this.count--;
+    this.bytes -= known.bytes;
+  }
+
+  /** What failed in a block may come again. */
+  takes(txs: readonly Uint8Array[], codes: readonly number[]): void {
+    const ids = txs.map(idOf);
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i] as string;
+      const known = this.known.get(id);
+      if (known) this.leaves(id, known);
+      if (codes[i] === 0) this.gone.add(id);
+    }
+    this.blocks.push(ids);
+    if (this.blocks.length <= BLOCKS_REMEMBERED) return;
+    for (const id of this.blocks.shift() ?? []) this.gone.delete(id);
+  }
+}
+
+export const admissionOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const watch = new Watch(ghost, report, about);
+    ghost.onBlock.push(() => watch.looksRound());
+    return {
+      name: 'admission',
+      effects: ['send', 'tell'],
+      started: (at) => watch.starts(at),
+      submitted: (at, tx) => watch.given(at, tx),
+      heard: (at, from, payloads) => watch.hears(at, from, payloads),
+      published(at, _actor, event) {
+        if (event.type === 'peer') watch.greets(at, event.peer, event.up);
+      },
+      leaving(at, _actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell') watch.passes(at, effect.message as AppMail | MempoolMail | ValidatorMail);
+        else if (effect.type === 'send') watch.says(at, effect.to, effect.payloads);
+      },
+    };
+  };
+
+class Watch {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byId: ReadonlyMap<PeerId, Machine>;
+  private readonly pools = new Map<Machine, Counted>();
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+    this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
+  }
+
+  starts(at: Machine): void {
+    this.pools.delete(at);
+  }
+
+  private of(at: Machine): Counted {
+    let pool = this.pools.get(at);
+    if (!pool) {
+      pool = new Counted();
+      this.pools.set(at, pool);
+    }
+    return pool;
+  }
+
+  private isAwake(at: Machine): boolean {
+    return this.about.isHonest(at) && at.node?.isPaused === false && at.config.mempool.kind !== 'nop';
+  }
+
+  // --- what goes in and out ----------------------------------------------------------------------------------
+
+  passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
+    if (mail.type === 'committed') this.of(at).takes(mail.txs, mail.codes);
+    else if (mail.type === 'request' && mail.request.type === 'check-tx')
+      this.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
+    else if (mail.type === 'answer' && mail.response.type === 'check-tx')
+      this.of(at).answers(mail.tag, mail.response.value.code === 0, this.about.now());
+  }
+
+  greets(at: Machine, peer: PeerId, isUp: boolean): void {
+    const { peers, known } = this.of(at);
+    peers.delete(peer);
+    if (!isUp) return;
+    peers.set(peer, { sinceNs: this.about.now(), isWatched: false, height: -1n, fitNs: null });
+    for (const { toldTo } of known.values()) toldTo.delete(peer);
+  }
+
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    if (!this.about.isHonest(at)) return;
+    const peer = this.of(at).peers.get(from);
+    const isHeard = peer !== undefined && this.isAwake(at) && this.about.now() - peer.sinceNs >= HOP_NS;
+    for (let i = 0; i < payloads.length; i++) {
+      const payload = payloads[i] as Payload;
+      if (payload.channel === CHANNEL_VOTE) {
+        if (isHeard && peer.isWatched) this.stands(peer, payload.bytes);
+      } else if (payload.channel === CHANNEL_MEMPOOL) this.offered(at, from, payload.bytes, isHeard);
+    }
+  }
+
+  private stands(peer: Peer, bytes: Uint8Array): void {
+    const message = consensusMessage(bytes);
+    if (message?.type !== 'vote' || message.vote.height <= peer.height) return;
+    peer.height = message.vote.height;
+  }
+
+  private offered(at: Machine, from: PeerId, bytes: Uint8Array, isHeard: boolean): void {
+    const message = decodeMempoolMessage(bytes);
+    if (isRefusal(message)) return;
+    const sender = this.byId.get(from);
+    const isHonest = sender !== undefined && this.about.isHonest(sender);
+    for (const tx of message.txs) {
+      this.of(at).shows(idOf(tx), from, this.about.now());
+      if (isHonest && isHeard) this.given(at, tx);
+    }
+  }
+
+  says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
+    for (const { channel, bytes } of payloads) {
+      const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
+      if (!message || isRefusal(message)) continue;
+      for (const tx of message.txs) {
+        const known = this.of(at).known.get(idOf(tx));
+        if (known) for (const peer of to) known.toldTo.add(peer);
+      }
+    }
+  }
+
+  // --- what it owes ------------------------------------------------------------------------------------------
+
+  given(at: Machine, tx: Uint8Array): void {
+    if (!this.isAwake(at)) return;
+    const pool = this.of(at);
+    this.looksAt(at, pool);
+    const id = idOf(tx);
+    const sizeMax = Number(this.ghost.params(at.height + 1n)?.block.maxBytes ?? -1n);
+    const isLarge = 2 * tx.length > at.config.mempool.txBytesMax || (sizeMax >= 0 && 2 * tx.length > sizeMax);
+    if (isLarge || pool.isKnown(id) || pool.mayBeFull(at, tx.length)) return;
+    pool.due.set(id, this.about.now());
+  }
+
+  private looksAt(at: Machine, pool: Counted): void {
+    const now = this.about.now();
+    for (const [id, sinceNs] of pool.due) {
+      if (now - sinceNs < ASKED_WITHIN_NS) continue;
+      pool.due.delete(id);
+      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(at, 0))
+        continue;
+      this.report(
+        `${at.name} was given a transaction and does not ask its application about it`,
+        at,
+        at.height + 1n,
+      );
+    }
+  }
+
+  /** Whenever a block is decided: until then what waits may wait. */
+  looksRound(): void {
+    for (const [at, pool] of this.pools) {
+      if (!this.isAwake(at)) continue;
+      this.looksAt(at, pool);
+      if (at.config.mempool.broadcast && at.mode === 'consensus') this.offersAll(at, pool);
+    }
+  }
+
+  private offersAll(at: Machine, { known, peers }: Counted): void {
+    const late = this.about.now() - OFFERED_WITHIN_NS;
+    const now = this.about.now();
+    let oldest = now;
+    for (const { sinceNs } of known.values()) if (sinceNs !== null && sinceNs < oldest) oldest = sinceNs;
+    for (const peer of peers.values()) {
+      peer.isWatched = now - oldest > WATCHED_AFTER_NS;
+      peer.fitNs = !peer.isWatched || peer.height < at.height ? null : (peer.fitNs ?? now);
+    }
+    if (at.heldUntilNs > late) return;
+    for (const [id, { sinceNs, toldTo }] of known) {
+      if (sinceNs === null || sinceNs > late) continue;
+      for (const [peer, stands] of peers) {
+        if (stands.fitNs === null || stands.fitNs > late || toldTo.has(peer)) continue;
+        toldTo.add(peer);
+        const name = this.byId.get(peer)?.name ?? 'a peer';
+        const what = `${at.name} holds transaction ${nameOf(id)} and has not offered it to ${name}`;
+        this.report(what, at, at.height + 1n);
+      }
+    }
+  }
+}
+
+const nameOf = (id: string): string => hexOf(Uint8Array.from(id, (each) => each.charCodeAt(0))).slice(0, 8);
