@@ -35,8 +35,6 @@ interface Known {
 
 interface Peer {
   readonly sinceNs: number;
-  /** Whether anything waits for so long that it matters where it stands. */
-  isWatched: boolean;
   /** The height that the latest vote from it was about. */
   height: bigint;
   /** Since when that has been the height under way, or the one before; null: it is behind. */
@@ -158,6 +156,8 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly byId: ReadonlyMap<PeerId, Machine>;
   private readonly pools = new Map<Machine, Counted>();
+  /** Where something waits for so long that it matters where peers stand. */
+  private readonly watching = new Set<Machine>();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -168,6 +168,7 @@ class Watch {
 
   starts(at: Machine): void {
     this.pools.delete(at);
+    this.watching.delete(at);
   }
 
   private of(at: Machine): Counted {
@@ -197,19 +198,19 @@ class Watch {
     const { peers, known } = this.of(at);
     peers.delete(peer);
     if (!isUp) return;
-    peers.set(peer, { sinceNs: this.about.now(), isWatched: false, height: -1n, fitNs: null });
+    peers.set(peer, { sinceNs: this.about.now(), height: -1n, fitNs: null });
     for (const { toldTo } of known.values()) toldTo.delete(peer);
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
-    if (!this.about.isHonest(at)) return;
-    const peer = this.of(at).peers.get(from);
-    const isHeard = peer !== undefined && this.isAwake(at) && this.about.now() - peer.sinceNs >= HOP_NS;
     for (let i = 0; i < payloads.length; i++) {
-      const payload = payloads[i] as Payload;
-      if (payload.channel === CHANNEL_VOTE) {
-        if (isHeard && peer.isWatched) this.stands(peer, payload.bytes);
-      } else if (payload.channel === CHANNEL_MEMPOOL) this.offered(at, from, payload.bytes, isHeard);
+      const { channel, bytes } = payloads[i] as Payload;
+      if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_VOTE || this.watching.size === 0)) continue;
+      if (!this.about.isHonest(at)) return;
+      const peer = this.of(at).peers.get(from);
+      const isHeard = peer !== undefined && this.isAwake(at) && this.about.now() - peer.sinceNs >= HOP_NS;
+      if (channel === CHANNEL_MEMPOOL) this.offered(at, from, bytes, isHeard);
+      else if (isHeard && this.watching.has(at)) this.stands(peer, bytes);
     }
   }
 
@@ -283,10 +284,11 @@ class Watch {
     const now = this.about.now();
     let oldest = now;
     for (const { sinceNs } of known.values()) if (sinceNs !== null && sinceNs < oldest) oldest = sinceNs;
-    for (const peer of peers.values()) {
-      peer.isWatched = now - oldest > WATCHED_AFTER_NS;
-      peer.fitNs = !peer.isWatched || peer.height < at.height ? null : (peer.fitNs ?? now);
-    }
+    const isWatching = now - oldest > WATCHED_AFTER_NS;
+    if (isWatching) this.watching.add(at);
+    else this.watching.delete(at);
+    for (const peer of peers.values())
+      peer.fitNs = !isWatching || peer.height < at.height ? null : (peer.fitNs ?? now);
     if (at.heldUntilNs > late) return;
     for (const [id, { sinceNs, toldTo }] of known) {
       if (sinceNs === null || sinceNs > late) continue;

@@ -1,5 +1,5 @@
-// Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that had reached it when
-// its round 0 began. Applications punish who is absent, and timeout_commit is there for those who are a little late.
+// Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that came after it was
+// decided and before round 0 began. Applications punish who is absent, and timeout_commit is there for those who are a little late.
 
 import type { NodeEvent } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
@@ -55,10 +55,9 @@ export const presentOracle =
     const hearingOf = (at: Machine, height: bigint): Hearing | undefined =>
       hearings.get(at)?.find((each) => each.height === height && each.life === at.lives);
 
+    /** Of the height before: those of the height under way count where votes are counted. */
     const hears = (at: Machine, vote: Vote): void => {
-      const isCurrent = vote.height === at.height + 1n && vote.round === at.round;
-      if ((!isCurrent && vote.height !== at.height) || at.mode !== 'consensus' || at.node?.isPaused !== false)
-        return;
+      if (at.mode !== 'consensus' || at.node?.isPaused !== false) return;
       let hearing = hearingOf(at, vote.height);
       if (!hearing) {
         hearing = new Hearing(vote.height, at.lives);
@@ -107,9 +106,11 @@ export const presentOracle =
           const payload = payloads[i];
           if (payload?.channel !== CHANNEL_VOTE) continue;
           const message = consensusMessage(payload.bytes);
-          if (message?.type !== 'vote' || message.vote.type !== PRECOMMIT) continue;
-          if (message.vote.blockId.hash.length > 0 && greeted.hears(at, from, about.now()))
-            hears(at, message.vote);
+          if (message?.type !== 'vote' || message.vote.height !== at.height) continue;
+          const { type, blockId } = message.vote;
+          if (type !== PRECOMMIT || blockId.hash.length === 0 || !greeted.hears(at, from, about.now()))
+            continue;
+          hears(at, message.vote);
         }
       },
     };
