@@ -45,11 +45,18 @@ import {
   equivocatingProposer,
   equivocatorPunished,
   evidenceOutlivesRestart,
+  evidenceTooOld,
   evidenceTravels,
   lateEvidence,
   proposerDown,
 } from './proposers.ts';
-import { crashAroundSync, laggingNodeCatchesUp, lostCatchUp, lyingSyncPeer } from './recovery.ts';
+import {
+  crashAroundSync,
+  laggingNodeCatchesUp,
+  laterBeginning,
+  lostCatchUp,
+  lyingSyncPeer,
+} from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
@@ -85,6 +92,7 @@ export const plays: readonly Play[] = [
   evidenceTravels,
   evidenceOutlivesRestart,
   lateEvidence,
+  evidenceTooOld,
   forgedPolka,
   mislabelledParts,
   forkByTwoVotes,
@@ -97,6 +105,7 @@ export const plays: readonly Play[] = [
   oldCopy,
   oldCopiesOfAll,
   lostCatchUp,
+  laterBeginning,
   laggingNodeCatchesUp,
   lyingSyncPeer,
   forgedBlocks,

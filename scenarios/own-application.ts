@@ -17,14 +17,21 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
-/** Powers of 10, 15, 20, ... whatever the genesis says; every third block of one validator refused; other parameters every fourth height. */
+/** Powers of 10, 15, 20, ... and blocks of a megabyte, whatever the genesis says; every third block of one validator refused; other parameters every fourth height. */
 class Wilful extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
     if (request.type === 'init-chain') {
       const chosen = request.value.validators.map((each, i) => ({ ...each, power: BigInt(10 + 5 * i) }));
       const answer = super.answer({ type: 'init-chain', value: { ...request.value, validators: chosen } });
       return answer.type === 'init-chain'
-        ? { ...answer, value: { ...answer.value, validators: chosen } }
+        ? {
+            ...answer,
+            value: {
+              ...answer.value,
+              validators: chosen,
+              consensusParams: { block: { maxBytes: 1_000_000n, maxGas: -1n } },
+            },
+          }
         : answer;
     }
     if (request.type === 'process-proposal' && isUnwelcome(request.value)) return REJECT;

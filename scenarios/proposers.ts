@@ -92,3 +92,12 @@ export const lateEvidence = scenario('evidence counts until it is too old in blo
   act: [at('0s', drop('evidence'))],
   ends: everyone.decides(height(18), { within: '240s' }),
 });
+
+/** v0 alone has it and does not propose before it is too old in both: then it lets go of it, and its blocks are good. */
+export const evidenceTooOld = scenario('evidence that is too old leaves the pool', {
+  name: 'evidence-too-old',
+  cast: validators(4, { evidence: { maxAgeBlocks: 1, maxAgeMs: 100 } }),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 8 })],
+  act: [at('0s', drop('evidence'))],
+  ends: everyone.decides(height(18), { within: '240s' }),
+});

@@ -5,6 +5,7 @@ import type { CrashHow } from '../sim/disk-door.ts';
 import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/play.ts';
 import {
   after,
+  at,
   crash,
   drawn,
   drop,
@@ -116,4 +117,20 @@ export const lostCatchUp = scenario('what a peer that is behind was given and lo
     when(v3.decides(height(8))),
   ],
   ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
+});
+
+/** A chain that goes on from another one: its first height is 1000. Who is away from the beginning catches up, and dies in between. */
+export const laterBeginning = scenario('a chain begins at the height that its genesis says', {
+  name: 'later-beginning',
+  cast: validators(4, { initialHeight: 1_000 }),
+  load: txs({ perSecond: 3 }),
+  act: [
+    at('10ms', crash('v3', { how: 'clean' })),
+    when(v0.decides(height(1_000)), crash('v0', { how: 'lose', restart: '1s' })),
+    when(v0.decides(height(1_012)), restart('v3')),
+    when(v3.decides(height(1_004)), crash('v3', { how: 'lose', restart: '1s' })),
+    when(v3.joins()),
+    when(v3.proposes()),
+  ],
+  ends: everyone.decides(height(1_022), { within: '240s', afterwards: 2 }),
 });

@@ -27,6 +27,8 @@ export interface Cast {
   readonly members: readonly Member[];
   /** The wall time at which its world begins: that of the genesis. */
   readonly epochNs: bigint;
+  /** The first height. */
+  readonly initialHeight: bigint;
 }
 
 /** 2024-01-01T00:00:00Z: the genesis time of a cast of our own. */
@@ -61,6 +63,7 @@ export interface CastOptions {
   /** Nodes with a key that are no validators at genesis: they may join. */
   readonly candidates?: number;
   readonly fullNodes?: number;
+  readonly initialHeight?: bigint;
   readonly chainId?: string;
   readonly params?: ConsensusParams;
   readonly appState?: string;
@@ -91,7 +94,7 @@ export function paramsWith({ evidence = {}, blockBytes }: ParamsWords): Consensu
 
 /** Validators v0, v1, ...; candidates c0, ...; full nodes f0, .... */
 export function makeCast(options: CastOptions): Cast {
-  const chainId = options.chainId ?? 'rehearsal';
+  const { chainId = 'rehearsal', initialHeight = 1n } = options;
   const members = [
     ...options.powers.map((power, i) => member(`v${i}`, power, true)),
     ...Array.from({ length: options.candidates ?? 0 }, (_, i) => member(`c${i}`, 0n, true)),
@@ -100,7 +103,7 @@ export function makeCast(options: CastOptions): Cast {
   const genesis: Genesis = {
     genesisTimeNs: EPOCH_NS,
     chainId,
-    initialHeight: 1n,
+    initialHeight,
     consensusParams: options.params ?? DEFAULT_PARAMS,
     validators: members.flatMap(({ publicKey, power, name }) =>
       publicKey && power > 0n ? [{ address: addressOf(publicKey), publicKey, power, name }] : [],
@@ -108,7 +111,7 @@ export function makeCast(options: CastOptions): Cast {
     appHash: EMPTY_BYTES,
     appState: EMPTY_BYTES,
   };
-  return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS };
+  return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS, initialHeight };
 }
 
 /** The validators of a real genesis as v0, v1, ... in its order, each with its own key. Keys of others are left aside. */
@@ -126,8 +129,8 @@ export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Ca
     const name = `v${members.length}`;
     members.push({ name, id: peerIdOf(name), seed: pair.seed, publicKey, power });
   }
-  const { chainId, genesisTimeNs: epochNs } = genesis;
-  return { chainId, genesis: genesisText, members, epochNs };
+  const { chainId, genesisTimeNs: epochNs, initialHeight } = genesis;
+  return { chainId, genesis: genesisText, members, epochNs, initialHeight };
 }
 
 /** Pairs of member indexes that may talk. */

@@ -377,6 +377,7 @@ const castOf = ({ cast }: Scenario): Cast =>
     powers: cast.powers.map((power) => BigInt(power)),
     candidates: cast.candidates ?? 0,
     fullNodes: cast.fullNodes ?? 0,
+    initialHeight: BigInt(cast.initialHeight ?? 1),
     params: paramsWith(cast),
   });
 

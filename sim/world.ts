@@ -97,6 +97,7 @@ export class World {
       const key =
         member.seed && (options.crypto === 'sim' ? crypto.key(member.seed) : ed25519Key(member.seed));
       const machine = new Machine(index, config, member, disk, clock, key);
+      machine.height = cast.initialHeight - 1n;
       this.network.addHost(member.id, addressOfMember(member));
       this.byId.set(member.id, machine);
       return machine;

@@ -115,6 +115,8 @@ class Watch {
     { readonly height: number; readonly requests: Set<RequestProcessProposal> }
   >();
   private readonly decided = new Map<number, Decided>();
+  /** As the application told it before the first block; null: parameters said another. */
+  private appVersion: bigint | null | undefined;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -190,13 +192,15 @@ class Watch {
     const talk = this.talk(at);
     const request = talk.asked.get(tag);
     talk.asked.delete(tag);
-    if (request?.type === 'process-proposal' && response.type === 'process-proposal') {
+    if (request?.type === 'info' && response.type === 'info') this.appVersion ??= response.value.appVersion;
+    else if (request?.type === 'process-proposal' && response.type === 'process-proposal') {
       const { height, hash } = request.value;
       if (response.value.status === PROCESS_PROPOSAL_ACCEPT)
         this.proposalsOf(at, height).accepted.add(byteKey(hash));
-    } else if (request?.type === 'init-chain' && response.type === 'init-chain')
+    } else if (request?.type === 'init-chain' && response.type === 'init-chain') {
       this.ghost.initialised(response.value);
-    else if (request?.type === 'prepare-proposal' && response.type === 'prepare-proposal')
+      if (response.value.consensusParams) this.appVersion = null; // those bring a version of their own
+    } else if (request?.type === 'prepare-proposal' && response.type === 'prepare-proposal')
       this.proposalsOf(at, request.value.height).prepared.push(prepared(request.value, response.value.txs));
     else if (request?.type === 'finalize-block' && response.type === 'finalize-block')
       talk.answer = { height: request.value.height, response: response.value };
@@ -258,6 +262,13 @@ class Watch {
   decides(at: Machine, block: Block): void {
     const { height, proposerAddress } = block.header;
     const number = Number(height);
+    const { app } = block.header.version;
+    if (height === this.ghost.genesis.initialHeight && app !== (this.appVersion ?? app))
+      this.report(
+        `block ${height} is of version ${app} of the application, which says ${this.appVersion}`,
+        at,
+        height,
+      );
     const decided = { block, hash: headerHash(block.header), good: new WeakSet() };
     this.decided.set(number, decided);
     this.decided.delete(number - BLOCKS_KEPT);

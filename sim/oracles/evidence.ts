@@ -4,7 +4,7 @@
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
-import type { Block, DuplicateVoteEvidence, Evidence, Vote } from '../../protocol/types.ts';
+import type { Block, DuplicateVoteEvidence, Evidence, Header, Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
@@ -13,6 +13,7 @@ import { addressFor } from './votes.ts';
 
 /** Blocks that may pass until a proven double vote is punished. */
 const BLOCKS_UNTIL_PUNISHED = 8n;
+const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n };
 /** Longer than sets are known. */
 const TIMES_KEPT = 32n;
 /** Heights in which votes are compared. */
@@ -71,6 +72,13 @@ export const evidenceOracle =
         ? by.lives !== life || by.mode !== 'consensus'
         : by.disk.counters.batchesLost !== storedAt;
 
+    /** By the parameters in force, from the block before this one on. */
+    const isExpired = ({ height }: Proven, header: Header): boolean => {
+      const { maxAgeBlocks, maxAgeNs } = ghost.params(header.height)?.evidence ?? NEVER;
+      const timeNs = times.get(height) ?? header.timeNs;
+      return header.height - height >= maxAgeBlocks && header.timeNs - timeNs >= maxAgeNs;
+    };
+
     const inBlock = (at: Machine, { header, evidence }: Block): void => {
       const { height } = header;
       times.set(height, header.timeNs);
@@ -89,7 +97,7 @@ export const evidenceOracle =
       }
       proven = proven.filter((each) => {
         if (guilty.has(`${each.address}/${each.height}`)) return false;
-        if (isForgotten(each)) return false;
+        if (isForgotten(each) || isExpired(each, header)) return false;
         if (each.by.mode !== 'consensus') each.since = height;
         if (height <= each.since + BLOCKS_UNTIL_PUNISHED) return true;
         const who = each.address.slice(0, 12);

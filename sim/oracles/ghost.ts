@@ -181,14 +181,15 @@ export class GhostChain {
     this.genesis = genesis;
     this.chainId = genesis.chainId;
     this.genesisTimeNs = genesis.genesisTimeNs;
-    this.paramsBy.set(1, genesis.consensusParams);
+    this.paramsBy.set(Number(genesis.initialHeight), genesis.consensusParams);
     this.founders = newSet(genesis.validators);
     this.begins(this.founders);
   }
 
   private begins(first: GhostSet): void {
-    this.sets.set(1, first);
-    this.sets.set(2, first.advanced(1));
+    const height = Number(this.genesis.initialHeight);
+    this.sets.set(height, first);
+    this.sets.set(height + 1, first.advanced(1));
   }
 
   set(height: bigint): GhostSet | undefined {
@@ -205,7 +206,10 @@ export class GhostChain {
     if (this.isInitialised) return;
     this.isInitialised = true;
     if (validators.length > 0) this.begins(newSet(validators));
-    this.paramsBy.set(1, merged(this.genesis.consensusParams, consensusParams));
+    this.paramsBy.set(
+      Number(this.genesis.initialHeight),
+      merged(this.genesis.consensusParams, consensusParams),
+    );
   }
 
   /** Its answer for a height, the first time that a node stores it. */

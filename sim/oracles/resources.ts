@@ -14,10 +14,15 @@ const SMALL_BYTES = 1_024;
 /** Votes for rounds ahead of its own that a peer may make a node take, in one height. */
 const AHEAD_PER_VALIDATOR = 160;
 
+/** A log is trimmed with every block: so many heights it never holds. */
+const HEIGHTS_LOGGED_MAX = 16n;
+
 interface Use {
   height: bigint;
   records: number;
   rounds: number;
+  /** The height of the last trim. */
+  trimmed: bigint;
 }
 
 export const resourceBounds: OracleMaker = (report, about): Oracle => {
@@ -25,7 +30,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   const of = (at: Machine): Use => {
     let use = uses.get(at);
     if (!use) {
-      use = { height: at.height, records: 0, rounds: 1 };
+      use = { height: at.height, records: 0, rounds: 1, trimmed: at.height };
       uses.set(at, use);
     }
     if (use.height !== at.height) {
@@ -37,7 +42,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   };
   return {
     name: 'resources',
-    effects: ['append'],
+    effects: ['append', 'trim'],
     started(at) {
       uses.delete(at);
     },
@@ -47,9 +52,14 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
       use.rounds = Math.max(use.rounds, event.round + 1);
     },
     leaving(at, _actor, effect) {
+      if (effect.type === 'trim' && effect.log === 'consensus') of(at).trimmed = at.height;
       if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
       if (effect.record.length > SMALL_BYTES) return; // parts of blocks: bounded by the size of a block
       const use = of(at);
+      if (at.height - use.trimmed > HEIGHTS_LOGGED_MAX) {
+        report(`${at.name} has not trimmed its log since height ${use.trimmed}`, at, at.height + 1n);
+        use.trimmed = at.height;
+      }
       use.records++;
       const people = about.machines.length;
       const ofRounds = use.rounds * (RECORDS_PER_VALIDATOR * people + RECORDS_PER_ROUND);

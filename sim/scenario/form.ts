@@ -256,6 +256,7 @@ const scenarioCheck = object({
     powers: listOf(whole),
     candidates: maybe(whole),
     fullNodes: maybe(whole),
+    initialHeight: maybe(whole),
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
     blockBytes: maybe(whole),

@@ -67,6 +67,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['transactions-travel', '1', 'X79', 'has not offered it'],
   ['transactions-travel', '1', 'X80', 'has not offered it'],
   ['transactions-travel', '1', 'X81', 'has not offered it'],
+  ['later-beginning', '1', 'X82', 'liveness'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
