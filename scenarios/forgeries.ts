@@ -148,12 +148,12 @@ export const falseEvidence = scenario(
   'evidence that proves nothing punishes nobody, and what it proves is proved once',
   {
     name: 'false-evidence',
-    cast: validators(4),
+    cast: validators(4, { blockBytes: 16_000 }),
     app: 'noop',
     liars: [liar('v2', 'false-accuser', ['v0', 'v1', 'v3'])],
     act: (['v0', 'v1', 'v3'] as const).map((name, i) =>
       when(v0.decides(height(15 + 3 * i)), crash(name, { how: 'clean', restart: '1s' })),
     ),
-    ends: everyone.decides(height(56), { within: '900s' }),
+    ends: everyone.decides(height(60), { within: '900s' }),
   },
 );

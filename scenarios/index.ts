@@ -24,7 +24,7 @@ import {
   validValueReproposed,
   valueOutlivesCrash,
 } from './locks.ts';
-import { applicationDecides } from './own-application.ts';
+import { applicationDecides, gasIsCounted } from './own-application.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -121,6 +121,7 @@ export const plays: readonly Play[] = [
   poolLetsGo,
   transactionsTravel,
   applicationDecides,
+  gasIsCounted,
   noEmptyBlocks,
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,

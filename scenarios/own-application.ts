@@ -65,3 +65,24 @@ export const applicationDecides = scenario(
     ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
   },
 );
+
+/** Every transaction wants ten of the twenty-five gas that a block may take. */
+class Metered extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type === 'check-tx') return { ...answer, value: { ...answer.value, gasWanted: 10n } };
+    if (answer.type !== 'init-chain') return answer;
+    return {
+      ...answer,
+      value: { ...answer.value, consensusParams: { block: { maxBytes: 1_000_000n, maxGas: 25n } } },
+    };
+  }
+}
+
+export const gasIsCounted = scenario('a block takes no more gas than it may', {
+  name: 'gas-is-counted',
+  cast: validators(4),
+  app: () => new Metered(),
+  load: txs({ perSecond: 4 }),
+  ends: everyone.decides(height(10), { within: '120s' }),
+});

@@ -183,22 +183,25 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
     requestProposal(v, said.round, said.polRound, said.valid.id);
     return;
   }
-  const { evidence, bytes } = v.pool.take(chain.consensusParams.evidence.maxBytes);
-  const room = maxDataBytes(
-    blockBytesMax(chain.consensusParams),
-    bytes,
-    consensus.validators.validators.length,
+  const params = chain.consensusParams;
+  const beside = maxDataBytes(blockBytesMax(params), 0n, consensus.validators.validators.length);
+  must(
+    !isRefusal(beside),
+    'block.max_bytes is too small for a commit: the application must not set it so low',
   );
-  must(!isRefusal(room), 'block.max_bytes is too small for a commit: the application must not set it so low');
+  // Evidence may be allowed more than a block has room for: liars would stop whoever proposes (CometBFT panics: "Negative MaxDataBytes").
+  const most = beside as bigint;
+  const { evidence, bytes } = v.pool.take(params.evidence.maxBytes < most ? params.evidence.maxBytes : most);
+  const room = most - bytes;
   v.proposing = {
     height: consensus.height,
     round: said.round,
     evidence,
-    bytesMax: room as bigint,
+    bytesMax: room,
     lastCommit: null,
   };
-  const reapMax = chain.consensusParams.block.maxBytes === -1n ? -1n : (room as bigint);
-  v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: chain.consensusParams.block.maxGas });
+  const reapMax = params.block.maxBytes === -1n ? -1n : room;
+  v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: params.block.maxGas });
 }
 
 function isStale(v: ValidatorState): boolean {

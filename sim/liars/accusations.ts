@@ -42,6 +42,9 @@ type Accusation = (about: Case) => readonly Evidence[];
 const ownDouble = ({ vote, mine, against }: Case): DuplicateVoteEvidence =>
   against(vote(mine, 1), vote(mine, 2));
 
+/** More than a block of 16,000 bytes has room for, of evidence. */
+const MANY = 16;
+
 function ownProof(about: Case): readonly Evidence[] {
   return [ownDouble(about)];
 }
@@ -56,6 +59,10 @@ const ACCUSATIONS: readonly Accusation[] = [
   ({ against, vote, mine }) => [against(vote(mine, 1), vote(mine, 2, { round: 1 }))],
   ({ against, vote, mine }) => [against(vote(mine, 1), vote(mine, 2, { type: PREVOTE }))],
   (about) => [ownDouble(about), ownDouble(about)],
+  (about) =>
+    Array.from({ length: MANY }, (_, round) =>
+      about.against(about.vote(about.mine, 1, { round }), about.vote(about.mine, 2, { round })),
+    ),
   ownProof,
 ];
 

@@ -23,6 +23,7 @@ import {
   decodeMempoolMessage,
   decodeResponseFinalizeBlock,
   encodeCommit,
+  encodeEvidenceList,
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -143,6 +144,9 @@ export const chainOracle =
       const maxBytes = params?.block.maxBytes ?? -1n;
       if (maxBytes >= 0n && BigInt(bytes.length) > maxBytes)
         bad(`has ${bytes.length} bytes; block.max_bytes is ${maxBytes}`);
+      const evidenceBytes = block.evidence.length > 0 ? encodeEvidenceList(block.evidence).length : 0;
+      if (params && BigInt(evidenceBytes) > params.evidence.maxBytes)
+        bad(`has ${evidenceBytes} bytes of evidence; evidence.max_bytes is ${params.evidence.maxBytes}`);
       if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
       if (before && !equalBytes(header.lastBlockId.hash, before.hash))
         bad('does not follow the block before it');

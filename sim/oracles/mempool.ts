@@ -93,13 +93,15 @@ class Watch {
 
   /** What actors of a node say to each other. */
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
-    if (mail.type === 'reap') this.of(at).reaps(mail.bytesMax, this.about.now());
+    if (mail.type === 'reap') this.of(at).reaps(mail.bytesMax, mail.gasMax, this.about.now());
     else if (mail.type === 'committed') this.of(at).takes(mail.txs);
     else if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       this.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
-    else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      this.of(at).answers(mail.tag, mail.response.value.code === 0, this.about.now());
+    else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
+      const { code, gasWanted } = mail.response.value;
+      this.of(at).answers(mail.tag, code === 0, gasWanted, this.about.now());
+    }
   }
 
   // --- no loss ---------------------------------------------------------------------------------------------
@@ -145,7 +147,8 @@ class Watch {
 
   /** Half of what there is room for beside evidence: another transaction would have fitted. */
   private judgedMax({ header, evidence }: Block): number {
-    const maxBytes = this.ghost.params(header.height)?.block.maxBytes ?? -1n;
+    const { maxBytes = -1n, maxGas = -1n } = this.ghost.params(header.height)?.block ?? {};
+    if (maxGas >= 0n) return -1; // what it wanted may have been too much
     if (maxBytes < 0n) return BLOCK_BYTES_JUDGED;
     const voters = this.ghost.set(header.height)?.members.length ?? 0;
     const room = Number(maxBytes) - OVERHEAD_BYTES - SIGNATURE_BYTES * voters;
@@ -178,9 +181,11 @@ class Watch {
     const { ask } = pool;
     let last = -1;
     let bytes = 0;
+    let gas = 0n;
     for (const tx of txs) {
       bytes += sizeOf(tx);
       const accepted = pool.of(tx);
+      gas += accepted?.gasWanted ?? 0n;
       // What the application said before the proposer asked has reached the mempool first.
       if (!accepted || (accepted.refusedNs !== null && accepted.refusedNs < ask.atNs - HOP_NS))
         return this.bad(at, `proposes ${nameOf(tx)}, which its application does not accept`);
@@ -191,6 +196,8 @@ class Watch {
     }
     if (ask.bytesMax >= 0n && BigInt(bytes) > ask.bytesMax)
       this.bad(at, `proposes ${bytes} bytes of transactions and was asked for ${ask.bytesMax}`);
+    if (ask.gasMax >= 0n && gas > ask.gasMax)
+      this.bad(at, `proposes transactions that want ${gas} gas and was asked for ${ask.gasMax}`);
   }
 }
 

@@ -11,6 +11,8 @@ export const idOf = (tx: Uint8Array): string => byteKey(txHash(tx));
 
 /** A transaction that the application accepted. */
 export interface Accepted {
+  /** As the application said. */
+  readonly gasWanted: bigint;
   /** As which of all: what is accepted a second time had left and is new. */
   readonly place: number;
   /** After how many blocks the application was asked about it last. */
@@ -24,6 +26,7 @@ export interface Accepted {
 /** What the proposer asked for: this much, then, when so many blocks had been told of. */
 interface Ask {
   readonly bytesMax: bigint;
+  readonly gasMax: bigint;
   readonly atNs: number;
   readonly blocks: number;
 }
@@ -31,7 +34,7 @@ interface Ask {
 export class Pool {
   readonly accepted = new Map<string, Accepted>();
   /** -1: all there is. */
-  ask: Ask = { bytesMax: -1n, atNs: 0, blocks: 0 };
+  ask: Ask = { bytesMax: -1n, gasMax: -1n, atNs: 0, blocks: 0 };
   private count = 0;
   /** Blocks that the mempool was told of, and what the latest of them took, oldest first. */
   private blocks = 0;
@@ -46,8 +49,8 @@ export class Pool {
     return this.accepted.get(idOf(tx));
   }
 
-  reaps(bytesMax: bigint, atNs: number): void {
-    this.ask = { bytesMax, atNs, blocks: this.blocks };
+  reaps(bytesMax: bigint, gasMax: bigint, atNs: number): void {
+    this.ask = { bytesMax, gasMax, atNs, blocks: this.blocks };
   }
 
   /** The mempool is told of a block. */
@@ -70,13 +73,19 @@ export class Pool {
     if (known) known.askedAfter = this.blocks;
   }
 
-  answers(tag: number, isAccepted: boolean, nowNs: number): void {
+  answers(tag: number, isAccepted: boolean, gasWanted: bigint, nowNs: number): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
     const { id, isNew, after } = about;
     if (isAccepted && isNew)
-      this.accepted.set(id, { place: this.count++, askedAfter: after, refusedNs: null, owedSince: null });
+      this.accepted.set(id, {
+        gasWanted,
+        place: this.count++,
+        askedAfter: after,
+        refusedNs: null,
+        owedSince: null,
+      });
     const known = this.accepted.get(id);
     if (isAccepted || !known) return;
     known.refusedNs ??= nowNs;

@@ -68,6 +68,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['transactions-travel', '1', 'X80', 'has not offered it'],
   ['transactions-travel', '1', 'X81', 'has not offered it'],
   ['later-beginning', '1', 'X82', 'liveness'],
+  ['false-evidence', '1', 'X87', 'evidence.max_bytes is 4000'],
+  ['gas-is-counted', '1', 'X88', 'gas and was asked for 25'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
