@@ -33,6 +33,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['calm', '1', 'X45', 'at InitChain other validators than the genesis has'],
   ['application-decides', '1', 'X46', 'another consensus hash than the parameters in force'],
   ['evidence-travels', '1', 'X47', 'nobody was punished'],
+  ['vote-outlives-lost-log', '1', 'X08', 'signed two prevotes'],
   ['vote-outlives-lost-log', '1', 'X48', 'signed two prevotes'],
   ['vote-outlives-lost-log', '1', 'X49', 'signed two prevotes'],
   ['false-evidence', '1', 'X50', 'proves nothing'],
