@@ -17,7 +17,7 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
-/** Powers of 10, 15, 20, ... and blocks of a megabyte, whatever the genesis says; every third block of one validator refused; other parameters every fourth height. */
+/** Powers of 10, 15, 20, ... and blocks of three megabytes, whatever the genesis says; every third block of one validator refused; other parameters every fourth height. */
 class Wilful extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
     if (request.type === 'init-chain') {
@@ -29,7 +29,7 @@ class Wilful extends KvStore {
             value: {
               ...answer.value,
               validators: chosen,
-              consensusParams: { block: { maxBytes: 1_000_000n, maxGas: -1n } },
+              consensusParams: { block: { maxBytes: 3_000_000n, maxGas: -1n } },
             },
           }
         : answer;
@@ -74,7 +74,7 @@ class Metered extends KvStore {
     if (answer.type !== 'init-chain') return answer;
     return {
       ...answer,
-      value: { ...answer.value, consensusParams: { block: { maxBytes: 1_000_000n, maxGas: 25n } } },
+      value: { ...answer.value, consensusParams: { block: { maxBytes: 3_000_000n, maxGas: 25n } } },
     };
   }
 }

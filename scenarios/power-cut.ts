@@ -168,13 +168,13 @@ export const oldCopiesOfAll = scenario('all validators go on from old copies, an
   load: txs({ perSecond: 3 }),
   liveness: 'waived',
   act: [
-    when(v0.decides(height(5)), ...ALL.map(backUp)),
+    when(v0.decides(height(9)), ...ALL.map(backUp)),
     when(
-      v0.decides(height(8)),
+      v0.decides(height(12)),
       ...ALL.map((name) => crash(name, { how: 'clean' })),
       ...ALL.map((name) => putBack(name, 'app', 'chain', 'consensus')),
       ...ALL.map((name) => restart(name)),
     ),
   ],
-  ends: nobody.decidesBeyond(height(8), { for: '60s' }),
+  ends: nobody.decidesBeyond(height(12), { for: '60s' }),
 });
