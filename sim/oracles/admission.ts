@@ -11,6 +11,8 @@ import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { consensusMessage, type GhostChain } from './ghost.ts';
+import { Greeted } from './greeted.ts';
+import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
@@ -19,8 +21,6 @@ const ASKED_WITHIN_NS = 5_000_000;
 const OFFERED_WITHIN_NS = 15_000_000_000;
 /** From then on it matters where peers stand. */
 const WATCHED_AFTER_NS = 3_000_000_000;
-/** A letter inside a node: who is greeted is heard after it. */
-const HOP_NS = 1_000_000;
 /** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
 const SENDERS_NS = 60_000_000_000;
 /** Blocks whose transactions are remembered as known. */
@@ -34,7 +34,6 @@ interface Known {
 }
 
 interface Peer {
-  readonly sinceNs: number;
   /** The height that the latest vote from it was about. */
   height: bigint;
   /** Since when that has been the height under way, or the one before; null: it is behind. */
@@ -155,7 +154,8 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly byId: ReadonlyMap<PeerId, Machine>;
-  private readonly pools = new Map<Machine, Counted>();
+  private readonly pools = new PerMachine(() => new Counted());
+  private readonly greeted = new Greeted();
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
 
@@ -168,16 +168,8 @@ class Watch {
 
   starts(at: Machine): void {
     this.pools.delete(at);
+    this.greeted.starts(at);
     this.watching.delete(at);
-  }
-
-  private of(at: Machine): Counted {
-    let pool = this.pools.get(at);
-    if (!pool) {
-      pool = new Counted();
-      this.pools.set(at, pool);
-    }
-    return pool;
   }
 
   private isAwake(at: Machine): boolean {
@@ -187,18 +179,19 @@ class Watch {
   // --- what goes in and out ----------------------------------------------------------------------------------
 
   passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
-    if (mail.type === 'committed') this.of(at).takes(mail.txs, mail.codes);
+    if (mail.type === 'committed') this.pools.of(at).takes(mail.txs, mail.codes);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      this.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
+      this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      this.of(at).answers(mail.tag, mail.response.value.code === 0, this.about.now());
+      this.pools.of(at).answers(mail.tag, mail.response.value.code === 0, this.about.now());
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
-    const { peers, known } = this.of(at);
+    const { peers, known } = this.pools.of(at);
+    this.greeted.greets(at, peer, isUp, this.about.now());
     peers.delete(peer);
     if (!isUp) return;
-    peers.set(peer, { sinceNs: this.about.now(), height: -1n, fitNs: null });
+    peers.set(peer, { height: -1n, fitNs: null });
     for (const { toldTo } of known.values()) toldTo.delete(peer);
   }
 
@@ -207,16 +200,16 @@ class Watch {
       const { channel, bytes } = payloads[i] as Payload;
       if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_VOTE || this.watching.size === 0)) continue;
       if (!this.about.isHonest(at)) return;
-      const peer = this.of(at).peers.get(from);
-      const isHeard = peer !== undefined && this.isAwake(at) && this.about.now() - peer.sinceNs >= HOP_NS;
+      const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
       if (channel === CHANNEL_MEMPOOL) this.offered(at, from, bytes, isHeard);
-      else if (isHeard && this.watching.has(at)) this.stands(peer, bytes);
+      else if (isHeard && this.watching.has(at)) this.stands(at, from, bytes);
     }
   }
 
-  private stands(peer: Peer, bytes: Uint8Array): void {
+  private stands(at: Machine, from: PeerId, bytes: Uint8Array): void {
+    const peer = this.pools.of(at).peers.get(from);
     const message = consensusMessage(bytes);
-    if (message?.type !== 'vote' || message.vote.height <= peer.height) return;
+    if (!peer || message?.type !== 'vote' || message.vote.height <= peer.height) return;
     peer.height = message.vote.height;
   }
 
@@ -226,7 +219,7 @@ class Watch {
     const sender = this.byId.get(from);
     const isHonest = sender !== undefined && this.about.isHonest(sender);
     for (const tx of message.txs) {
-      this.of(at).shows(idOf(tx), from, this.about.now());
+      this.pools.of(at).shows(idOf(tx), from, this.about.now());
       if (isHonest && isHeard) this.given(at, tx);
     }
   }
@@ -236,7 +229,7 @@ class Watch {
       const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
       if (!message || isRefusal(message)) continue;
       for (const tx of message.txs) {
-        const known = this.of(at).known.get(idOf(tx));
+        const known = this.pools.of(at).known.get(idOf(tx));
         if (known) for (const peer of to) known.toldTo.add(peer);
       }
     }
@@ -246,7 +239,7 @@ class Watch {
 
   given(at: Machine, tx: Uint8Array): void {
     if (!this.isAwake(at)) return;
-    const pool = this.of(at);
+    const pool = this.pools.of(at);
     this.looksAt(at, pool);
     const id = idOf(tx);
     const sizeMax = Number(this.ghost.params(at.height + 1n)?.block.maxBytes ?? -1n);
@@ -280,8 +273,8 @@ class Watch {
   }
 
   private offersAll(at: Machine, { known, peers }: Counted): void {
-    const late = this.about.now() - OFFERED_WITHIN_NS;
     const now = this.about.now();
+    const late = now - OFFERED_WITHIN_NS;
     let oldest = now;
     for (const { sinceNs } of known.values()) if (sinceNs !== null && sinceNs < oldest) oldest = sinceNs;
     const isWatching = now - oldest > WATCHED_AFTER_NS;

@@ -20,12 +20,12 @@ import {
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { headerHash, paramsHash } from '../../protocol/hashes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import type { Block, Evidence, Vote } from '../../protocol/types.ts';
+import type { Block, Evidence, Header, Vote } from '../../protocol/types.ts';
 import { encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
-import { addressFor } from './votes.ts';
+import { machinesByAddress, PerMachine } from './per-machine.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
 const BLOCKS_KEPT = 64;
@@ -106,23 +106,25 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly byAddress: ReadonlyMap<string, Machine>;
-  private readonly talks = new Map<Machine, Talk>();
+  private readonly talks = new PerMachine(() => new Talk());
   /** By node, then height. */
-  private readonly proposals = new Map<Machine, Map<number, Proposals>>();
+  private readonly proposals = new PerMachine(() => new Map<number, Proposals>());
   /** Requests to judge a proposal, by its hash: what they were about is known when it is decided. */
   private readonly judged = new Map<
     string,
     { readonly height: number; readonly requests: Set<RequestProcessProposal> }
   >();
   private readonly decided = new Map<number, Decided>();
-  /** As the application told it before the first block; null: parameters said another. */
-  private appVersion: bigint | null | undefined;
+  /** Its own, as the application told it first. */
+  private appVersion: bigint | null = null;
+  /** Parameters of InitChain bring a version with them, whether they name it or not. */
+  private hasParams = false;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
-    this.byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
+    this.byAddress = machinesByAddress(about);
   }
 
   /** A life begins: the application may have less than it had, and is asked. */
@@ -130,21 +132,8 @@ class Watch {
     this.talks.delete(at);
   }
 
-  private talk(at: Machine): Talk {
-    let talk = this.talks.get(at);
-    if (!talk) {
-      talk = new Talk();
-      this.talks.set(at, talk);
-    }
-    return talk;
-  }
-
   private proposalsOf(at: Machine, height: bigint): Proposals {
-    let heights = this.proposals.get(at);
-    if (!heights) {
-      heights = new Map();
-      this.proposals.set(at, heights);
-    }
+    const heights = this.proposals.of(at);
     const number = Number(height);
     let found = heights.get(number);
     if (!found) {
@@ -175,7 +164,7 @@ class Watch {
   }
 
   private asks(at: Machine, tag: number, request: AbciRequest): void {
-    const talk = this.talk(at);
+    const talk = this.talks.of(at);
     talk.asked.set(tag, request);
     if (request.type === 'init-chain') this.begins(at, request.value);
     else if (request.type === 'process-proposal') this.judges(request.value);
@@ -189,7 +178,7 @@ class Watch {
   }
 
   private answers(at: Machine, { tag, response }: Extract<ValidatorMail, { type: 'answer' }>): void {
-    const talk = this.talk(at);
+    const talk = this.talks.of(at);
     const request = talk.asked.get(tag);
     talk.asked.delete(tag);
     if (request?.type === 'info' && response.type === 'info') this.appVersion ??= response.value.appVersion;
@@ -199,7 +188,7 @@ class Watch {
         this.proposalsOf(at, height).accepted.add(byteKey(hash));
     } else if (request?.type === 'init-chain' && response.type === 'init-chain') {
       this.ghost.initialised(response.value);
-      if (response.value.consensusParams) this.appVersion = null; // those bring a version of their own
+      if (response.value.consensusParams) this.hasParams = true;
     } else if (request?.type === 'prepare-proposal' && response.type === 'prepare-proposal')
       this.proposalsOf(at, request.value.height).prepared.push(prepared(request.value, response.value.txs));
     else if (request?.type === 'finalize-block' && response.type === 'finalize-block')
@@ -258,17 +247,23 @@ class Watch {
     judged.requests.add(request);
   }
 
+  /** The first block has the version that the application began with; later ones follow (see the oracle of the chain). */
+  private checksVersion(at: Machine, { height, version }: Header): void {
+    if (height !== this.ghost.genesis.initialHeight) return;
+    const began = this.hasParams ? this.ghost.params(height)?.version.app : this.appVersion;
+    if (began === null || began === version.app) return;
+    this.bad(
+      at,
+      height,
+      `stores block ${height} of version ${version.app} of the application, which says ${began}`,
+    );
+  }
+
   /** A block of the chain, the first time that an honest node stores it. */
   decides(at: Machine, block: Block): void {
     const { height, proposerAddress } = block.header;
     const number = Number(height);
-    const { app } = block.header.version;
-    if (height === this.ghost.genesis.initialHeight && app !== (this.appVersion ?? app))
-      this.report(
-        `block ${height} is of version ${app} of the application, which says ${this.appVersion}`,
-        at,
-        height,
-      );
+    this.checksVersion(at, block.header);
     const decided = { block, hash: headerHash(block.header), good: new WeakSet() };
     this.decided.set(number, decided);
     this.decided.delete(number - BLOCKS_KEPT);
@@ -318,7 +313,7 @@ class Watch {
 
   /** It stores the answer to FinalizeBlock: all that follows is made from it. */
   keeps(at: Machine, height: bigint, bytes: Uint8Array): void {
-    const { answer } = this.talk(at);
+    const { answer } = this.talks.of(at);
     if (answer?.height === height && equalBytes(encodeResponseFinalizeBlock(answer.response), bytes)) return;
     this.bad(at, height, `stores another answer to block ${height} than its application gave`);
   }

@@ -13,6 +13,7 @@ import { addressFor } from './votes.ts';
 
 /** Blocks that may pass until a proven double vote is punished. */
 const BLOCKS_UNTIL_PUNISHED = 8n;
+/** Where nobody knows the parameters. */
 const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n };
 /** Longer than sets are known. */
 const TIMES_KEPT = 32n;

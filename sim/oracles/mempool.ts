@@ -18,8 +18,8 @@ import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
-import { addressFor } from './votes.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
@@ -66,7 +66,7 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly byAddress: ReadonlyMap<string, Machine>;
-  private readonly pools = new Map<Machine, Pool>();
+  private readonly pools = new PerMachine(() => new Pool());
   /** By height: a node that is behind may accept what is in a block already. */
   private readonly included = new Map<number, Set<string>>();
 
@@ -74,7 +74,7 @@ class Watch {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
-    this.byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
+    this.byAddress = machinesByAddress(about);
   }
 
   /** A life begins, with an empty pool. */
@@ -82,25 +82,16 @@ class Watch {
     this.pools.delete(at);
   }
 
-  private of(at: Machine): Pool {
-    let pool = this.pools.get(at);
-    if (!pool) {
-      pool = new Pool();
-      this.pools.set(at, pool);
-    }
-    return pool;
-  }
-
   /** What actors of a node say to each other. */
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
-    if (mail.type === 'reap') this.of(at).reaps(mail.bytesMax, mail.gasMax, this.about.now());
-    else if (mail.type === 'committed') this.of(at).takes(mail.txs);
+    if (mail.type === 'reap') this.pools.of(at).reaps(mail.bytesMax, mail.gasMax, this.about.now());
+    else if (mail.type === 'committed') this.pools.of(at).takes(mail.txs);
     else if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      this.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
+      this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
       const { code, gasWanted } = mail.response.value;
-      this.of(at).answers(mail.tag, code === 0, gasWanted, this.about.now());
+      this.pools.of(at).answers(mail.tag, code === 0, gasWanted, this.about.now());
     }
   }
 
@@ -170,14 +161,14 @@ class Watch {
     const isGone = ({ refusedNs }: Accepted): boolean =>
       refusedNs !== null && refusedNs < since && at.heldUntilNs < refusedNs;
     for (const tx of message.txs) {
-      const accepted = this.of(at).of(tx);
+      const accepted = this.pools.of(at).of(tx);
       if (!accepted || isGone(accepted))
         return this.bad(at, `offers peers ${nameOf(tx)}, which its application does not accept`);
     }
   }
 
   private proposes(at: Machine, txs: readonly Uint8Array[]): void {
-    const pool = this.of(at);
+    const pool = this.pools.of(at);
     const { ask } = pool;
     let last = -1;
     let bytes = 0;

@@ -9,7 +9,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
-import { addressFor } from './votes.ts';
+import { machinesByAddress } from './per-machine.ts';
 
 /** So long before its round 0 begins a precommit is surely counted: what a node says may wait for its disk. */
 const BEFORE_NS = 50_000_000;
@@ -49,7 +49,7 @@ class Hearing {
 export const presentOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const byAddress = new Map(about.machines.map((machine) => [hexOf(addressFor(machine)), machine]));
+    const byAddress = machinesByAddress(about);
     const hearings = new Map<Machine, Hearing[]>();
     const greeted = new Greeted();
     const hearingOf = (at: Machine, height: bigint): Hearing | undefined =>

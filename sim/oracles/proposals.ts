@@ -14,9 +14,12 @@ import { addressFor } from './votes.ts';
 
 /** Proposals of each node that are remembered: a restart is over within a few heights. */
 const REMEMBERED = 64;
+/** Who is further behind is given what was decided; blocks are large. */
+const HEIGHTS_JUDGED = 4n;
 
 interface Made {
   readonly by: Machine;
+  readonly height: bigint;
   /** The proposal, and what parts of its block went with it. */
   readonly payloads: readonly Payload[];
 }
@@ -45,6 +48,8 @@ export const proposalOracle =
     };
     ghost.onBlock.push((_at, { header }) => {
       latest = header;
+      for (const [hash, { height }] of blocks)
+        if (height + HEIGHTS_JUDGED <= header.height) blocks.delete(hash);
     });
 
     const check = (at: Machine, proposal: Proposal, payloads: readonly Payload[]): void => {
@@ -60,10 +65,8 @@ export const proposalOracle =
       if (ghost.set(height)?.atRound(round) !== hexOf(addressFor(at))) return;
       if (before) report(`${at.name} signed two proposals for ${height}/${round}`, at, height);
       own.push(proposal);
-      if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, payloads });
-      if (own.length <= REMEMBERED) return;
-      const oldest = own.shift();
-      if (oldest) blocks.delete(hexOf(oldest.blockId.hash));
+      if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, height, payloads });
+      if (own.length > REMEMBERED) own.shift();
     };
 
     return {
