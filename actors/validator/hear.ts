@@ -2,6 +2,7 @@
 
 import type { PeerView } from '../../machines/consensus/peers.ts';
 import type { VoteTally } from '../../machines/consensus/votes.ts';
+import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
 import { equalPartSetHeaders } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
@@ -109,9 +110,6 @@ function hearRoundStep(
   if (v.mode !== 'consensus') return;
   if (view.height < v.consensus.height) serve(v, view);
 }
-
-/** What the mempool is told of a peer that has caught up. */
-const NOT_BEHIND = -1n;
 
 /** The mempool waits for peers that are more than a height behind; it hears of them when that begins and when it ends. */
 function tellMempool(v: ValidatorState, view: PeerView): void {

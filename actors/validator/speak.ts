@@ -9,7 +9,7 @@ import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
 import { equalBytes, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
-import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import {
   extendedCommitInfo,
@@ -184,13 +184,10 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
     return;
   }
   const params = chain.consensusParams;
-  const beside = maxDataBytes(blockBytesMax(params), 0n, consensus.validators.validators.length);
-  must(
-    !isRefusal(beside),
-    'block.max_bytes is too small for a commit: the application must not set it so low',
-  );
+  const most = maxDataBytes(blockBytesMax(params), 0n, consensus.validators.validators.length);
+  if (isRefusal(most))
+    return unreachable('block.max_bytes is too small for a commit: the application must not set it so low');
   // Evidence may be allowed more than a block has room for: liars would stop whoever proposes (CometBFT panics: "Negative MaxDataBytes").
-  const most = beside as bigint;
   const { evidence, bytes } = v.pool.take(params.evidence.maxBytes < most ? params.evidence.maxBytes : most);
   const room = most - bytes;
   v.proposing = {

@@ -44,6 +44,9 @@ class Fifo {
   }
 }
 
+/** What is said of a peer that has caught up. */
+export const NOT_BEHIND = -1n;
+
 class PeerQueues {
   /** Where it stood when it fell behind; null: it is not behind. */
   height: bigint | null = null;
@@ -91,11 +94,11 @@ export class Gossip {
     this.peers.delete(peer);
   }
 
-  /** @param height of a peer that is behind; -1: it is so no more. */
+  /** @param height of a peer that is behind; `NOT_BEHIND`: it is so no more. */
   peerAt(peer: string, height: bigint, nowNs: bigint): void {
     const queues = this.peers.get(peer);
     if (!queues) return; // told just before it went
-    queues.height = height < 0n ? null : height;
+    queues.height = height === NOT_BEHIND ? null : height;
     if (queues.held.length === 0) return;
     const { held } = queues;
     queues.held = [];
