@@ -152,7 +152,7 @@ export const falseEvidence = scenario(
     app: 'noop',
     liars: [liar('v2', 'false-accuser', ['v0', 'v1', 'v3'])],
     act: (['v0', 'v1', 'v3'] as const).map((name, i) =>
-      when(v0.decides(height(15 + 3 * i)), crash(name, { how: 'clean', restart: '1s' })),
+      when(v0.decides(height(24 + 3 * i)), crash(name, { how: 'clean', restart: '1s' })),
     ),
     ends: everyone.decides(height(60), { within: '900s' }),
   },

@@ -123,8 +123,8 @@ export const olderPolkaRefused = scenario('a polka older than the lock opens not
 });
 
 /**
- * v0's prevote makes two thirds for block 1 and comes when all others have precommitted nil (v3 after 3 s without a proposal, and a second more). It is too late to vote for it, and not to hold it
- * for valid: v1, who proposes next, proposes it.
+ * v0's prevote makes two thirds for block 1 and comes when all others have precommitted nil (v3 has waited 3 s for a proposal, and all a
+ * second more). It is too late to vote for it, and not to hold it for valid: v1, who proposes next, proposes it.
  */
 export const latePolkaIsValid = scenario('two thirds that come after the vote make a value valid', {
   name: 'late-polka-is-valid',

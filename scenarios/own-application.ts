@@ -17,7 +17,10 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
-/** Powers of 10, 15, 20, ... and blocks of three megabytes, whatever the genesis says; every third block of one validator refused; other parameters every fourth height. */
+/**
+ * Powers of 10, 15, 20, ... and blocks of three megabytes, whatever the genesis says; every third block of one validator refused; other
+ * parameters every fourth height.
+ */
 class Wilful extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
     if (request.type === 'init-chain') {

@@ -1,4 +1,5 @@
-// A validator loses its power, or its log: whatever it says again, it says the same, and what one of its stores lost the other gives back.
+// A validator loses its power, its log, or goes on from an old copy: whatever it says again, it says the same, and what one of its stores lost
+// the other, or its peers, give back.
 
 import type { Directive } from '../sim/scenario/play.ts';
 import {
@@ -105,28 +106,22 @@ export const voteOutlivesLostLog = drawn(
   },
 );
 
-/**
- * v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again, and signs nothing
- * that it has signed.
- */
+/** v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again. */
 export const oldCopy = scenario('a validator goes on from an old copy of its disk', {
   name: 'old-copy',
   cast: validators(4),
   load: txs({ perSecond: 3 }),
   act: [
     when(v0.decides(height(3)), backUp('v0')),
-    when(v0.decides(height(8)), crash('v0', { how: 'clean' }), putBack('v0', 'app'), restart('v0')),
-    when(v0.joins()),
-    when(v0.decides(height(11)), backUp('v0')),
-    when(
-      v0.decides(height(13)),
-      crash('v0', { how: 'clean' }),
-      putBack('v0', 'app', 'chain', 'consensus'),
-      drop('everything', { to: ['v0'] }),
-      restart('v0'),
-    ),
-    after('20s', heal()),
-    when(v0.joins()),
+    ...([['app'], ['app', 'chain', 'consensus']] as const).flatMap((media, i) => [
+      when(
+        v0.decides(height(8 + 5 * i)),
+        crash('v0', { how: 'clean' }),
+        putBack('v0', ...media),
+        restart('v0'),
+      ),
+      when(v0.joins()),
+    ]),
   ],
   ends: everyone.decides(height(18), { within: '240s', afterwards: 2 }),
 });

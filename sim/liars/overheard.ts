@@ -1,22 +1,17 @@
-// What a liar's own node has heard: precommits for nil, each truly signed, of the rounds that decided nothing.
+// What a liar's own node has heard: precommits for nil, each truly signed, of first rounds that decided nothing.
 
 import type { ValidatorState } from '../../actors/validator/state.ts';
-import { isNilBlockId } from '../../protocol/block-id.ts';
-import { type CommitSig, FLAG_ABSENT, FLAG_NIL, ZERO_TIME_NS } from '../../protocol/types.ts';
+import { commitOf } from '../../machines/chain/commits.ts';
+import { type BlockId, type CommitSig, FLAG_NIL } from '../../protocol/types.ts';
 import type { LiarKit } from './liar.ts';
 
-const EMPTY = new Uint8Array(0);
-const ABSENT: CommitSig = {
-  flag: FLAG_ABSENT,
-  validatorAddress: EMPTY,
-  timeNs: ZERO_TIME_NS,
-  signature: EMPTY,
-};
+/** Nobody votes for it: of a commit of it only the nils are left. */
+const NOBODYS: BlockId = { hash: new Uint8Array(32), parts: { total: 1, hash: new Uint8Array(32) } };
 
 export class Overheard {
   private readonly kit: LiarKit;
   /** Signatures for nil of round 0, by height and in the order of the set. */
-  private readonly nils = new Map<bigint, CommitSig[]>();
+  private readonly nils = new Map<bigint, readonly CommitSig[]>();
 
   constructor(kit: LiarKit) {
     this.kit = kit;
@@ -25,19 +20,9 @@ export class Overheard {
 
   private listen(): void {
     const consensus = this.kit.machine.node?.peek<ValidatorState>('validator')?.consensus;
-    if (!consensus || consensus.round === 0) return;
-    const votes = consensus.rounds.get(0)?.precommits.votes ?? [];
-    const signatures = Array.from(votes, (vote) =>
-      vote && isNilBlockId(vote.blockId)
-        ? {
-            flag: FLAG_NIL,
-            validatorAddress: vote.validatorAddress,
-            timeNs: vote.timeNs,
-            signature: vote.signature,
-          }
-        : ABSENT,
-    );
-    this.nils.set(consensus.height, signatures);
+    const first = consensus?.rounds.get(0);
+    if (!consensus || !first || consensus.round === 0) return;
+    this.nils.set(consensus.height, commitOf(first.precommits, consensus.height, 0, NOBODYS).signatures);
   }
 
   /** Null: nobody precommitted nil in round 0. */
