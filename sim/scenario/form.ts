@@ -256,7 +256,10 @@ const scenarioCheck = object({
     powers: listOf(whole),
     candidates: maybe(whole),
     fullNodes: maybe(whole),
-    initialHeight: maybe(whole),
+    initialHeight: maybe({
+      expects: 'a whole number from 1',
+      holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+    }),
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
     blockBytes: maybe(whole),
