@@ -92,7 +92,7 @@ function savePlay(options: GridOptions, point: GridPoint, path: string): void {
   }
 }
 
-/** Results in the order of the grid, whichever worker made them. */
+/** Results in the order of the grid, whichever worker made them. What was missed in company is tried again, until nothing is. */
 async function performAll(
   grid: Grid,
   chosen: readonly GridPoint[],
@@ -100,29 +100,37 @@ async function performAll(
   isShown: boolean,
 ): Promise<{ readonly results: readonly PointResult[]; readonly isWhole: boolean }> {
   const indexes = new Map(grid.points.map((point, index) => [point, index]));
-  const runs = runsOf(chosen).map((run) => run.map((point) => indexes.get(point) ?? -1));
   const bar = new ProgressBar(isShown);
   const results: PointResult[] = [];
-  let next = 0;
   let done = 0;
-  const work = async (worker: Worker): Promise<void> => {
-    while (next < runs.length) {
-      const from = next;
-      next += RUNS_PER_JOB;
-      const job = runs.slice(from, next);
-      const answer = await worker.crashes({ grid: grid.options, runs: job });
-      const order = job.flat();
-      answer.results.forEach((result, i) => {
-        results[order[i] ?? -1] = result;
-      });
-      done += order.length;
-      bar.update(done / chosen.length, `${grouped(done)} of ${grouped(chosen.length)} crashes`);
-    }
+  const performRuns = (runs: readonly (readonly number[])[], missed: GridPoint[]) => {
+    let next = 0;
+    return async (worker: Worker): Promise<void> => {
+      while (next < runs.length) {
+        const from = next;
+        next += RUNS_PER_JOB;
+        const job = runs.slice(from, next);
+        const answer = await worker.crashes({ grid: grid.options, runs: job });
+        const order = job.flat();
+        answer.results.forEach((result, i) => {
+          const index = order[i] ?? -1;
+          if (result) results[index] = result;
+          else missed.push(grid.points[index] ?? unreachable('a worker answers what it was asked'));
+        });
+        done += answer.results.filter((result) => result).length;
+        bar.update(done / chosen.length, `${grouped(done)} of ${grouped(chosen.length)} crashes`);
+      }
+    };
   };
   const isWhole = await isUninterrupted(() =>
-    withWorkers(Math.min(count, Math.ceil(runs.length / RUNS_PER_JOB)), {}, (workers) =>
-      Promise.all(workers.map(work)),
-    ),
+    withWorkers(Math.min(count, Math.ceil(runsOf(chosen).length / RUNS_PER_JOB)), {}, async (workers) => {
+      for (let left = chosen; left.length > 0; ) {
+        const runs = runsOf(left).map((run) => run.map((point) => indexes.get(point) ?? -1));
+        const missed: GridPoint[] = [];
+        await Promise.all(workers.map(performRuns(runs, missed)));
+        left = missed;
+      }
+    }),
   );
   bar.clear();
   return { results: results.filter(() => true), isWhole }; // without the holes of those that were not tried

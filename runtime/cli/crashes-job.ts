@@ -12,8 +12,8 @@ export interface CrashesJob {
 }
 
 export interface CrashesResult {
-  /** In the order of the job, run after run. */
-  readonly results: readonly PointResult[];
+  /** In the order of the job, run after run; null: missed in company, to be tried again (`performRun`). */
+  readonly results: readonly (PointResult | null)[];
 }
 
 /** A worker serves one grid at a time: making it costs one run. */
@@ -38,7 +38,7 @@ export function performCrashes({ grid: options, runs }: CrashesJob): CrashesResu
 }
 
 /** A run that throws is a failure of its points, not of the worker. */
-function performSafely(options: GridOptions, points: readonly GridPoint[]): readonly PointResult[] {
+function performSafely(options: GridOptions, points: readonly GridPoint[]): CrashesResult['results'] {
   try {
     return performRun(options, points);
   } catch (error) {

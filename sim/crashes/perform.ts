@@ -11,6 +11,7 @@ import type { World } from '../world.ts';
 import type { GridPoint } from './grid.ts';
 import { Places } from './places.ts';
 import { type Rejoined, rejoin } from './rejoin.ts';
+import { HEIGHTS_UNTIL_NEXT } from './runs.ts';
 import { type GridOptions, stageOf, TX_BYTES } from './stage.ts';
 
 /** From a crash on: five heights of the others, the way back, and what follows. */
@@ -51,11 +52,16 @@ function crashOf({ node: name, restart, strike }: GridPoint, nth: number): Actio
 }
 
 /** The first crash is counted from the beginning of life, those after it from the place where the node stands. */
-function crashing(options: GridOptions, point: GridPoint, index: number): Directive[] {
+function crashing(options: GridOptions, point: GridPoint, before: GridPoint | undefined): Directive[] {
   const after = afterCrash(options, point);
-  if (index === 0) return [{ atMs: 0, actions: [crashOf(point, point.strike.nth)] }, ...after];
+  if (!before) return [{ atMs: 0, actions: [crashOf(point, point.strike.nth)] }, ...after];
   const { step, height: at, nth } = point.place ?? unreachable('only who stands somewhere keeps company');
-  return [when(node(point.node).enters(step, { height: at, round: 0 }), crashOf(point, nth)), ...after];
+  const aftermath = before.anybodyAt + HEIGHTS_UNTIL_NEXT[before.restart] - 1;
+  return [
+    when(everyone.decides(height(aftermath))),
+    when(node(point.node).enters(step, { height: at, round: 0 }), crashOf(point, nth)),
+    ...after,
+  ];
 }
 
 /** One point, or several that may share a run (`runs.ts`). */
@@ -63,7 +69,7 @@ export function playOf(options: GridOptions, points: readonly GridPoint[]): Scen
   const last = points.at(-1) ?? unreachable('a play of one crash at least');
   return scenario(points.map(({ id }) => id).join(' '), {
     ...stageOf(options, loadOf(last)),
-    act: points.flatMap((point, i) => crashing(options, point, i)),
+    act: points.flatMap((point, i) => crashing(options, point, points[i - 1])),
     ends: everyone.decides(height(1), {
       within: `${last.atMs + RETURN_MS_MAX + (points.length - 1) * RETURN_MS_USUAL}ms`,
       afterwards: AFTERWARDS,
@@ -118,38 +124,39 @@ export function stateRefusal(world: World, given: number): string | null {
   return null;
 }
 
-/** Ends a run whose next crash cannot come any more where it was to come: the rest of it would say nothing. */
+/** Ends a run whose next crash cannot come any more: those after it would not, either. */
 const MISSED = 'missed';
 
 /**
- * Counts the crashes that came where they were to come, in order, until one did not. The first is counted from birth: up to it the run is
- * the one without a crash.
+ * Notes of each crash, in order, whether it came where it was to come: those before it may have changed what the node does there. The first
+ * is counted from birth: up to it the run is the one without a crash.
  */
 const strikes =
-  (points: readonly GridPoint[], hits: { count: number }, where: () => Places): OracleMaker =>
+  (points: readonly GridPoint[], hits: boolean[], where: () => Places): OracleMaker =>
   (report) => {
-    const isMissed = (at: Machine): void =>
-      report(`crash ${hits.count + 1} of ${points.length}`, at, at.height);
+    const ends = (at: Machine): void => report(`crash ${hits.length + 1} of ${points.length}`, at, at.height);
     return {
       name: MISSED,
       effects: [],
       crashed(at) {
-        const next = points[hits.count];
-        if (next === undefined) return isMissed(at);
+        const next = points[hits.length];
+        if (next === undefined) return ends(at);
         const place = where().of(at);
-        const isThere = place?.height === next.place?.height && place?.step === next.place?.step;
-        if (hits.count > 0 && !isThere) return isMissed(at);
-        hits.count++;
+        hits.push(
+          hits.length === 0 || (place?.height === next.place?.height && place?.step === next.place?.step),
+        );
       },
       published(at, _actor, event) {
-        const next = points[hits.count];
-        if (event.type !== 'step' || hits.count === 0 || next?.place == null || at.name !== next.node) return;
-        if (event.height > BigInt(next.place.height)) isMissed(at);
+        const next = points[hits.length];
+        if (event.type !== 'step' || hits.length === 0 || next?.place == null || at.name !== next.node)
+          return;
+        // What was to strike in a place may strike soon after it; later than that nobody waits for it.
+        if (event.height > BigInt(next.place.height + 1)) ends(at);
       },
     };
   };
 
-/** Each struck as it was to strike and was followed by a life, and nothing else did. */
+/** Each struck, there or soon after, and was followed by a life, and nothing else did. */
 function isAllThatStruck(points: readonly GridPoint[], faults: Readonly<Record<string, number>>): boolean {
   const kinds = points.map(({ strike }) => `crashed ${strike.when} ${strike.op}`);
   const isOfKind = kinds.every((kind) => faults[kind] === kinds.filter((each) => each === kind).length);
@@ -158,13 +165,14 @@ function isAllThatStruck(points: readonly GridPoint[], faults: Readonly<Record<s
 
 export interface Together {
   readonly results: readonly PointResult[];
-  readonly hits: number;
+  /** So many struck; less than all: the run ended because the next one could not come any more, and nothing is said of those before. */
+  readonly struck: number;
 }
 
 /** All of them in one run, in this order; what is found is said of each. */
 function performTogether(options: GridOptions, points: readonly GridPoint[]): Together {
   const rejoined: Rejoined = { slowestNs: null };
-  const hits = { count: 0 };
+  const hits: boolean[] = [];
   let world: World | null = null;
   let places: Places | null = null;
   const verdict = runScenario(playOf(options, points), {
@@ -175,7 +183,7 @@ function performTogether(options: GridOptions, points: readonly GridPoint[]): To
       places = new Places(made);
     },
   });
-  const isHit = hits.count === points.length && isAllThatStruck(points, verdict.faults);
+  const isWhole = isAllThatStruck(points, verdict.faults);
   const first = verdict.violations.find(({ oracle }) => oracle !== MISSED);
   const last = points.at(-1) ?? unreachable('one crash at least');
   const state = verdict.holds ? stateRefusal(world ?? unreachable('a run has a world'), loadOf(last)) : null;
@@ -184,34 +192,36 @@ function performTogether(options: GridOptions, points: readonly GridPoint[]): To
     : state === null
       ? null
       : { oracle: 'state', what: state };
-  const results = points.map(({ id }) => ({
-    id,
-    holds: violation === null && isHit,
-    isHit,
-    violation,
-    rejoinNs: rejoined.slowestNs,
-    heights: Number(verdict.heights),
-  }));
-  return { results, hits: hits.count };
+  const results = points.map(({ id }, i) => {
+    const isHit = isWhole && hits[i] === true;
+    const holds = violation === null && isHit;
+    return { id, holds, isHit, violation, rejoinNs: rejoined.slowestNs, heights: Number(verdict.heights) };
+  });
+  return { results, struck: hits.length };
 }
 
 /**
- * In one run. Where a crash was missed, because those before it changed what the node did, the others go on without it and
- * those from it on begin a run of their own; where a promise was broken, each is tried alone. What holds alone and
- * not in company is told of with its company.
+ * In one run. Null: crashes before it changed what the node did, and it came elsewhere or not at all; it is to be tried again, sooner in a
+ * run (the first always comes). Where a promise was broken each is tried alone, and what holds alone and not in company is told
+ * of with its company.
  */
 export function performRun(
   options: GridOptions,
   points: readonly GridPoint[],
   together: (options: GridOptions, points: readonly GridPoint[]) => Together = performTogether,
-): readonly PointResult[] {
-  const { results, hits: hit } = together(options, points);
-  if (points.length === 1 || results.every(({ holds }) => holds)) return results;
-  if (hit > 0 && hit < points.length)
-    return [points.slice(0, hit), points.slice(hit)].flatMap((some) => performRun(options, some, together));
+): readonly (PointResult | null)[] {
+  const { results, struck } = together(options, points);
+  if (points.length === 1) return results;
+  const [first] = results;
+  const violation = first?.violation ?? null;
+  if (violation === null && struck > 0 && struck < points.length)
+    return [
+      ...performRun(options, points.slice(0, struck), together),
+      ...points.slice(struck).map(() => null),
+    ];
+  if (violation === null && first?.isHit) return results.map((result) => (result.isHit ? result : null));
   const alone = points.flatMap((point) => together(options, [point]).results);
-  const violation = results[0]?.violation ?? null;
-  if (violation === null || alone.some(({ holds }) => !holds)) return alone;
+  if (alone.some(({ holds }) => !holds)) return alone;
   const company = points.map(({ id }) => id);
   return alone.map((each, i) => (i > 0 ? each : { ...each, holds: false, violation, company }));
 }

@@ -3,11 +3,11 @@
 import type { GridPoint, Restart } from './grid.ts';
 
 /**
- * Heights from that of a crash until the node takes part again and all of them have decided two more; the next crash comes
- * after them, so that each has as much aftermath as it would have alone. Where a return takes longer the next crash is missed, and
- * its point gets a run of its own.
+ * From the height of a crash to that of the next one: the node takes part again, as a rule in the height after the crash (or in the fifth
+ * or sixth, where it waits for five of the others), and all of them decide two more. The play waits for all but the last of these heights;
+ * where a return takes longer there is one after it at least, or the next crash is missed.
  */
-const HEIGHTS_UNTIL_NEXT: Readonly<Record<Restart, number>> = { now: 6, '1': 6, '5': 10, needed: 6 };
+export const HEIGHTS_UNTIL_NEXT: Readonly<Record<Restart, number>> = { now: 6, '1': 6, '5': 9, needed: 6 };
 
 /** Points of one node and one way back, in the order of their heights. */
 function chainsOf(points: readonly GridPoint[]): GridPoint[][] {

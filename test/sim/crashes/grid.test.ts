@@ -111,7 +111,7 @@ describe('crashes that share a run', () => {
     for (const run of runs) {
       expect(new Set(run.map(({ node, restart }) => `${node} ${restart}`)).size).toBe(1);
       run.slice(1).forEach(({ place }, i) => {
-        expect(place?.height).toBeGreaterThan((run[i]?.anybodyAt ?? 0) + (run[i]?.restart === '5' ? 8 : 4));
+        expect(place?.height).toBeGreaterThan((run[i]?.anybodyAt ?? 0) + (run[i]?.restart === '5' ? 8 : 5));
       });
     }
     expect(Math.max(...runs.map(({ length }) => length))).toBe(3);
@@ -122,21 +122,25 @@ describe('crashes that share a run', () => {
       const run = runs.find((each) => each.length > 1 && each[0]?.restart === restart) ?? [];
       expect(run.length).toBeGreaterThan(1);
       const results = performRun(long, run);
-      expect(results.map(({ id, holds, isHit }) => ({ id, holds, isHit }))).toEqual(
-        run.map(({ id }) => ({ id, holds: true, isHit: true })),
-      );
+      expect(results).toMatchObject(run.map(({ id }) => ({ id, holds: true, isHit: true })));
     }
   });
 
-  it('where one is missed it has a run of its own', () => {
+  it('what came elsewhere is left for another run, and those after it are not', () => {
     const run = runs.find(({ length }) => length === 3) ?? unreachable('some share a run');
     const [first, second, third] = run as [GridPoint, GridPoint, GridPoint];
-    const astray = {
-      ...second,
-      place: { ...(second.place ?? unreachable('it stands somewhere')), nth: 9999 },
-    };
-    const results = performRun(long, [first, astray, third]);
-    expect(results.map(({ id, holds }) => [id, holds])).toEqual(run.map(({ id }) => [id, true]));
+    const place = second.place ?? unreachable('it stands somewhere');
+    const astray = { ...second, place: { ...place, nth: place.nth + 4 } };
+    const came = performRun(long, [first, astray, third]);
+    expect(came).toMatchObject([{ id: first.id, holds: true }, null, { id: third.id, holds: true }]);
+  });
+
+  it('where one cannot come any more, those after it are left, too', () => {
+    const run = runs.find(({ length }) => length === 3) ?? unreachable('some share a run');
+    const [first, second, third] = run as [GridPoint, GridPoint, GridPoint];
+    const place = { ...(second.place ?? unreachable('it stands somewhere')), nth: 9999 };
+    const came = performRun(long, [first, { ...second, place }, third]);
+    expect(came).toMatchObject([{ id: first.id, holds: true }, null, null]);
   });
 
   it('a promise broken in company only is told of with the company', () => {
@@ -147,7 +151,7 @@ describe('crashes that share a run', () => {
       performed.push(some.map(({ id }) => id));
       const holds = some.length === 1;
       const rest = { isHit: true, violation: holds ? null : violation, rejoinNs: 1, heights: 2 };
-      return { results: some.map(({ id }) => ({ id, holds, ...rest })), hits: some.length };
+      return { results: some.map(({ id }) => ({ id, holds, ...rest })), struck: some.length };
     };
     const ids = run.map(({ id }) => id);
     expect(performRun(long, run, stub)).toMatchObject([
