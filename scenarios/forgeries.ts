@@ -23,6 +23,7 @@ import {
   v0,
   v2,
   v3,
+  v4,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -81,6 +82,26 @@ export const forgedBlocks = scenario('a node far behind takes no block that nobo
     when(v3.precommits()),
   ],
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});
+
+/** Three of the strong ones are enough, and the wrong signature is that of the fourth: what proves a block is no last commit to build upon. */
+export const forgedCommits = scenario('a node far behind takes no commit in which one signature is wrong', {
+  name: 'forged-commits',
+  cast: { ...powers(10, 10, 10, 10, 1), fullNodes: 1 },
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f0', 'commit-forger', ['v4'])],
+  act: [
+    when(v0.decides(height(2)), crash('v4')),
+    when(
+      v0.decides(height(14)),
+      cut(['v0', 'v1', 'v2'], ['v4']),
+      cut(['v4'], ['v0', 'v1', 'v2']),
+      restart('v4'),
+    ),
+    after('10s', heal()),
+    when(v4.precommits()),
+  ],
+  ends: everyone.decides(height(28), { within: '400s', afterwards: 2 }),
 });
 
 /** Round 0 of height 5 decides nothing, and who was away then is offered a block with what the others said there: nil. It waits for the others. */

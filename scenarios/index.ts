@@ -6,6 +6,7 @@ import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts
 import {
   falseEvidence,
   forgedBlocks,
+  forgedCommits,
   forgedPolka,
   forgedProposals,
   forgedVotes,
@@ -109,6 +110,7 @@ export const plays: readonly Play[] = [
   laggingNodeCatchesUp,
   lyingSyncPeer,
   forgedBlocks,
+  forgedCommits,
   nilIsNoCommit,
   slowDisk,
   fullDisk,

@@ -46,7 +46,12 @@ class Wilful extends KvStore {
     )
       return answer;
     const block = { maxBytes: 2_000_000n + request.value.height, maxGas: -1n };
-    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block } } };
+    const evidence = {
+      maxAgeBlocks: 1_000n + request.value.height,
+      maxAgeNs: 3_600_000_000_000n,
+      maxBytes: 10_000n,
+    };
+    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block, evidence } } };
   }
 }
 

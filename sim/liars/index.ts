@@ -3,6 +3,7 @@
 import { unreachable } from '../../protocol/refusal.ts';
 import { amnesiac } from './amnesiac.ts';
 import { blockForger } from './block-forger.ts';
+import { commitForger } from './commit-forger.ts';
 import { falseAccuser } from './false-accuser.ts';
 import { futureSpammer } from './future-spammer.ts';
 import { invalidProposer } from './invalid-proposer.ts';
@@ -34,6 +35,7 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   'vote-forger': voteForger,
   'proposal-forger': proposalForger,
   'block-forger': blockForger,
+  'commit-forger': commitForger,
   'false-accuser': falseAccuser,
 };
 

@@ -21,7 +21,7 @@ import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { headerHash, paramsHash } from '../../protocol/hashes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import type { Block, Evidence, Header, Vote } from '../../protocol/types.ts';
-import { encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import { encodeConsensusParams, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
@@ -34,6 +34,7 @@ const HEIGHTS_KEPT = 3;
 
 /** The store `chain` keeps the application's answers in this family. */
 const RESPONSE = 'r'.charCodeAt(0);
+const PARAMS = 'p'.charCodeAt(0);
 
 /** What each request about a block has; `hash` where there is one already. */
 type Told = Omit<RequestFinalizeBlock, 'hash' | 'decidedLastCommit'> & {
@@ -95,8 +96,11 @@ export const applicationOracle =
         if (!about.isHonest(at)) return;
         if (effect.type === 'tell') watch.hears(at, effect);
         else if (effect.type === 'store' && effect.store === 'chain')
-          for (const { key, value, remove } of effect.writes)
-            if (key.length === 9 && key[0] === RESPONSE && !remove) watch.keeps(at, heightOfKey(key), value);
+          for (const { key, value, remove } of effect.writes) {
+            if (key.length !== 9 || remove) continue;
+            if (key[0] === RESPONSE) watch.keeps(at, heightOfKey(key), value);
+            else if (key[0] === PARAMS) watch.keepsParams(at, heightOfKey(key), value);
+          }
       },
     };
   };
@@ -316,6 +320,13 @@ class Watch {
     const { answer } = this.talks.of(at);
     if (answer?.height === height && equalBytes(encodeResponseFinalizeBlock(answer.response), bytes)) return;
     this.bad(at, height, `stores another answer to block ${height} than its application gave`);
+  }
+
+  /** It stores the parameters from a height on. Headers show those of blocks alone. */
+  keepsParams(at: Machine, height: bigint, bytes: Uint8Array): void {
+    const params = this.ghost.params(height);
+    if (!params || equalBytes(encodeConsensusParams(params), bytes)) return;
+    this.bad(at, height, `stores other parameters from ${height} on than its application gave`);
   }
 }
 

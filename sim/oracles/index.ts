@@ -3,6 +3,7 @@
 import type { OracleMaker } from '../oracle.ts';
 import { admissionOracle } from './admission.ts';
 import { applicationOracle } from './application.ts';
+import { blameOracle } from './blame.ts';
 import { chainOracle } from './chain.ts';
 import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
@@ -45,6 +46,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       chain,
       resourceBounds,
       timeouts,
+      blameOracle,
       hygiene,
     ],
   };
