@@ -48,6 +48,7 @@ import {
   evidenceOutlivesRestart,
   evidenceTooOld,
   evidenceTravels,
+  lateDoubleVote,
   lateEvidence,
   proposerDown,
 } from './proposers.ts';
@@ -62,6 +63,7 @@ import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   emptyBlocksAtIntervals,
+  heldTransactions,
   noEmptyBlocks,
   poolLetsGo,
   refusedTransactions,
@@ -92,6 +94,7 @@ export const plays: readonly Play[] = [
   equivocatorPunished,
   evidenceTravels,
   evidenceOutlivesRestart,
+  lateDoubleVote,
   lateEvidence,
   evidenceTooOld,
   forgedPolka,
@@ -120,6 +123,7 @@ export const plays: readonly Play[] = [
   smallBlocks,
   refusedTransactions,
   staleNumbers,
+  heldTransactions,
   poolLetsGo,
   transactionsTravel,
   applicationDecides,

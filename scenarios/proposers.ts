@@ -5,6 +5,7 @@ import {
   at,
   block,
   crash,
+  delay,
   drop,
   empower,
   everyone,
@@ -66,7 +67,16 @@ export const evidenceTravels = scenario('evidence that one node has is punished 
   ends: everyone.decides(height(24), { within: '240s' }),
 });
 
-/** The same, and v4 starts again before it may pass on anything. Powers change with every height. */
+/** What v3 says to v0 comes when v0 has decided without it. Only there the two precommits meet. */
+export const lateDoubleVote = scenario('who votes twice, and late, is named in a block', {
+  name: 'late-double-vote',
+  cast: validators(4),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'precommits', fromHeight: 3, toHeight: 6 })],
+  act: [at('0s', delay('precommits', '400ms', { by: ['v3'], to: ['v0'] })), when(everyone.punishes('v3'))],
+  ends: everyone.decides(height(20), { within: '240s' }),
+});
+
+/** As `evidence-travels`, and v4 starts again before it may pass on anything. Powers change with every height. */
 export const evidenceOutlivesRestart = scenario('evidence that one node has outlives its restart', {
   name: 'evidence-outlives-restart',
   cast: powers(30, 30, 30, 30, 3),

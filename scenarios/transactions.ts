@@ -5,7 +5,9 @@ import { DEFAULT_MEMPOOL } from '../machines/mempool/config.ts';
 import {
   after,
   at,
+  crash,
   cut,
+  drop,
   everyone,
   heal,
   height,
@@ -13,10 +15,13 @@ import {
   nobody,
   partition,
   reset,
+  restart,
   scenario,
   sometime,
   submit,
   txs,
+  v0,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -134,6 +139,20 @@ export const transactionsTravel = scenario('a transaction travels through nodes 
     after('25s'),
   ],
   ends: everyone.decides(height(90), { within: '240s' }),
+});
+
+/** v3 gets no blocks, though all hear it: what v0 is given meanwhile is not for it yet. Then nothing is decided for a while, and v3 catches up. */
+export const heldTransactions = scenario('who was behind is offered what was held back for it', {
+  name: 'held-transactions',
+  cast: validators(4),
+  act: [
+    when(v0.decides(height(4)), drop('parts', { to: ['v3'] })),
+    when(v0.decides(height(8)), crash('v1'), crash('v2'), submit('v0', 'held=v')),
+    after('1s', heal()),
+    when(v3.decides(height(8))),
+    after('30s', restart('v1'), restart('v2')),
+  ],
+  ends: everyone.decides(height(14), { within: '240s' }),
 });
 
 /** Ten times the bytes that a pool holds, in the end, and never more than a tenth of them at once. */

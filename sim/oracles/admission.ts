@@ -21,6 +21,8 @@ const ASKED_WITHIN_NS = 5_000_000;
 const OFFERED_WITHIN_NS = 15_000_000_000;
 /** From then on it matters where peers stand. */
 const WATCHED_AFTER_NS = 3_000_000_000;
+/** With every block, and so often while there is none. */
+const LOOK_NS = 3_000_000_000;
 /** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
 const SENDERS_NS = 60_000_000_000;
 /** Blocks whose transactions are remembered as known. */
@@ -158,6 +160,7 @@ class Watch {
   private readonly greeted = new Greeted();
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
+  private lookedNs = 0;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -196,6 +199,7 @@ class Watch {
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    if (this.about.now() - this.lookedNs > LOOK_NS) this.looksRound();
     for (let i = 0; i < payloads.length; i++) {
       const { channel, bytes } = payloads[i] as Payload;
       if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_VOTE || this.watching.size === 0)) continue;
@@ -265,6 +269,7 @@ class Watch {
 
   /** Whenever a block is decided: until then what waits may wait. */
   looksRound(): void {
+    this.lookedNs = this.about.now();
     for (const [at, pool] of this.pools) {
       if (!this.isAwake(at)) continue;
       this.looksAt(at, pool);

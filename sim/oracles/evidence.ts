@@ -4,9 +4,17 @@
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
-import type { Block, DuplicateVoteEvidence, Evidence, Header, Vote } from '../../protocol/types.ts';
+import {
+  type Block,
+  type DuplicateVoteEvidence,
+  type Evidence,
+  type Header,
+  PRECOMMIT,
+  type Vote,
+} from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { countedUntil, STEP_NEW_HEIGHT, STEP_NEW_ROUND } from './between-heights.ts';
 import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { addressFor } from './votes.ts';
@@ -113,12 +121,31 @@ export const evidenceOracle =
     ghost.onBlock.push(inBlock);
 
     const greeted = new Greeted();
+    /** In which round a node decided its last height, in this life. */
+    const decidedIn = new Map<Machine, number>();
+    /** Double votes that came between two heights: it is clear later whether they came in time. */
+    let late: { readonly proven: Proven; readonly atNs: number }[] = [];
+
     /** It counts votes of the height and round that it stands in; what comes in a pause waits, and may come too late. */
     const counts = (at: Machine, vote: Vote): boolean =>
       at.mode === 'consensus' &&
       at.node?.isPaused === false &&
-      vote.height === at.height + 1n &&
-      vote.round === at.round;
+      (vote.height === at.height + 1n ? vote.round === at.round : isLate(at, vote));
+
+    /** Between two heights it counts the precommits of the round that decided the last one, too. */
+    const isLate = (at: Machine, { type, height, round }: Vote): boolean =>
+      type === PRECOMMIT &&
+      height === at.height &&
+      at.step === STEP_NEW_HEIGHT &&
+      round === decidedIn.get(at);
+
+    /** A round begins at a node: what came well before was counted. */
+    const begins = (at: Machine): void => {
+      const until = countedUntil(at, about.now());
+      for (const each of late)
+        if (each.proven.by === at && until !== null && each.atNs <= until) proven.push(each.proven);
+      late = late.filter((each) => each.proven.by !== at);
+    };
 
     const hears = (at: Machine, vote: Vote): void => {
       if (!about.isHonest(at) || !counts(at, vote)) return;
@@ -141,24 +168,34 @@ export const evidenceOracle =
       if (before && hexOf(before.blockId.hash) === hexOf(vote.blockId.hash)) return;
       const set = ghost.set(vote.height);
       if (!set || !isTrueVote(about, set, vote)) return;
-      if (before)
-        proven.push({
-          by: at,
-          life: at.lives,
-          storedAt: null,
-          since: vote.height,
-          address,
-          height: vote.height,
-        });
-      else known.set(key, vote);
+      if (!before) {
+        known.set(key, vote);
+        return;
+      }
+      const found = {
+        by: at,
+        life: at.lives,
+        storedAt: null,
+        since: vote.height,
+        address,
+        height: vote.height,
+      };
+      if (vote.height > at.height) proven.push(found);
+      else late.push({ proven: found, atNs: about.now() });
     };
 
     return {
       name: 'evidence',
       effects: [],
-      started: (at) => greeted.starts(at),
+      started(at) {
+        greeted.starts(at);
+        decidedIn.delete(at);
+        late = late.filter((each) => each.proven.by !== at);
+      },
       published(at, _actor, event) {
-        if (event.type === 'evidence') {
+        if (event.type === 'committed') decidedIn.set(at, event.round);
+        else if (event.type === 'step' && event.step === STEP_NEW_ROUND) begins(at);
+        else if (event.type === 'evidence') {
           for (const each of proven)
             if (each.by === at && each.height === event.height && each.address === hexOf(event.validator))
               each.storedAt ??= at.disk.counters.batchesLost;

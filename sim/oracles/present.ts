@@ -7,16 +7,13 @@ import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { type Block, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { countedUntil, STEP_NEW_ROUND } from './between-heights.ts';
 import { consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { machinesByAddress } from './per-machine.ts';
 
-/** So long before its round 0 begins a precommit is surely counted: what a node says may wait for its disk. */
-const BEFORE_NS = 50_000_000;
 /** More than any set has. */
 const VALIDATORS_MAX = 65_536;
-/** Of `step` events: the round has begun. */
-const STEP_NEW_ROUND = 2;
 
 interface Arrived {
   readonly vote: Vote;
@@ -78,8 +75,8 @@ export const presentOracle =
       const hearing = at && about.isHonest(at) ? hearingOf(at, header.height - 1n) : undefined;
       const set = ghost.set(header.height - 1n);
       if (!at || !hearing?.endedNs || !lastCommit || !set) return;
-      const before = hearing.endedNs - BEFORE_NS;
-      if (at.heldUntilNs >= before || 4 * at.disk.settings.flush.maxNs > BEFORE_NS) return;
+      const before = countedUntil(at, hearing.endedNs);
+      if (before === null) return;
       for (const { vote, atNs } of hearing.arrived) {
         if (atNs > before || vote.round !== lastCommit.round) continue;
         if (!equalBytes(vote.blockId.hash, lastCommit.blockId.hash)) continue;

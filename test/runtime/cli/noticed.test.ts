@@ -74,6 +74,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['forged-blocks', '1', 'X89', 'which broke no rule'],
   ['forged-commits', '1', 'X90', 'signature 4 is wrong'],
   ['application-decides', '1', 'X91', 'stores other parameters'],
+  ['late-double-vote', '1', 'X92', 'nobody was punished'],
+  ['held-transactions', '1', 'X93', 'has not offered it to v3'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
