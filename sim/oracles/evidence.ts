@@ -17,6 +17,7 @@ import type { Oracle, OracleMaker } from '../oracle.ts';
 import { countedUntil, STEP_NEW_HEIGHT, STEP_NEW_ROUND } from './between-heights.ts';
 import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
+import { PerMachine } from './per-machine.ts';
 import { addressFor } from './votes.ts';
 
 /** Blocks that may pass until a proven double vote is punished. */
@@ -45,7 +46,7 @@ export const evidenceOracle =
   (report, about): Oracle => {
     const punished = new Set<string>();
     const guilty = new Set<string>();
-    const votes = new Map<Machine, Map<number, Map<string, Vote>>>();
+    const votes = new PerMachine(() => new Map<number, Map<string, Vote>>());
     let proven: Proven[] = [];
     const honest = new Map(
       about.machines.filter(about.isHonest).map((machine) => [hexOf(addressFor(machine)), machine.name]),
@@ -141,6 +142,7 @@ export const evidenceOracle =
 
     /** A round begins at a node: what came well before was counted. */
     const begins = (at: Machine): void => {
+      if (late.length === 0) return;
       const until = countedUntil(at, about.now());
       for (const each of late)
         if (each.proven.by === at && until !== null && each.atNs <= until) proven.push(each.proven);
@@ -151,11 +153,7 @@ export const evidenceOracle =
       if (!about.isHonest(at) || !counts(at, vote)) return;
       const address = hexOf(vote.validatorAddress);
       if (honest.has(address)) return;
-      let heights = votes.get(at);
-      if (!heights) {
-        heights = new Map();
-        votes.set(at, heights);
-      }
+      const heights = votes.of(at);
       const height = Number(vote.height);
       let known = heights.get(height);
       if (!known) {
