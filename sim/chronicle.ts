@@ -6,8 +6,9 @@ import type { Payload } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import { PREVOTE } from '../protocol/types.ts';
 import type { Machine } from './machine.ts';
-import { consensusMessage, type GhostChain, type GhostSet } from './oracles/ghost.ts';
-import { addressFor } from './oracles/votes.ts';
+import type { GhostChain, GhostSet } from './oracles/ghost.ts';
+import { consensusMessage } from './oracles/messages.ts';
+import { hexFor } from './oracles/votes.ts';
 import { type RunOptions, runScenario } from './run.ts';
 import type { Action, Deed, NodeName, Play } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
@@ -73,7 +74,7 @@ export class Chronicle {
     for (const machine of world.machines) {
       const name = machine.name as NodeName;
       this.nameByPeer.set(machine.member.id, name);
-      if (machine.member.publicKey) this.nameByAddress.set(hexOf(addressFor(machine)), name);
+      if (machine.member.publicKey) this.nameByAddress.set(hexFor(machine), name);
     }
     world.network.carrier.arrivals.push((_from, to, payloads) => this.arrived(to, payloads));
     stage.watchers.push({ acts: (action) => this.act(action) });

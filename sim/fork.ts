@@ -1,10 +1,9 @@
 // Judges a play that promises a fork: agreement must break where it says, and forensics must name those who
 // lied, nobody else, with more than a third of the power.
 
-import { hexOf } from '../protocol/bytes.ts';
 import type { Violation } from './oracle.ts';
 import type { Findings, Forensics } from './oracles/forensics.ts';
-import { addressFor } from './oracles/votes.ts';
+import { hexFor } from './oracles/votes.ts';
 import type { Ending } from './scenario/play.ts';
 import type { World } from './world.ts';
 
@@ -45,7 +44,7 @@ export function takeFork(
 }
 
 function forkOf(world: World, { decides }: ForkEnding, { guilty, total }: Findings): Fork {
-  const names = new Map(world.machines.map((machine) => [hexOf(addressFor(machine)), machine.name]));
+  const names = new Map(world.machines.map((machine) => [hexFor(machine), machine.name]));
   return {
     height: decides,
     power: guilty.reduce((sum, { power }) => sum + power, 0n),

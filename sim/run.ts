@@ -17,7 +17,7 @@ import type { Machine } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
 import { Forensics } from './oracles/forensics.ts';
 import { allOracles, type OraclesOfRun } from './oracles/index.ts';
-import { addressFor } from './oracles/votes.ts';
+import { hexFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
@@ -198,7 +198,7 @@ class Run {
   }
 
   private addressOf(name: string): string {
-    return hexOf(addressFor(this.world.machine(name)));
+    return hexFor(this.world.machine(name));
   }
 
   private violate(oracle: string, what: string, at: Machine | null): void {

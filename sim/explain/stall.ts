@@ -2,11 +2,10 @@
 // of the
 // others. Counted from what was sent and delivered, with the oracles' arithmetic.
 
-import { hexOf } from '../../protocol/bytes.ts';
 import type { Chronicle, WordKind } from '../chronicle.ts';
 import type { Machine } from '../machine.ts';
 import { isQuorum } from '../oracles/ghost.ts';
-import { addressFor } from '../oracles/votes.ts';
+import { hexFor } from '../oracles/votes.ts';
 import type { NodeName } from '../scenario/play.ts';
 
 const HASH_SHOWN = 4;
@@ -67,7 +66,7 @@ function placeOf(chronicle: Chronicle, machine: Machine, node: NodeName, height:
   const set = chronicle.set(height);
   if (!set) return null;
   const voters = chronicle.machines.flatMap((each): Voter[] => {
-    const power = each.member.publicKey ? set.powerOf(hexOf(addressFor(each))) : 0n;
+    const power = each.member.publicKey ? set.powerOf(hexFor(each)) : 0n;
     return power > 0n ? [{ name: each.name as NodeName, power }] : [];
   });
   return { chronicle, machine, node, height, voters, total: set.total };

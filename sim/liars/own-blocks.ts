@@ -10,7 +10,7 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
-import { consensusMessage } from '../oracles/ghost.ts';
+import { consensusMessage } from '../oracles/messages.ts';
 import { addressFor } from '../oracles/votes.ts';
 import type { Lie } from '../scenario/rules.ts';
 import { isItsPlace, type LiarKit, partPayload, proposalPayload, Remembered } from './liar.ts';

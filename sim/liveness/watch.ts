@@ -1,12 +1,11 @@
 // Liveness (SIMULATION invariants 10 and 11): once all trouble is over, every node of the core decides the next
 // height within the analytic bound, and the next, and the next. How near it came is kept.
 
-import { hexOf } from '../../protocol/bytes.ts';
 import { longestNs } from '../latency.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
 import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
-import { addressFor } from '../oracles/votes.ts';
+import { hexFor } from '../oracles/votes.ts';
 import type { Stage } from '../scenario/stage.ts';
 import type { World } from '../world.ts';
 import { isTimeHeldBack } from './block-time.ts';
@@ -329,7 +328,7 @@ function areFarApart(core: readonly Machine[]): boolean {
   return first !== null && last - first > CLOCKS_APART_MAX_NS;
 }
 
-const nameOf = (machine: Machine): string => hexOf(addressFor(machine));
+const nameOf = (machine: Machine): string => hexFor(machine);
 
 const STEP_NEW_HEIGHT = 1;
 const STEP_COMMIT = 8;

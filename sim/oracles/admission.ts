@@ -5,13 +5,14 @@ import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_MEMPOOL, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { CHANNEL_MEMPOOL, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
-import { consensusMessage, type GhostChain } from './ghost.ts';
+import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
+import { messagesIn } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
 
@@ -206,13 +207,12 @@ class Watch {
       if (!this.about.isHonest(at)) return;
       const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
       if (channel === CHANNEL_MEMPOOL) this.offered(at, from, bytes, isHeard);
-      else if (isHeard && this.watching.has(at)) this.stands(at, from, bytes);
+      else if (isHeard && this.watching.has(at)) this.stands(at, from, messagesIn(payloads)[i] ?? null);
     }
   }
 
-  private stands(at: Machine, from: PeerId, bytes: Uint8Array): void {
+  private stands(at: Machine, from: PeerId, message: ConsensusMessage | null): void {
     const peer = this.pools.of(at).peers.get(from);
-    const message = consensusMessage(bytes);
     if (!peer || message?.type !== 'vote' || message.vote.height <= peer.height) return;
     peer.height = message.vote.height;
   }

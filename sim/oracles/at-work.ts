@@ -4,6 +4,7 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { HeardHeight } from './tally.ts';
+import { timerOf } from './timers.ts';
 
 /** What a node speaks for since a round, or null. */
 export type Choice = { readonly round: number; readonly id: Uint8Array } | null;
@@ -58,15 +59,11 @@ export class AtWork {
   // --- timers ----------------------------------------------------------------------------------------------
 
   asksFor(timer: string, afterNs: bigint, heard: (height: bigint) => HeardHeight | null): void {
-    const [step = '', height = '0', round = '0'] = timer.split(' ');
+    const { step, height, round } = timerOf(timer);
     if (!Object.hasOwn(RULE_OF_TIMER, step)) return;
-    this.moveTo(BigInt(height));
+    this.moveTo(height);
     this.comeDue();
-    const at: Timer = {
-      height: BigInt(height),
-      round: Number(round),
-      dueNs: this.now() + Number(afterNs),
-    };
+    const at: Timer = { height, round, dueNs: this.now() + Number(afterNs) };
     this.timers.set(step, at);
     this.asked.add(`${step}/${round}`);
     if (step === 'prevote') this.reached('L34 waits for more prevotes');
@@ -80,8 +77,7 @@ export class AtWork {
   }
 
   lets(timer: string): void {
-    const [step = ''] = timer.split(' ');
-    this.timers.delete(step);
+    this.timers.delete(timerOf(timer).step);
   }
 
   /** Timers that came since anything else happened to the node. */

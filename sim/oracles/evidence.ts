@@ -15,10 +15,11 @@ import {
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { countedUntil, STEP_NEW_HEIGHT, STEP_NEW_ROUND } from './between-heights.ts';
-import { CONSENSUS_CHANNELS, consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
+import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
+import { isOfConsensus, messagesIn } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
-import { addressFor } from './votes.ts';
+import { hexFor } from './votes.ts';
 
 /** Blocks that may pass until a proven double vote is punished. */
 const BLOCKS_UNTIL_PUNISHED = 8n;
@@ -49,7 +50,7 @@ export const evidenceOracle =
     const votes = new PerMachine(() => new Map<number, Map<string, Vote>>());
     let proven: Proven[] = [];
     const honest = new Map(
-      about.machines.filter(about.isHonest).map((machine) => [hexOf(addressFor(machine)), machine.name]),
+      about.machines.filter(about.isHonest).map((machine) => [hexFor(machine), machine.name]),
     );
 
     const accused = (evidence: Evidence): readonly string[] =>
@@ -201,11 +202,11 @@ export const evidenceOracle =
       },
       heard(at, from, payloads) {
         if (honest.size === about.machines.length || !greeted.hears(at, from, about.now())) return;
-        for (const { channel, bytes } of payloads) {
-          if (!CONSENSUS_CHANNELS.includes(channel)) continue;
-          const message = consensusMessage(bytes);
-          if (!message) return;
-          if (message.type === 'vote') hears(at, message.vote);
+        const messages = messagesIn(payloads);
+        for (let i = 0; i < messages.length; i++) {
+          const message = messages[i];
+          if (message?.type === 'vote') hears(at, message.vote);
+          else if (!message && isOfConsensus(payloads[i]?.channel ?? 0)) return;
         }
       },
     };

@@ -7,7 +7,8 @@ import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { consensusMessage, type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
+import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
+import { consensusMessage } from './messages.ts';
 
 /** One validator, and the two votes of its own that no honest one signs. */
 export interface Guilty {

@@ -4,13 +4,6 @@ import type { ResponseFinalizeBlock, ResponseInitChain } from '../../protocol/ab
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import {
-  CHANNEL_DATA,
-  CHANNEL_STATE,
-  CHANNEL_VOTE,
-  CHANNEL_VOTE_SET_BITS,
-  type ConsensusMessage,
-} from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type {
@@ -23,7 +16,6 @@ import type {
   ValidatorUpdate,
   Vote,
 } from '../../protocol/types.ts';
-import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
 
@@ -257,32 +249,4 @@ export function isTrueProposal({ chainId, verify }: WorldAbout, set: GhostSet, p
   const proposer = set.atRound(proposal.round);
   const member = set.members.find(({ address }) => address === proposer);
   return !!member && verify(member.key, proposalSignBytes(chainId, proposal), proposal.signature);
-}
-
-/** Where consensus speaks: what does not decode there ends the envelope. */
-export const CONSENSUS_CHANNELS: readonly number[] = [
-  CHANNEL_STATE,
-  CHANNEL_DATA,
-  CHANNEL_VOTE,
-  CHANNEL_VOTE_SET_BITS,
-];
-
-/** In a large network a payload is relayed by many: each is decoded once. */
-const decoded = new WeakMap<Uint8Array, ConsensusMessage | null>();
-/** Oracles ask about the same one in turn. */
-let asked: Uint8Array = new Uint8Array(0);
-let answer: ConsensusMessage | null = null;
-
-/** A payload of the consensus channels; null when it does not decode (a corrupt or lying one). */
-export function consensusMessage(bytes: Uint8Array): ConsensusMessage | null {
-  if (bytes === asked) return answer;
-  let message = decoded.get(bytes);
-  if (message === undefined) {
-    const fresh = decodeConsensusMessage(bytes);
-    message = isRefusal(fresh) ? null : (fresh as ConsensusMessage);
-    decoded.set(bytes, message);
-  }
-  asked = bytes;
-  answer = message;
-  return message;
 }

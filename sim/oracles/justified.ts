@@ -3,15 +3,17 @@
 // rule that was is a label of the run (`at-work.ts`).
 
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, WorldAbout } from '../oracle.ts';
 import { AtWork, type Choice } from './at-work.ts';
-import { consensusMessage, type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
+import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
+import { messagesIn } from './messages.ts';
 import { Heard, type HeardHeight } from './tally.ts';
-import { addressFor, nameOf } from './votes.ts';
+import { timerOf } from './timers.ts';
+import { hexFor, isOwn, nameOf } from './votes.ts';
 
 /** What a node has said and shown in the height that it is at. */
 class Standing {
@@ -28,7 +30,7 @@ class Standing {
   constructor(ghost: GhostChain, about: WorldAbout, at: Machine) {
     const { reached, now } = about;
     this.work = new AtWork((label) => about.isHonest(at) && reached(label), now);
-    this.heard = new Heard((height) => ghost.set(height), hexOf(addressFor(at)));
+    this.heard = new Heard((height) => ghost.set(height), hexFor(at));
   }
 
   moveTo(height: bigint): void {
@@ -124,14 +126,14 @@ export const justifiedSends =
 
     /** L34, L47: who waits for more votes has two thirds of any. */
     const waits = (at: Machine, timer: string): void => {
-      const [step, height = '0', round = '0'] = timer.split(' ');
+      const { step, height, round } = timerOf(timer);
       if ((step !== 'prevote' && step !== 'precommit') || !about.isHonest(at)) return;
-      const heard = of(at).heard.at(BigInt(height));
-      if (!heard || heard.isMostOfAny(`${step}s`, Number(round))) return;
+      const heard = of(at).heard.at(height);
+      if (!heard || heard.isMostOfAny(`${step}s`, round)) return;
       report(
         `${at.name} waits for more ${step}s at ${height}/${round}: two thirds of any never reached it`,
         at,
-        BigInt(height),
+        height,
       );
     };
 
@@ -154,8 +156,8 @@ export const justifiedSends =
     };
 
     /** What comes from a liar may be signed by nobody. */
-    const isTrue = (message: ConsensusMessage | null): boolean => {
-      if (message?.type !== 'vote' && message?.type !== 'proposal') return true;
+    const isTrue = (message: ConsensusMessage): boolean => {
+      if (message.type !== 'vote' && message.type !== 'proposal') return true;
       const set = ghost.set(message.type === 'vote' ? message.vote.height : message.proposal.height);
       if (!set) return true;
       return message.type === 'vote'
@@ -163,32 +165,25 @@ export const justifiedSends =
         : isTrueProposal(about, set, message.proposal);
     };
 
-    const hears = (at: Machine, channel: number, bytes: Uint8Array, isHonest: boolean): void => {
-      if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) return;
-      const message = consensusMessage(bytes);
-      if (!isHonest && !isTrue(message)) return;
-      if (message?.type === 'vote') of(at).heard.at(message.vote.height)?.addVote(message.vote);
-      else if (message?.type === 'proposal')
-        of(at).heard.at(message.proposal.height)?.addProposal(message.proposal);
-      else if (message?.type === 'block-part') of(at).work.hearsPart(message.height);
+    const hears = ({ heard, work }: Standing, message: ConsensusMessage): void => {
+      if (message.type === 'vote') heard.at(message.vote.height)?.addVote(message.vote);
+      else if (message.type === 'proposal') heard.at(message.proposal.height)?.addProposal(message.proposal);
+      else if (message.type === 'block-part') work.hearsPart(message.height);
+    };
+
+    const offers = (at: Machine, proposal: Proposal): void => {
+      const node = of(at);
+      const heard = node.heard.at(proposal.height);
+      heard?.addProposal(proposal);
+      if (proposal.height !== node.height || !heard?.isProposer(proposal.round)) return;
+      node.work.proposes(proposal, node.lock);
+      proposes(at, node.lock, proposal);
     };
 
     const says = (at: Machine, payloads: readonly Payload[]): void => {
-      for (const { channel, bytes } of payloads) {
-        if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) continue;
-        const message = consensusMessage(bytes);
-        if (message?.type === 'vote') {
-          if (equalBytes(message.vote.validatorAddress, addressFor(at))) sends(at, message.vote);
-        } else if (message?.type === 'proposal') {
-          const node = of(at);
-          const { proposal } = message;
-          const heard = node.heard.at(proposal.height);
-          heard?.addProposal(proposal);
-          if (proposal.height !== node.height || !heard?.isProposer(proposal.round)) continue;
-          node.work.proposes(proposal, node.lock);
-          proposes(at, node.lock, proposal);
-        }
-      }
+      for (const message of messagesIn(payloads))
+        if (message?.type === 'proposal') offers(at, message.proposal);
+        else if (message?.type === 'vote' && isOwn(at, message.vote)) sends(at, message.vote);
     };
 
     const steps = (at: Machine, { height, round, step }: Extract<NodeEvent, { type: 'step' }>): void => {
@@ -250,10 +245,12 @@ export const justifiedSends =
       name: 'justified',
       effects: ['send', 'schedule', 'cancel'],
       heard(at: Machine, from: PeerId, payloads) {
-        const isHonest = !liars.has(from);
-        for (let i = 0; i < payloads.length; i++) {
-          const payload = payloads[i];
-          if (payload) hears(at, payload.channel, payload.bytes, isHonest);
+        const node = of(at);
+        const isHonest = liars.size === 0 || !liars.has(from);
+        const messages = messagesIn(payloads);
+        for (let i = 0; i < messages.length; i++) {
+          const message = messages[i];
+          if (message && (isHonest || isTrue(message))) hears(node, message);
         }
       },
       leaving(at, actor, effect) {

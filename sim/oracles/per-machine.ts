@@ -1,9 +1,8 @@
 // What an oracle keeps of each machine, made when it is first asked for.
 
-import { hexOf } from '../../protocol/bytes.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
-import { addressFor } from './votes.ts';
+import { hexFor } from './votes.ts';
 
 export class PerMachine<T> extends Map<Machine, T> {
   private readonly make: () => T;
@@ -25,4 +24,4 @@ export class PerMachine<T> extends Map<Machine, T> {
 
 /** By address, hex; who has no key is not among them. */
 export const machinesByAddress = ({ machines }: WorldAbout): ReadonlyMap<string, Machine> =>
-  new Map(machines.flatMap((each) => (each.member.publicKey ? [[hexOf(addressFor(each)), each]] : [])));
+  new Map(machines.flatMap((each) => (each.member.publicKey ? [[hexFor(each), each]] : [])));

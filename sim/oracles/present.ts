@@ -8,8 +8,9 @@ import { type Block, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/ty
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { countedUntil, STEP_NEW_ROUND } from './between-heights.ts';
-import { consensusMessage, type GhostChain, isTrueVote } from './ghost.ts';
+import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
+import { messagesIn } from './messages.ts';
 import { machinesByAddress } from './per-machine.ts';
 
 /** More than any set has. */
@@ -99,11 +100,11 @@ export const presentOracle =
       },
       heard(at, from, payloads) {
         if (!about.isHonest(at)) return;
-        for (let i = 0; i < payloads.length; i++) {
-          const payload = payloads[i];
-          if (payload?.channel !== CHANNEL_VOTE) continue;
-          const message = consensusMessage(payload.bytes);
+        const messages = messagesIn(payloads);
+        for (let i = 0; i < messages.length; i++) {
+          const message = messages[i];
           if (message?.type !== 'vote' || message.vote.height !== at.height) continue;
+          if (payloads[i]?.channel !== CHANNEL_VOTE) continue;
           const { type, blockId } = message.vote;
           if (type !== PRECOMMIT || blockId.hash.length === 0 || !greeted.hears(at, from, about.now()))
             continue;

@@ -1,23 +1,17 @@
 // What an honest node must do once it can (SIMULATION invariant 7, the other half): a rule of the paper whose guard is met
 // by what reached the node is carried out at once, and not when a timeout does its work for it.
 
-import type { PeerId } from '../../actors/turn.ts';
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { FirstWords } from './first-words.ts';
-import {
-  CONSENSUS_CHANNELS,
-  consensusMessage,
-  type GhostChain,
-  isTrueProposal,
-  isTrueVote,
-} from './ghost.ts';
+import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
+import { isOfConsensus, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
-import { addressFor } from './votes.ts';
+import { hexFor, isOwn } from './votes.ts';
 
 const MS = 1_000_000;
 /** A turn, a look, the application's word on a block: long over by then. */
@@ -43,14 +37,10 @@ export const progressRules =
       effects: ['send'],
       started: (at) => watch.starts(at),
       heard(at, from, payloads) {
+        if (watch.isAwake(at)) return watch.hears(at, from, payloads);
         // What comes in a pause waits, and so does what came just before it.
-        if (!watch.isAwake(at)) {
-          watch.forget(at);
-          for (const { channel, bytes } of payloads) watch.overhears(at, from, channel, bytes);
-          return;
-        }
-        // Of an envelope the node reads nothing behind what does not decode.
-        payloads.every(({ channel, bytes }) => watch.hears(at, from, channel, bytes));
+        watch.forget(at);
+        watch.overhears(at, from, payloads);
       },
       published(at, _actor, event) {
         if (event.type === 'peer') watch.greeted.greets(at, event.peer, event.up, about.now());
@@ -59,13 +49,9 @@ export const progressRules =
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'send' || !watch.isAwake(at)) return;
-        for (const { channel, bytes } of effect.payloads) {
-          if (channel !== CHANNEL_VOTE && channel !== CHANNEL_DATA) continue;
-          const message = consensusMessage(bytes);
-          if (message?.type === 'vote') {
-            if (equalBytes(message.vote.validatorAddress, addressFor(at))) watch.votes(at, message.vote);
-          } else if (message?.type === 'proposal') watch.proposes(at, message.proposal);
-        }
+        for (const message of messagesIn(effect.payloads))
+          if (message?.type === 'proposal') watch.proposes(at, message.proposal);
+          else if (message?.type === 'vote' && isOwn(at, message.vote)) watch.votes(at, message.vote);
       },
     };
   };
@@ -120,23 +106,27 @@ class Watch {
 
   // --- what it hears ---------------------------------------------------------------------------------------
 
-  /** False: what it is does not decode. */
-  hears(at: Machine, from: PeerId, channel: number, bytes: Uint8Array): boolean {
-    if (!CONSENSUS_CHANNELS.includes(channel)) return true;
-    const message = consensusMessage(bytes);
-    if (!message) return false;
-    if (message.type !== 'vote' && message.type !== 'proposal' && message.type !== 'block-part') return true;
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
     const seen = this.of(at);
-    if (seen && this.greeted.hears(at, from, this.about.now())) this.takes(seen, from, message);
-    return true;
+    if (!seen || !this.greeted.hears(at, from, this.about.now())) return;
+    const messages = messagesIn(payloads);
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i];
+      if (message) this.takes(seen, from, message);
+      // Of an envelope the node reads nothing behind what does not decode.
+      else if (isOfConsensus(payloads[i]?.channel ?? 0)) return;
+    }
   }
 
   /** It may take this up when its pause ends. */
-  overhears(at: Machine, from: PeerId, channel: number, bytes: Uint8Array): void {
+  overhears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    const set = this.ghost.set(at.height + 1n);
+    if (!set) return;
+    for (const message of messagesIn(payloads)) if (message) this.mayTake(at, set, from, message);
+  }
+
+  private mayTake(at: Machine, set: GhostSet, from: PeerId, message: ConsensusMessage): void {
     const height = at.height + 1n;
-    const set = this.ghost.set(height);
-    const message = set && CONSENSUS_CHANNELS.includes(channel) ? consensusMessage(bytes) : null;
-    if (!set || !message) return;
     if (message.type === 'proposal') {
       const { proposal } = message;
       if (proposal.height === height && isTrueProposal(this.about, set, proposal))
@@ -231,7 +221,7 @@ class Watch {
     const seen = this.of(at);
     const valid = seen?.valid;
     if (height !== seen?.height || polRound >= 0 || !valid || valid.round >= round) return;
-    if (!this.isLongSince(valid.sinceNs) || seen.set.atRound(round) !== hexOf(addressFor(at))) return;
+    if (!this.isLongSince(valid.sinceNs) || seen.set.atRound(round) !== hexFor(at)) return;
     this.report(
       `${at.name} proposes a new block at ${height}/${round}, though it knows of the polka of round ${valid.round}`,
       at,

@@ -3,14 +3,14 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { concatBytes, equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import type { Proposal } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { consensusMessage, type GhostChain } from './ghost.ts';
-import { addressFor } from './votes.ts';
+import type { GhostChain } from './ghost.ts';
+import { messagesIn } from './messages.ts';
+import { hexFor } from './votes.ts';
 
 /** Proposals of each node that are remembered: a restart is over within a few heights. */
 const REMEMBERED = 64;
@@ -27,10 +27,8 @@ interface Made {
 /** Liars hold the median of the clocks back, and no block can be later than the one before (decision 0010). Its header begins the first part. */
 function isTimeHeldBack({ payloads }: Made, beforeNs: bigint): boolean {
   const parts: Uint8Array[] = [];
-  for (const { channel, bytes } of payloads) {
-    const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+  for (const message of messagesIn(payloads))
     if (message?.type === 'block-part') parts[message.part.index] = message.part.bytes;
-  }
   const block = decodeBlock(concatBytes(...parts.filter((part) => part)));
   return !isRefusal(block) && block.header.timeNs <= beforeNs;
 }
@@ -53,16 +51,16 @@ export const proposalOracle =
     });
 
     const check = (at: Machine, proposal: Proposal, payloads: readonly Payload[]): void => {
+      const { height, round } = proposal;
+      // Gossip repeats the proposals of others: only its own turn counts.
+      if (ghost.set(height)?.atRound(round) !== hexFor(at)) return;
       let own = proposed.get(at);
       if (!own) {
         own = [];
         proposed.set(at, own);
       }
-      const { height, round } = proposal;
       const before = own.find((each) => each.height === height && each.round === round);
       if (before && equalBytes(before.signature, proposal.signature)) return;
-      // Gossip repeats the proposals of others: only its own turn counts.
-      if (ghost.set(height)?.atRound(round) !== hexOf(addressFor(at))) return;
       if (before) report(`${at.name} signed two proposals for ${height}/${round}`, at, height);
       own.push(proposal);
       if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, height, payloads });
@@ -74,10 +72,8 @@ export const proposalOracle =
       effects: ['send'],
       leaving(at, _actor, effect) {
         if (effect.type !== 'send' || !about.isHonest(at)) return;
-        for (const { channel, bytes } of effect.payloads) {
-          const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+        for (const message of messagesIn(effect.payloads))
           if (message?.type === 'proposal') check(at, message.proposal, effect.payloads);
-        }
       },
       published(at, _actor, event) {
         if (event.type !== 'refused' || !about.isHonest(at)) return;

@@ -45,14 +45,32 @@ class Prevotes {
     return 0n;
   }
 
-  add(hash: Uint8Array, power: bigint): void {
+  /** The power behind the block with this one. */
+  add(hash: Uint8Array, power: bigint): bigint {
     for (const each of this.blocks) {
       if (!equalBytes(each.hash, hash)) continue;
       each.power += power;
-      return;
+      return each.power;
     }
     this.blocks.push({ hash, power });
+    return power;
   }
+}
+
+/** Parts that were looked into: each reaches many nodes. */
+const roots = new WeakMap<Part, string | null>();
+
+/** The root that a part leads to, hex; null: it is not what its proof is about. */
+function rootOf(part: Part): string | null {
+  let known = roots.get(part);
+  if (known === undefined) {
+    const { index, bytes, proof } = part;
+    const root = merkleProofRoot(proof);
+    const isTrue = root && Number(proof.index) === index && equalBytes(proof.leafHash, leafHash(bytes));
+    known = isTrue ? hexOf(root) : null;
+    roots.set(part, known);
+  }
+  return known;
 }
 
 export class Seen {
@@ -168,8 +186,10 @@ export class Seen {
     prevotes.voters.add(validatorIndex);
     // Beyond the next round it may be let fall, or kept: it counts for nothing.
     if (!this.words.prevoted(vote) || round > this.round + 1) return;
-    prevotes.add(blockId.hash, this.powerOf(validatorIndex));
-    if (this.isPolka(round, blockId.hash)) this.look(nowNs); // a vote changes nothing else
+    const own = this.powerOf(validatorIndex);
+    const power = prevotes.add(blockId.hash, own);
+    const { total } = this.set;
+    if (isQuorum(power, total) && !isQuorum(power - own, total)) this.look(nowNs); // a vote changes nothing else
   }
 
   /** The proposal is true, and of this round or one ahead. */
@@ -180,13 +200,12 @@ export class Seen {
     this.look(nowNs);
   }
 
-  part({ index, bytes, proof }: Part, nowNs: number): void {
-    const root = merkleProofRoot(proof);
-    if (!root || Number(proof.index) !== index || !equalBytes(proof.leafHash, leafHash(bytes))) return;
-    const name = hexOf(root);
-    const parts = this.parts.get(name) ?? new Set();
-    this.parts.set(name, parts.add(index));
-    if (this.proposal && equalBytes(this.proposal.blockId.parts.hash, root)) this.wanted.add(index);
+  part(part: Part, nowNs: number): void {
+    const root = rootOf(part);
+    if (root === null) return;
+    const parts = this.parts.get(root) ?? new Set();
+    this.parts.set(root, parts.add(part.index));
+    if (this.proposal && hexOf(this.proposal.blockId.parts.hash) === root) this.wanted.add(part.index);
     this.look(nowNs);
   }
 

@@ -126,6 +126,8 @@ export class HeardHeight {
 /** Per height, as far as the ghost knows who votes in it. */
 export class Heard {
   private readonly heights: HeardHeight[] = [];
+  /** The one asked for last: mostly the next, too. */
+  private last: HeardHeight | null = null;
   private readonly setAt: (height: bigint) => GhostSet | undefined;
   private readonly address: string;
 
@@ -136,6 +138,13 @@ export class Heard {
   }
 
   at(height: bigint): HeardHeight | null {
+    if (this.last?.height === height) return this.last;
+    const found = this.find(height);
+    if (found) this.last = found;
+    return found;
+  }
+
+  private find(height: bigint): HeardHeight | null {
     for (const each of this.heights) if (each.height === height) return each;
     const oldest = this.heights[0];
     if (oldest && height < oldest.height && this.heights.length >= HEIGHTS_KEPT) return null;

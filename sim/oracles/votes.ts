@@ -7,27 +7,35 @@ import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { consensusMessage, type GhostChain, isQuorum } from './ghost.ts';
+import { type GhostChain, isQuorum } from './ghost.ts';
+import { consensusMessage, messagesIn } from './messages.ts';
 
 export const nameOf = (vote: Vote): string =>
   vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12);
 
-/** The vote in a payload, when the machine that sends it signed it; null for all else. */
-export function ownVote(at: Machine, { channel, bytes }: Payload): Vote | null {
-  if (channel !== CHANNEL_VOTE) return null;
-  const message = consensusMessage(bytes);
-  if (message?.type !== 'vote') return null;
-  return equalBytes(message.vote.validatorAddress, addressFor(at)) ? message.vote : null;
-}
+const addresses = new WeakMap<Machine, { readonly bytes: Uint8Array; readonly hex: string }>();
 
-const addresses = new WeakMap<Machine, Uint8Array>();
-export function addressFor(at: Machine): Uint8Array {
+function ofMachine(at: Machine): { readonly bytes: Uint8Array; readonly hex: string } {
   let address = addresses.get(at);
   if (!address) {
-    address = at.member.publicKey ? addressOf(at.member.publicKey) : new Uint8Array(0);
+    const bytes = at.member.publicKey ? addressOf(at.member.publicKey) : new Uint8Array(0);
+    address = { bytes, hex: hexOf(bytes) };
     addresses.set(at, address);
   }
   return address;
+}
+
+/** Empty: it has no key. */
+export const addressFor = (at: Machine): Uint8Array => ofMachine(at).bytes;
+export const hexFor = (at: Machine): string => ofMachine(at).hex;
+
+/** Whether it is a vote of this machine: gossip passes on those of others. */
+export const isOwn = (at: Machine, vote: Vote): boolean => equalBytes(vote.validatorAddress, addressFor(at));
+
+/** The vote in a payload, when the machine that sends it signed it; null for all else. */
+export function ownVote(at: Machine, { channel, bytes }: Payload): Vote | null {
+  const message = channel === CHANNEL_VOTE ? consensusMessage(bytes) : null;
+  return message?.type === 'vote' && isOwn(at, message.vote) ? message.vote : null;
 }
 
 /** Heights whose votes are remembered: evidence of a double signature needs both, and nodes restart within minutes. */
@@ -72,10 +80,8 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
     effects: ['send'],
     leaving(at, _actor, effect) {
       if (effect.type !== 'send' || !about.isHonest(at)) return;
-      for (const payload of effect.payloads) {
-        const vote = ownVote(at, payload);
-        if (vote) check(at, vote);
-      }
+      for (const message of messagesIn(effect.payloads))
+        if (message?.type === 'vote' && isOwn(at, message.vote)) check(at, message.vote);
     },
   };
 };
@@ -147,10 +153,8 @@ export const lockLemma =
       effects: ['send'],
       leaving(at, _actor, effect) {
         if (effect.type !== 'send') return;
-        for (const payload of effect.payloads) {
-          const vote = ownVote(at, payload);
-          if (vote) saw(at, vote);
-        }
+        for (const message of messagesIn(effect.payloads))
+          if (message?.type === 'vote' && isOwn(at, message.vote)) saw(at, message.vote);
       },
     };
   };

@@ -6,7 +6,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { must } from '../../protocol/refusal.ts';
 import { DONE, type EnvelopeWatch, type Link, type Stopped } from '../links.ts';
 import type { Machine } from '../machine.ts';
-import { addressFor } from '../oracles/votes.ts';
+import { hexFor } from '../oracles/votes.ts';
 import type { Happening } from '../scenario/witness.ts';
 import type { Backstage, Verdict } from '../verdict.ts';
 import { type Columns, columns, merged, steps } from './columns.ts';
@@ -91,7 +91,7 @@ export class PictureCollector implements EnvelopeWatch {
     must(this.backstage === null, 'one collector watches one run');
     this.backstage = backstage;
     const { world, stage, witness, ghost } = backstage;
-    const addresses = new Map(world.machines.map((at) => [hexOf(addressFor(at)), at.index]));
+    const addresses = new Map(world.machines.map((at) => [hexFor(at), at.index]));
     for (const { member, index } of world.machines) this.indexOf.set(member.id, index);
     const signerOf = (address: string): number => addresses.get(address) ?? NOTHING;
     const proposerOf = (height: bigint, round: number): string => ghost.set(height)?.atRound(round) ?? '';
@@ -197,7 +197,7 @@ export class PictureCollector implements EnvelopeWatch {
   }
 
   private nameOf(address: string): string {
-    const machine = this.backstage?.world.machines.find((each) => hexOf(addressFor(each)) === address);
+    const machine = this.backstage?.world.machines.find((each) => hexFor(each) === address);
     return machine?.name ?? address;
   }
 

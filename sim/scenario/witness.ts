@@ -10,8 +10,9 @@ import { type BlockId, type Evidence, PREVOTE } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
-import { consensusMessage, type GhostChain } from '../oracles/ghost.ts';
-import { addressFor, ownVote } from '../oracles/votes.ts';
+import type { GhostChain } from '../oracles/ghost.ts';
+import { consensusMessage } from '../oracles/messages.ts';
+import { hexFor, ownVote } from '../oracles/votes.ts';
 import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';
 import { STEP_NAMES } from './play.ts';
 
@@ -246,4 +247,4 @@ function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-const addressOf = (machine: Machine): string => hexOf(addressFor(machine));
+const addressOf = hexFor;

@@ -5,7 +5,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { OracleMaker } from '../../sim/oracle.ts';
-import { consensusMessage } from '../../sim/oracles/ghost.ts';
+import { consensusMessage } from '../../sim/oracles/messages.ts';
 import { addressFor } from '../../sim/oracles/votes.ts';
 import { runScenario } from '../../sim/run.ts';
 import type { CrashPoint } from '../../sim/scenario/play.ts';
