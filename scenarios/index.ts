@@ -25,7 +25,7 @@ import {
   validValueReproposed,
   valueOutlivesCrash,
 } from './locks.ts';
-import { applicationDecides, gasIsCounted } from './own-application.ts';
+import { applicationDecides, gasIsCounted, oldBlocksGo } from './own-application.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -127,6 +127,7 @@ export const plays: readonly Play[] = [
   poolLetsGo,
   transactionsTravel,
   applicationDecides,
+  oldBlocksGo,
   gasIsCounted,
   noEmptyBlocks,
   emptyBlocksAtIntervals,

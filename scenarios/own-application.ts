@@ -8,7 +8,9 @@ import {
   anyone,
   crash,
   everyone,
+  heal,
   height,
+  isolate,
   scenario,
   sometime,
   txs,
@@ -73,6 +75,33 @@ export const applicationDecides = scenario(
     ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
   },
 );
+
+const BLOCKS_WANTED = 5n;
+
+/** Wants the latest blocks, and no others. */
+class Forgetful extends KvStore {
+  private latest = 0n;
+
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (request.type === 'finalize-block') this.latest = request.value.height;
+    if (answer.type !== 'commit' || this.latest < BLOCKS_WANTED) return answer;
+    return { ...answer, value: { retainHeight: this.latest - BLOCKS_WANTED + 1n } };
+  }
+}
+
+export const oldBlocksGo = scenario('blocks that the application wants no more go, and no others', {
+  name: 'old-blocks-go',
+  cast: validators(4),
+  app: () => new Forgetful(),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(v0.decides(height(6)), crash('v1', { restart: '3s' })),
+    when(v0.decides(height(9)), isolate('v2')),
+    when(v0.decides(height(12)), heal()),
+  ],
+  ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
 
 /** Every transaction wants ten of the twenty-five gas that a block may take. */
 class Metered extends KvStore {

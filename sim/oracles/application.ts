@@ -32,31 +32,22 @@ const BLOCKS_KEPT = 64;
 /** Heights of which proposals are remembered: a height is over long before. */
 const HEIGHTS_KEPT = 3;
 
-/** The store `chain` keeps the application's answers in this family. */
+/** Families of the store `chain`: blocks, and the application's answers. */
+const BLOCK = 'b'.charCodeAt(0);
 const RESPONSE = 'r'.charCodeAt(0);
 const PARAMS = 'p'.charCodeAt(0);
 
-/** What each request about a block has; `hash` where there is one already. */
-type Told = Omit<RequestFinalizeBlock, 'hash' | 'decidedLastCommit'> & {
-  readonly hash: Uint8Array | null;
-  readonly lastCommit: CommitInfo;
-};
+/** What all requests about a block have. */
+type About = Pick<
+  RequestFinalizeBlock,
+  'height' | 'timeNs' | 'nextValidatorsHash' | 'proposerAddress' | 'misbehavior'
+>;
 
-const finalized = ({ decidedLastCommit: lastCommit, ...rest }: RequestFinalizeBlock): Told => ({
-  ...rest,
-  lastCommit,
-});
-const processed = ({ proposedLastCommit: lastCommit, ...rest }: RequestProcessProposal): Told => ({
-  ...rest,
-  lastCommit,
-});
 /** What it proposes in answer stands in the block, not what it was given. */
-const prepared = (request: RequestPrepareProposal, txs: readonly Uint8Array[]): Told => ({
-  ...request,
-  txs,
-  hash: null,
-  lastCommit: request.localLastCommit,
-});
+interface Prepared {
+  readonly request: RequestPrepareProposal;
+  readonly txs: readonly Uint8Array[];
+}
 
 /** A block of the chain, and the requests that were found to say the same: nodes of one process share them. */
 interface Decided {
@@ -69,7 +60,7 @@ interface Decided {
 interface Proposals {
   /** Hashes that it accepted. */
   readonly accepted: Set<string>;
-  readonly prepared: Told[];
+  readonly prepared: Prepared[];
 }
 
 /** Of one life. */
@@ -77,6 +68,8 @@ class Talk {
   /** A block that was given to it and is not committed yet; the last that was. */
   executing: bigint | null = null;
   committed: bigint | null = null;
+  /** The first block that it still wants. */
+  retain = 0n;
   /** What the answer is to, by tag. */
   readonly asked = new Map<number, AbciRequest>();
   /** Its answer about the block under way. */
@@ -97,8 +90,10 @@ export const applicationOracle =
         if (effect.type === 'tell') watch.hears(at, effect);
         else if (effect.type === 'store' && effect.store === 'chain')
           for (const { key, value, remove } of effect.writes) {
-            if (key.length !== 9 || remove) continue;
-            if (key[0] === RESPONSE) watch.keeps(at, heightOfKey(key), value);
+            if (key.length !== 9) continue;
+            if (remove) {
+              if (key[0] === BLOCK) watch.letsGo(at, heightOfKey(key));
+            } else if (key[0] === RESPONSE) watch.keeps(at, heightOfKey(key), value);
             else if (key[0] === PARAMS) watch.keepsParams(at, heightOfKey(key), value);
           }
       },
@@ -194,9 +189,16 @@ class Watch {
       this.ghost.initialised(response.value);
       if (response.value.consensusParams) this.hasParams = true;
     } else if (request?.type === 'prepare-proposal' && response.type === 'prepare-proposal')
-      this.proposalsOf(at, request.value.height).prepared.push(prepared(request.value, response.value.txs));
+      this.proposalsOf(at, request.value.height).prepared.push({
+        request: request.value,
+        txs: response.value.txs,
+      });
     else if (request?.type === 'finalize-block' && response.type === 'finalize-block')
       talk.answer = { height: request.value.height, response: response.value };
+    else if (request?.type === 'commit' && response.type === 'commit') {
+      const { retainHeight } = response.value;
+      if (retainHeight > talk.retain) talk.retain = retainHeight;
+    }
   }
 
   // --- the chain begins ------------------------------------------------------------------------------------
@@ -231,7 +233,8 @@ class Watch {
     talk.executing = height;
     const decided = this.decided.get(Number(height));
     if (!decided || decided.good.has(request)) return;
-    const wrong = this.difference(finalized(request), decided);
+    const { txs, hash, decidedLastCommit } = request;
+    const wrong = this.difference(request, txs, hash, decidedLastCommit, decided);
     if (wrong)
       this.bad(
         at,
@@ -272,7 +275,8 @@ class Watch {
     this.decided.set(number, decided);
     this.decided.delete(number - BLOCKS_KEPT);
     for (const request of this.judged.get(byteKey(decided.hash))?.requests ?? []) {
-      const wrong = this.difference(processed(request), decided);
+      const { txs, hash, proposedLastCommit } = request;
+      const wrong = this.difference(request, txs, hash, proposedLastCommit, decided);
       if (wrong)
         this.report(
           `an application was told at ProcessProposal another ${wrong} than block ${height} has`,
@@ -283,7 +287,9 @@ class Watch {
     for (const [key, judged] of this.judged) if (judged.height <= number) this.judged.delete(key);
     const proposer = this.byAddress.get(hexOf(proposerAddress));
     if (!proposer || !this.about.isHonest(proposer)) return;
-    const wrong = this.proposalsOf(proposer, height).prepared.map((told) => this.difference(told, decided));
+    const wrong = this.proposalsOf(proposer, height).prepared.map(({ request, txs }) =>
+      this.difference(request, txs, null, request.localLastCommit, decided),
+    );
     if (wrong.every((field) => field !== null))
       this.bad(
         proposer,
@@ -292,18 +298,24 @@ class Watch {
       );
   }
 
-  /** The first field of a request that is not as the block has it; null: none. */
-  private difference(told: Told, { block, hash }: Decided): string | null {
+  /** The first field of a request that is not as the block has it; null: none. `toldHash`: null where there is none yet. */
+  private difference(
+    told: About,
+    toldTxs: readonly Uint8Array[],
+    toldHash: Uint8Array | null,
+    toldCommit: CommitInfo,
+    { block, hash }: Decided,
+  ): string | null {
     const { header, txs, evidence } = block;
     if (told.height !== header.height) return 'height';
-    if (told.hash !== null && !equalBytes(told.hash, hash)) return 'hash';
+    if (toldHash !== null && !equalBytes(toldHash, hash)) return 'hash';
     if (told.timeNs !== header.timeNs) return 'time';
     if (!equalBytes(told.proposerAddress, header.proposerAddress)) return 'proposer';
     if (!equalBytes(told.nextValidatorsHash, header.nextValidatorsHash)) return 'hash of the next validators';
-    if (told.txs.length !== txs.length || !told.txs.every((tx, i) => equalBytes(tx, txs[i] ?? NONE)))
+    if (toldTxs.length !== txs.length || !toldTxs.every((tx, i) => equalBytes(tx, txs[i] ?? NONE)))
       return 'list of transactions';
     if (!isSameMisbehavior(told.misbehavior, evidence.flatMap(misbehaviorIn))) return 'misbehavior';
-    return isAsCommitted(told.lastCommit, block, this.ghost.set(header.height - 1n)) ? null : 'last commit';
+    return isAsCommitted(toldCommit, block, this.ghost.set(header.height - 1n)) ? null : 'last commit';
   }
 
   // --- answers ---------------------------------------------------------------------------------------------
@@ -320,6 +332,13 @@ class Watch {
     const { answer } = this.talks.of(at);
     if (answer?.height === height && equalBytes(encodeResponseFinalizeBlock(answer.response), bytes)) return;
     this.bad(at, height, `stores another answer to block ${height} than its application gave`);
+  }
+
+  /** It removes a block: one that its application has let go of, in this life. */
+  letsGo(at: Machine, height: bigint): void {
+    const { retain } = this.talks.of(at);
+    if (height >= retain)
+      this.bad(at, height, `removes block ${height}, and its application wants those from ${retain} on`);
   }
 
   /** It stores the parameters from a height on. Headers show those of blocks alone. */

@@ -100,8 +100,12 @@ class Watch {
   /** A node says of a transaction that it took it, or that it did not: which may be one that it has already. */
   says(at: Machine, hash: Uint8Array, isTaken: boolean): void {
     const id = byteKey(hash);
-    const accepted = this.pools.get(at)?.accepted.get(id);
-    if (accepted && isTaken && !this.isIncluded(id)) accepted.owedSince = at.height + 1n;
+    const pool = this.pools.get(at);
+    if (!pool || !isTaken || this.isIncluded(id)) return;
+    pool.owes(id, at.height + 1n);
+    const { txsMax, bytesMax } = at.config.mempool;
+    if (pool.owedTxs > txsMax || pool.owedBytes > bytesMax)
+      this.bad(at, `holds ${pool.owedTxs} transactions of ${pool.owedBytes} bytes, more than it may`);
   }
 
   private isIncluded(id: string): boolean {
@@ -115,11 +119,7 @@ class Watch {
     const ids = new Set(txs.map(idOf));
     this.included.set(Number(header.height), ids);
     this.included.delete(Number(header.height) - BLOCKS_REMEMBERED);
-    for (const { accepted } of this.pools.values())
-      for (const id of ids) {
-        const known = accepted.get(id);
-        if (known) known.owedSince = null;
-      }
+    for (const pool of this.pools.values()) for (const id of ids) pool.frees(id);
     const proposer = this.byAddress.get(hexOf(header.proposerAddress));
     const bytes = txs.reduce((sum, { length }) => sum + length, 0);
     // Made by a life that is over: nothing that this one has was lost.

@@ -1,18 +1,39 @@
 // What one mempool holds, by the oracles' own count: what the application of its node accepts, as it says so itself, in this life.
 
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
-import { byteKey } from '../../protocol/bytes.ts';
+import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 
 /** What a block took is remembered for so many more: a proposer may have asked before. */
 const BLOCKS_REMEMBERED = 2;
 
-export const idOf = (tx: Uint8Array): string => byteKey(txHash(tx));
+/** Ids at hand, each in the slot that a few bytes of its transaction choose: every node says the same transaction many times. */
+const SLOTS = 1024;
+const atHand: { readonly tx: Uint8Array; readonly id: string }[] = [];
+/** Copies of larger ones are not kept. */
+const AT_HAND_BYTES_MAX = 4096;
+
+function slotOf(tx: Uint8Array): number {
+  let slot = tx.length;
+  for (let i = 0; i < tx.length && i < 16; i++) slot = (slot * 31 + (tx[i] as number)) | 0;
+  return (slot ^ (slot >>> 16)) & (SLOTS - 1);
+}
+
+/** What tells transactions apart: their hash. */
+export function idOf(tx: Uint8Array): string {
+  const slot = slotOf(tx);
+  const known = atHand[slot];
+  if (known && equalBytes(known.tx, tx)) return known.id;
+  const id = byteKey(txHash(tx));
+  if (tx.length <= AT_HAND_BYTES_MAX) atHand[slot] = { tx: tx.slice(), id };
+  return id;
+}
 
 /** A transaction that the application accepted. */
 export interface Accepted {
   /** As the application said. */
   readonly gasWanted: bigint;
+  readonly bytes: number;
   /** As which of all: what is accepted a second time had left and is new. */
   readonly place: number;
   /** After how many blocks the application was asked about it last. */
@@ -36,13 +57,16 @@ export class Pool {
   /** -1: all there is. */
   ask: Ask = { bytesMax: -1n, gasMax: -1n, atNs: 0, blocks: 0 };
   private count = 0;
+  /** What is owed now: the node holds at least that. */
+  owedTxs = 0;
+  owedBytes = 0;
   /** Blocks that the mempool was told of, and what the latest of them took, oldest first. */
   private blocks = 0;
   private readonly taken: string[][] = [];
   /** What the application was asked about and has not answered yet, by tag. */
   private readonly asked = new Map<
     number,
-    { readonly id: string; readonly isNew: boolean; readonly after: number }
+    { readonly id: string; readonly bytes: number; readonly isNew: boolean; readonly after: number }
   >();
 
   of(tx: Uint8Array): Accepted | undefined {
@@ -61,14 +85,16 @@ export class Pool {
     for (const id of this.taken.shift() ?? []) {
       const accepted = this.accepted.get(id);
       const isBack = accepted && accepted.askedAfter >= this.blocks - BLOCKS_REMEMBERED;
-      if (!isBack) this.accepted.delete(id);
+      if (isBack) continue;
+      this.frees(id);
+      this.accepted.delete(id);
     }
   }
 
   /** The application is asked about a transaction: `type` as CheckTx has it. */
   asks(tag: number, tx: Uint8Array, type: number): void {
     const id = idOf(tx);
-    this.asked.set(tag, { id, isNew: type === CHECK_TX_NEW, after: this.blocks });
+    this.asked.set(tag, { id, bytes: tx.length, isNew: type === CHECK_TX_NEW, after: this.blocks });
     const known = this.accepted.get(id);
     if (known) known.askedAfter = this.blocks;
   }
@@ -77,18 +103,41 @@ export class Pool {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
-    const { id, isNew, after } = about;
-    if (isAccepted && isNew)
+    const { id, bytes, isNew, after } = about;
+    if (isAccepted && isNew) {
+      this.frees(id);
       this.accepted.set(id, {
         gasWanted,
+        bytes,
         place: this.count++,
         askedAfter: after,
         refusedNs: null,
         owedSince: null,
       });
+    }
     const known = this.accepted.get(id);
     if (isAccepted || !known) return;
     known.refusedNs ??= nowNs;
-    known.owedSince = null;
+    this.frees(id);
+  }
+
+  /** The node says that it has it. */
+  owes(id: string, since: bigint): void {
+    const accepted = this.accepted.get(id);
+    if (!accepted) return;
+    const isNew = accepted.owedSince === null;
+    accepted.owedSince = since;
+    if (!isNew) return;
+    this.owedTxs++;
+    this.owedBytes += accepted.bytes;
+  }
+
+  /** It is in a block, or refused. */
+  frees(id: string): void {
+    const accepted = this.accepted.get(id);
+    if (!accepted || accepted.owedSince === null) return;
+    accepted.owedSince = null;
+    this.owedTxs--;
+    this.owedBytes -= accepted.bytes;
   }
 }

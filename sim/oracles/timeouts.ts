@@ -4,6 +4,7 @@
 
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { timerOf } from './timers.ts';
 
 type ConsensusConfig = Machine['config']['consensus'];
 
@@ -54,13 +55,13 @@ export const timeouts: OracleMaker = (report, about): Oracle => {
     },
     leaving(at, actor, effect) {
       if (effect.type !== 'schedule' || actor !== 'validator') return;
-      const [step = '', height = '0', round = '0'] = effect.timer.split(' ');
+      const { step, height, round } = timerOf(effect.timer);
       const expected = Object.hasOwn(least, step)
         ? least[step]?.(at.config.consensus, BigInt(round))
         : undefined;
-      if (expected === undefined || effect.afterNs >= expected) return;
+      if (expected === undefined || effect.afterNs === expected) return;
       const what = `waits ${effect.afterNs} ns to ${step} in round ${round}; the timeout is ${expected} ns`;
-      report(`${at.name} ${what}`, at, BigInt(height));
+      report(`${at.name} ${what}`, at, height);
     },
   };
 };

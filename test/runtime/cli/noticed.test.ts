@@ -76,6 +76,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['application-decides', '1', 'X91', 'stores other parameters'],
   ['late-double-vote', '1', 'X92', 'nobody was punished'],
   ['held-transactions', '1', 'X93', 'has not offered it to v3'],
+  ['hidden-lock', '1', 'X94', 'the timeout is 4000000000 ns'],
+  ['transaction-storm', '1', 'X95', 'more than it may'],
+  ['old-blocks-go', '1', 'X96', 'its application wants those from 2 on'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
