@@ -104,6 +104,16 @@ export const forgedCommits = scenario('a node far behind takes no commit in whic
   ends: everyone.decides(height(28), { within: '400s', afterwards: 2 }),
 });
 
+/** Each of the others is told one false greeting after another, and hears nothing else of it, until the last of the lies is told. */
+export const falseGreetings = scenario('who is of another network, or another than it proves, is no peer', {
+  name: 'false-greetings',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v3', 'false-greeter', ['v0', 'v1', 'v2'], { times: 16 })],
+  act: [when(v0.decides(height(6)), restart('v3'))],
+  ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
+
 /** Round 0 of height 5 decides nothing, and who was away then is offered a block with what the others said there: nil. It waits for the others. */
 export const nilIsNoCommit = scenario('precommits for nil prove no block', {
   name: 'nil-is-no-commit',

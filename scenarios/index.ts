@@ -5,6 +5,7 @@ import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
 import {
   falseEvidence,
+  falseGreetings,
   forgedBlocks,
   forgedCommits,
   forgedPolka,
@@ -20,12 +21,13 @@ import { hiddenLock } from './hidden-lock.ts';
 import { lockSplits } from './lock-splits.ts';
 import {
   latePolkaIsValid,
+  laterPolkaReplacesValue,
   lockHolds,
   olderPolkaRefused,
   validValueReproposed,
   valueOutlivesCrash,
 } from './locks.ts';
-import { applicationDecides, gasIsCounted, oldBlocksGo } from './own-application.ts';
+import { applicationDecides, gasIsCounted, oldBlocksGo, roomShrinks } from './own-application.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -45,6 +47,7 @@ import {
 import {
   equivocatingProposer,
   equivocatorPunished,
+  everyVoteTwice,
   evidenceOutlivesRestart,
   evidenceTooOld,
   evidenceTravels,
@@ -54,6 +57,7 @@ import {
 } from './proposers.ts';
 import {
   crashAroundSync,
+  forgetfulApplication,
   laggingNodeCatchesUp,
   laterBeginning,
   lostCatchUp,
@@ -64,6 +68,7 @@ import { tour } from './tour.ts';
 import {
   emptyBlocksAtIntervals,
   heldTransactions,
+  lostTransaction,
   noEmptyBlocks,
   poolLetsGo,
   refusedTransactions,
@@ -72,7 +77,7 @@ import {
   transactionStorm,
   transactionsTravel,
 } from './transactions.ts';
-import { setReplaced, tyrantOverthrown, validatorJoinsAndLeaves } from './validator-set.ts';
+import { setReplaced, tyrantOverthrown, tyrantReplaced, validatorJoinsAndLeaves } from './validator-set.ts';
 
 export const plays: readonly Play[] = [
   tour,
@@ -80,6 +85,7 @@ export const plays: readonly Play[] = [
   lockHolds,
   validValueReproposed,
   latePolkaIsValid,
+  laterPolkaReplacesValue,
   valueOutlivesCrash,
   hiddenLock,
   lockSplits,
@@ -92,6 +98,7 @@ export const plays: readonly Play[] = [
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,
+  everyVoteTwice,
   evidenceTravels,
   evidenceOutlivesRestart,
   lateDoubleVote,
@@ -110,9 +117,11 @@ export const plays: readonly Play[] = [
   oldCopiesOfAll,
   lostCatchUp,
   laterBeginning,
+  forgetfulApplication,
   laggingNodeCatchesUp,
   lyingSyncPeer,
   forgedBlocks,
+  falseGreetings,
   forgedCommits,
   nilIsNoCommit,
   slowDisk,
@@ -124,16 +133,19 @@ export const plays: readonly Play[] = [
   refusedTransactions,
   staleNumbers,
   heldTransactions,
+  lostTransaction,
   poolLetsGo,
   transactionsTravel,
   applicationDecides,
   oldBlocksGo,
+  roomShrinks,
   gasIsCounted,
   noEmptyBlocks,
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
   setReplaced,
   tyrantOverthrown,
+  tyrantReplaced,
   olderPolkaRefused,
   forgedVotes,
   forgedProposals,

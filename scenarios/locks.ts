@@ -143,3 +143,30 @@ export const latePolkaIsValid = scenario('two thirds that come after the vote ma
   holds: [sometime(v1.values(block(1), first)), sometime(v1.proposes(block(1), second))],
   ends: everyone.decides(height(8), { within: '120s' }),
 });
+
+/**
+ * v0 alone locks block 1 in round 0. In round 1 the prevote of v3 makes two thirds for block 2, and comes when all others have
+ * precommitted nil: v0, who proposes next, is locked on block 1 and proposes block 2.
+ */
+export const laterPolkaReplacesValue = scenario('of two values with a polka the later is proposed', {
+  name: 'later-polka-replaces-value',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { ...first, to: ['v3'] }),
+      drop('prevotes', { ...first, by: ['v0'] }),
+      delay('prevotes', '4500ms', { ...second, by: ['v3'] }),
+      delay('precommits', '4s', second),
+    ),
+    when(v0.enters('propose', third), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    sometime(v3.locks(block(2), second)),
+    sometime(v0.values(block(2), second)),
+    sometime(v0.proposes(block(2), third)),
+  ],
+  ends: everyone.decides(height(8), { within: '120s' }),
+});

@@ -13,6 +13,7 @@ import {
   isolate,
   scenario,
   sometime,
+  submit,
   txs,
   v0,
   validators,
@@ -76,24 +77,49 @@ export const applicationDecides = scenario(
   },
 );
 
-const BLOCKS_WANTED = 5n;
+/** From height 5 on 337 bytes of transactions a block: four signatures of the largest kind need the rest. */
+class Narrowing extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block' || request.value.height !== 4n)
+      return answer;
+    const block = { maxBytes: 14_500n, maxGas: -1n };
+    const evidence = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 1_000n };
+    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block, evidence } } };
+  }
+}
 
-/** Wants the latest blocks, and no others. */
+export const roomShrinks = scenario('what is larger than a block may be keeps nothing else waiting', {
+  name: 'room-shrinks',
+  cast: validators(4),
+  app: () => new Narrowing(),
+  load: txs({ perSecond: 1, size: 100 }),
+  act: [when(v0.decides(height(7)), submit('v0', `large=${'x'.repeat(500)}`))],
+  ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+});
+
+/** Wants the latest blocks, so many, and no others. */
 class Forgetful extends KvStore {
   private latest = 0n;
+  private readonly wanted: bigint;
+
+  constructor(wanted: bigint) {
+    super();
+    this.wanted = wanted;
+  }
 
   override answer(request: AbciRequest): AbciResponse {
     const answer = super.answer(request);
     if (request.type === 'finalize-block') this.latest = request.value.height;
-    if (answer.type !== 'commit' || this.latest < BLOCKS_WANTED) return answer;
-    return { ...answer, value: { retainHeight: this.latest - BLOCKS_WANTED + 1n } };
+    if (answer.type !== 'commit' || this.latest < this.wanted) return answer;
+    return { ...answer, value: { retainHeight: this.latest - this.wanted + 1n } };
   }
 }
 
 export const oldBlocksGo = scenario('blocks that the application wants no more go, and no others', {
   name: 'old-blocks-go',
   cast: validators(4),
-  app: () => new Forgetful(),
+  app: () => new Forgetful(5n),
   load: txs({ perSecond: 2 }),
   act: [
     when(v0.decides(height(6)), crash('v1', { restart: '3s' })),

@@ -58,6 +58,15 @@ export const equivocatorPunished = scenario('who signs two votes is named in a b
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
+export const everyVoteTwice = scenario('who prevotes and precommits twice is named for both', {
+  name: 'every-vote-twice',
+  cast: powers(30, 30, 30, 20),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { fromHeight: 3, toHeight: 5 })],
+  act: [when(everyone.punishes('v3'))],
+  ends: everyone.decides(height(18), { within: '240s' }),
+});
+
 /** v4 alone hears both votes, and proposes height 9 and then none for forty: it passes on what it makes of the votes, and not them. */
 export const evidenceTravels = scenario('evidence that one node has is punished by another', {
   name: 'evidence-travels',

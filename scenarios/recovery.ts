@@ -119,6 +119,23 @@ export const lostCatchUp = scenario('what a peer that is behind was given and lo
   ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });
 
+/** v1 and v3 come back with a chain and an application that never heard of it: it is given every block again. */
+export const forgetfulApplication = scenario(
+  'an application that keeps nothing is given the whole chain again',
+  {
+    name: 'application-keeps-nothing',
+    cast: validators(4),
+    app: 'noop',
+    load: txs({ perSecond: 2 }),
+    act: [
+      when(v0.decides(height(5)), crash('v1', { restart: '1s' })),
+      when(v0.decides(height(8)), crash('v3', { how: 'lose', restart: '3s' })),
+      when(v3.precommits()),
+    ],
+    ends: everyone.decides(height(14), { within: '240s', afterwards: 1 }),
+  },
+);
+
 /** A chain that goes on from another one: its first height is 1000. Who is away from the beginning catches up, and dies in between. */
 export const laterBeginning = scenario('a chain begins at the height that its genesis says', {
   name: 'later-beginning',

@@ -164,3 +164,16 @@ export const poolLetsGo = scenario('what left the pool makes room', {
   act: [after('26s')],
   ends: everyone.decides(height(24), { within: '120s', afterwards: 1 }),
 });
+
+/** f0 proposes nothing, and what it offers first is lost. */
+export const lostTransaction = scenario('a transaction that was lost on its way is offered again', {
+  name: 'lost-transaction',
+  cast: validators(4, { fullNodes: 1 }),
+  act: [
+    at('0s', drop('transactions', { from: ['f0'] })),
+    after('3s', submit('f0', 'late=1')),
+    after('2s', heal()),
+    after('30s'),
+  ],
+  ends: everyone.decides(height(36), { within: '120s', afterwards: 1 }),
+});

@@ -96,3 +96,16 @@ export const tyrantOverthrown = scenario('a hundred times the power of all other
   holds: [finally_(v3.hasPower(8)), finally_(v0.hasPower(7))],
   ends: everyone.decides(height(29), { within: '300s', afterwards: 2 }),
 });
+
+/** Whoever comes starts behind all others: by the power of the set with those in it who leave. */
+export const tyrantReplaced = scenario(
+  'who comes in the block in which a great power leaves waits for its turn',
+  {
+    name: 'tyrant-replaced',
+    cast: { ...powers(10, 12, 9, 30), candidates: 1 },
+    load: txs({ perSecond: 3 }),
+    act: [when(anyone.decides(height(3)), empower('c0', 11), empower('v3', 0))],
+    holds: [finally_(v3.hasPower(0)), finally_(c0.hasPower(11))],
+    ends: everyone.decides(height(20), { within: '300s', afterwards: 2 }),
+  },
+);

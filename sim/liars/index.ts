@@ -5,6 +5,7 @@ import { amnesiac } from './amnesiac.ts';
 import { blockForger } from './block-forger.ts';
 import { commitForger } from './commit-forger.ts';
 import { falseAccuser } from './false-accuser.ts';
+import { falseGreeter } from './false-greeter.ts';
 import { futureSpammer } from './future-spammer.ts';
 import { invalidProposer } from './invalid-proposer.ts';
 import type { Liar } from './liar.ts';
@@ -37,6 +38,7 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   'block-forger': blockForger,
   'commit-forger': commitForger,
   'false-accuser': falseAccuser,
+  'false-greeter': falseGreeter,
 };
 
 export const liarNamed = (name: string): Liar =>

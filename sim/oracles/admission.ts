@@ -15,11 +15,17 @@ import { Greeted } from './greeted.ts';
 import { messagesIn } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
+import { roomForTxs } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
 /** Offers wait for a beat of five seconds at most, and a full batch delays the next. */
 const OFFERED_WITHIN_NS = 15_000_000_000;
+/** Who may not have got it is offered it with every beat or the one after. */
+const OFFERED_AGAIN_WITHIN_NS = 25_000_000_000;
+/** Larger pools take their time. */
+const OFFERED_AGAIN_TXS_MAX = 64;
+const HAS_IT = Number.POSITIVE_INFINITY;
 /** From then on it matters where peers stand. */
 const WATCHED_AFTER_NS = 3_000_000_000;
 /** With every block, and so often while there is none. */
@@ -33,7 +39,8 @@ interface Known {
   readonly bytes: number;
   /** Since when it waits for a block; null: the application has not answered. */
   sinceNs: number | null;
-  readonly toldTo: Set<PeerId>;
+  /** To whom it was offered, and when last; a peer that has shown it: for ever. */
+  readonly toldTo: Map<PeerId, number>;
 }
 
 interface Peer {
@@ -69,7 +76,8 @@ class Counted {
   shows(id: string, peer: PeerId, nowNs: number): void {
     const known = this.known.get(id) ?? this.senders.get(id);
     if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
-    else ('peers' in known ? known.peers : known.toldTo).add(peer);
+    else if ('peers' in known) known.peers.add(peer);
+    else known.toldTo.set(peer, HAS_IT);
     for (const [old, { atNs }] of this.senders) {
       if (nowNs - atNs < SENDERS_NS) break;
       this.senders.delete(old);
@@ -87,7 +95,8 @@ class Counted {
     this.due.delete(id);
     this.gone.delete(id);
     if (this.known.has(id)) return;
-    const toldTo = this.senders.get(id)?.peers ?? new Set();
+    const toldTo = new Map<PeerId, number>();
+    for (const peer of this.senders.get(id)?.peers ?? []) toldTo.set(peer, HAS_IT);
     this.senders.delete(id);
     this.known.set(id, { bytes: tx.length, sinceNs: null, toldTo });
     this.count++;
@@ -234,7 +243,9 @@ class Watch {
       if (!message || isRefusal(message)) continue;
       for (const tx of message.txs) {
         const known = this.pools.of(at).known.get(idOf(tx));
-        if (known) for (const peer of to) known.toldTo.add(peer);
+        if (!known) continue;
+        for (const peer of to)
+          if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
       }
     }
   }
@@ -246,10 +257,17 @@ class Watch {
     const pool = this.pools.of(at);
     this.looksAt(at, pool);
     const id = idOf(tx);
-    const sizeMax = Number(this.ghost.params(at.height + 1n)?.block.maxBytes ?? -1n);
-    const isLarge = 2 * tx.length > at.config.mempool.txBytesMax || (sizeMax >= 0 && 2 * tx.length > sizeMax);
+    const sizeMax = Math.min(at.config.mempool.txBytesMax, this.roomAt(at.height + 1n));
+    const isLarge = 2 * tx.length > sizeMax;
     if (isLarge || pool.isKnown(id) || pool.mayBeFull(at, tx.length)) return;
     pool.due.set(id, this.about.now());
+  }
+
+  /** Nothing larger can be in a block. */
+  private roomAt(height: bigint): number {
+    const maxBytes = this.ghost.params(height)?.block.maxBytes ?? -1n;
+    const voters = this.ghost.set(height)?.members.length ?? 0;
+    return maxBytes < 0n ? Number.POSITIVE_INFINITY : Number(roomForTxs(maxBytes, voters, 0));
   }
 
   private looksAt(at: Machine, pool: Counted): void {
@@ -288,13 +306,19 @@ class Watch {
     for (const peer of peers.values())
       peer.fitNs = !isWatching || peer.height < at.height ? null : (peer.fitNs ?? now);
     if (at.heldUntilNs > late) return;
+    const longAgo = now - OFFERED_AGAIN_WITHIN_NS;
+    const isRoomy = known.size <= OFFERED_AGAIN_TXS_MAX && at.heldUntilNs < longAgo;
     for (const [id, { sinceNs, toldTo }] of known) {
       if (sinceNs === null || sinceNs > late) continue;
-      for (const [peer, stands] of peers) {
-        if (stands.fitNs === null || stands.fitNs > late || toldTo.has(peer)) continue;
-        toldTo.add(peer);
+      for (const [peer, { fitNs }] of peers) {
+        if (fitNs === null || fitNs > late) continue;
+        const toldNs = toldTo.get(peer);
+        const isOld = isRoomy && toldNs !== undefined && toldNs < longAgo && fitNs < longAgo;
+        if (toldNs !== undefined && !isOld) continue;
+        toldTo.set(peer, now);
         const name = this.byId.get(peer)?.name ?? 'a peer';
-        const what = `${at.name} holds transaction ${nameOf(id)} and has not offered it to ${name}`;
+        const often = isOld ? ' again: that may have been lost' : '';
+        const what = `${at.name} holds transaction ${nameOf(id)} and has not offered it to ${name}${often}`;
         this.report(what, at, at.height + 1n);
       }
     }

@@ -20,12 +20,17 @@ import {
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { headerHash, paramsHash } from '../../protocol/hashes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import type { Block, Evidence, Header, Vote } from '../../protocol/types.ts';
-import { encodeConsensusParams, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import { BLOCK_BYTES_MAX, type Block, type Evidence, type Header, type Vote } from '../../protocol/types.ts';
+import {
+  encodeConsensusParams,
+  encodeEvidenceList,
+  encodeResponseFinalizeBlock,
+} from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
+import { roomForTxs } from './room.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
 const BLOCKS_KEPT = 64;
@@ -287,8 +292,11 @@ class Watch {
     for (const [key, judged] of this.judged) if (judged.height <= number) this.judged.delete(key);
     const proposer = this.byAddress.get(hexOf(proposerAddress));
     if (!proposer || !this.about.isHonest(proposer)) return;
-    const wrong = this.proposalsOf(proposer, height).prepared.map(({ request, txs }) =>
-      this.difference(request, txs, null, request.localLastCommit, decided),
+    const room = this.roomIn(block);
+    const wrong = this.proposalsOf(proposer, height).prepared.map(
+      ({ request, txs }) =>
+        this.difference(request, txs, null, request.localLastCommit, decided) ??
+        (room !== null && request.maxTxBytes !== room ? 'room for transactions' : null),
     );
     if (wrong.every((field) => field !== null))
       this.bad(
@@ -296,6 +304,16 @@ class Watch {
         height,
         `proposed block ${height}, and its application prepared none with this ${wrong.at(-1) ?? 'height'}`,
       );
+  }
+
+  /** Bytes of transactions that its proposer had room for; null: it is not known any more. */
+  private roomIn({ header, evidence }: Block): bigint | null {
+    const params = this.ghost.params(header.height);
+    const set = this.ghost.set(header.height);
+    if (!params || !set) return null;
+    const { maxBytes } = params.block;
+    const bytes = evidence.length > 0 ? encodeEvidenceList(evidence).length : 0;
+    return roomForTxs(maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes, set.members.length, bytes);
   }
 
   /** The first field of a request that is not as the block has it; null: none. `toldHash`: null where there is none yet. */

@@ -40,7 +40,12 @@ interface Proven {
   since: bigint;
   readonly address: string;
   readonly height: bigint;
+  /** Whose, and of which step: each is punished. */
+  readonly place: string;
 }
+
+const placeOf = (address: string, { height, round, type }: Vote): string =>
+  `${address}/${height}/${round}/${type}`;
 
 export const evidenceOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -103,11 +108,11 @@ export const evidenceOracle =
         for (const address of accused(each)) {
           const name = honest.get(address);
           if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);
-          if (each.kind === 'duplicate-vote') guilty.add(`${address}/${each.voteA.height}`);
+          if (each.kind === 'duplicate-vote') guilty.add(placeOf(address, each.voteA));
         }
       }
       proven = proven.filter((each) => {
-        if (guilty.has(`${each.address}/${each.height}`)) return false;
+        if (guilty.has(each.place)) return false;
         if (isForgotten(each) || isExpired(each, header)) return false;
         if (each.by.mode !== 'consensus') each.since = height;
         if (height <= each.since + BLOCKS_UNTIL_PUNISHED) return true;
@@ -178,6 +183,7 @@ export const evidenceOracle =
         since: vote.height,
         address,
         height: vote.height,
+        place: placeOf(address, vote),
       };
       if (vote.height > at.height) proven.push(found);
       else late.push({ proven: found, atNs: about.now() });
@@ -195,9 +201,15 @@ export const evidenceOracle =
         if (event.type === 'committed') decidedIn.set(at, event.round);
         else if (event.type === 'step' && event.step === STEP_NEW_ROUND) begins(at);
         else if (event.type === 'evidence') {
-          for (const each of proven)
-            if (each.by === at && each.height === event.height && each.address === hexOf(event.validator))
-              each.storedAt ??= at.disk.counters.batchesLost;
+          const address = hexOf(event.validator);
+          const stored = proven.find(
+            (each) =>
+              each.by === at &&
+              each.height === event.height &&
+              each.address === address &&
+              each.storedAt === null,
+          );
+          if (stored) stored.storedAt = at.disk.counters.batchesLost;
         } else if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
       },
       heard(at, from, payloads) {

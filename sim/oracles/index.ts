@@ -7,6 +7,7 @@ import { blameOracle } from './blame.ts';
 import { chainOracle } from './chain.ts';
 import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
+import { greetingOracle } from './greeting.ts';
 import { hygiene } from './hygiene.ts';
 import { joiningOracle } from './joining.ts';
 import { justifiedSends } from './justified.ts';
@@ -47,6 +48,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       resourceBounds,
       timeouts,
       blameOracle,
+      greetingOracle,
       hygiene,
     ],
   };

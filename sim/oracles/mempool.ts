@@ -7,26 +7,17 @@ import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import {
-  BLOCK_OVERHEAD_BYTES_MAX,
-  type Block,
-  COMMIT_OVERHEAD_BYTES_MAX,
-  COMMIT_SIG_BYTES_MAX,
-  HEADER_BYTES_MAX,
-} from '../../protocol/types.ts';
+import type { Block } from '../../protocol/types.ts';
 import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
+import { roomForTxs } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
-/** What a proposer leaves free for header and commit, and for each signature with its frame (CometBFT `MaxDataBytes`). */
-const OVERHEAD_BYTES = Number(BLOCK_OVERHEAD_BYTES_MAX + HEADER_BYTES_MAX + COMMIT_OVERHEAD_BYTES_MAX);
-const SIGNATURE_BYTES = Number(COMMIT_SIG_BYTES_MAX + 3n);
-
 /** As many as a restarted node reminds its pool of. */
 const BLOCKS_REMEMBERED = 64;
 /** A letter inside a node is there by then: before, the mempool may not know yet what the application has said. */
@@ -142,7 +133,7 @@ class Watch {
     if (maxGas >= 0n) return -1; // what it wanted may have been too much
     if (maxBytes < 0n) return BLOCK_BYTES_JUDGED;
     const voters = this.ghost.set(header.height)?.members.length ?? 0;
-    const room = Number(maxBytes) - OVERHEAD_BYTES - SIGNATURE_BYTES * voters;
+    const room = Number(roomForTxs(maxBytes, voters, 0));
     if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
     return evidence.length > 0 ? -1 : room / 2;
   }

@@ -220,10 +220,11 @@ class Watch {
   proposes(at: Machine, { height, round, polRound }: Proposal): void {
     const seen = this.of(at);
     const valid = seen?.valid;
-    if (height !== seen?.height || polRound >= 0 || !valid || valid.round >= round) return;
+    if (height !== seen?.height || !valid || polRound >= valid.round || valid.round >= round) return;
     if (!this.isLongSince(valid.sinceNs) || seen.set.atRound(round) !== hexFor(at)) return;
+    const what = polRound < 0 ? 'a new block' : `the value of round ${polRound}`;
     this.report(
-      `${at.name} proposes a new block at ${height}/${round}, though it knows of the polka of round ${valid.round}`,
+      `${at.name} proposes ${what} at ${height}/${round}, though it knows of the polka of round ${valid.round}`,
       at,
       height,
     );

@@ -29,6 +29,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'forged-polka': ['lie: a polka that never was', 'envelopes dropped by rule'],
   'mislabelled-parts': ['lie: a part at another place'],
   'forged-blocks': ['lie: a block that nobody decided', 'crashes', 'restarts'],
+  'false-greetings': ['lie: a false greeting'],
   'forged-commits': ['lie: a commit with a signature that is none', 'one-way cuts'],
   'hidden-lock': ['crashes', 'restarts', 'envelopes dropped by rule'],
   'lying-sync-peer': ['crashes', 'restarts', 'lie: more blocks than it has'],
