@@ -21,10 +21,9 @@ import { roomForTxs } from './room.ts';
 const ASKED_WITHIN_NS = 5_000_000;
 /** Offers wait for a beat of five seconds at most, and a full batch delays the next. */
 const OFFERED_WITHIN_NS = 15_000_000_000;
-/** Who may not have got it is offered it with every beat or the one after. */
-const OFFERED_AGAIN_WITHIN_NS = 25_000_000_000;
-/** Larger pools take their time. */
+/** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
+/** A peer that has shown it may go without an offer for ever. */
 const HAS_IT = Number.POSITIVE_INFINITY;
 /** From then on it matters where peers stand. */
 const WATCHED_AFTER_NS = 3_000_000_000;
@@ -306,7 +305,8 @@ class Watch {
     for (const peer of peers.values())
       peer.fitNs = !isWatching || peer.height < at.height ? null : (peer.fitNs ?? now);
     if (at.heldUntilNs > late) return;
-    const longAgo = now - OFFERED_AGAIN_WITHIN_NS;
+    // Who may not have got it is offered it with the next beat or the one after.
+    const longAgo = late - 2 * Number(at.config.mempool.reofferNs);
     const isRoomy = known.size <= OFFERED_AGAIN_TXS_MAX && at.heldUntilNs < longAgo;
     for (const [id, { sinceNs, toldTo }] of known) {
       if (sinceNs === null || sinceNs > late) continue;
