@@ -3,7 +3,7 @@
 import { utf8Decode, utf8Encode } from '#platform';
 import { heightOfKey } from '../../machines/chain/keys.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
-import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { byteKey, equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
 import {
   commitHash,
   dataHash,
@@ -108,7 +108,7 @@ export const chainOracle =
         return;
       }
       heights.set(Number(height), {
-        hash,
+        hash: settled(hash),
         block,
         bytes,
         by: at.name,
@@ -242,7 +242,7 @@ export const chainOracle =
       const known = heightAt(height);
       if (!known) return;
       const before = known[field];
-      if (before === null) known[field] = value;
+      if (before === null) known[field] = settled(value);
       else if (!equalBytes(before, value)) {
         report(
           `${promise}: at height ${height} ${at.name} has ${short(value)} where others have ${short(before)}`,
@@ -294,8 +294,8 @@ export const chainOracle =
             if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
             const known = heightAt(height);
             if (!known) continue;
-            known.answeredAppHash = answer.appHash;
-            known.answeredResultsHash = resultsHash(answer.txResults);
+            known.answeredAppHash = settled(answer.appHash);
+            known.answeredResultsHash = settled(resultsHash(answer.txResults));
             known.changedVersion = answer.consensusParamUpdates !== undefined;
             forgive(known.block, answer.txResults);
           }
