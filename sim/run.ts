@@ -270,6 +270,7 @@ class Run {
     } else {
       world.run(() => this.look() || this.isEnded(), ends.withinMs * NS_PER_MS);
     }
+    if (world.agenda.nextAt() === Infinity) this.lookForStall(true);
     if (ends.who === 'fork' && this.forensics)
       this.fork = takeFork(world, ends, this.forensics, (what) => this.violate('play', what, null));
     if (world.violations.length === 0 && !this.liveness.isHopeless) this.judgeEnd();
@@ -280,15 +281,18 @@ class Run {
   /** Called before every event. True: something is wrong, and the run is over. */
   private look(): boolean {
     const { world } = this;
-    if (this.play.liveness === 'checked') {
-      const stalled = this.liveness.look();
-      if (stalled) this.violate('liveness', stalled.what, stalled.at);
-    }
+    this.lookForStall(false);
     if (this.watch.progress && this.now >= this.progressAt) {
       this.progressAt = this.now + PROGRESS_EVERY_NS;
       this.watch.progress(Math.min(1, Number(this.heightMax) / this.play.ends.decides), this.heightMax);
     }
     return world.violations.length > 0 || this.liveness.isHopeless;
+  }
+
+  private lookForStall(isOver: boolean): void {
+    if (this.play.liveness !== 'checked') return;
+    const stalled = this.liveness.look(isOver);
+    if (stalled) this.violate('liveness', stalled.what, stalled.at);
   }
 
   private finishers(): readonly Machine[] {

@@ -104,12 +104,12 @@ export class Liveness {
     this.isStale = true;
   }
 
-  /** Called before every event. */
-  look(): Stall | null {
+  /** Called before every event, and when nothing is left to happen: then what is owed will never come. */
+  look(isOver = false): Stall | null {
     const { now } = this.world.agenda;
     if (this.isStale || this.stage.changedAt !== this.changedAt) this.promise(now);
     const { promised } = this;
-    if (!promised || now <= promised.sinceNs + promised.boundNs) return null;
+    if (!promised || (!isOver && now <= promised.sinceNs + promised.boundNs)) return null;
     const at = promised.core.find(({ height }) => height < promised.height);
     if (!at || areFarApart(promised.core)) return null; // a clock that stands still is further off by now
     if (this.isTimeHeldBack(promised)) {
@@ -118,10 +118,11 @@ export class Liveness {
       return null;
     }
     const seconds = (ns: number): string => `${Math.round(ns / 1e8) / 10} s`;
-    const where = `${at.height + 1n}/${at.round}, step ${at.step}, mode ${at.mode}`;
-    const what =
-      `${at.name} has not committed height ${promised.height} in ${seconds(now - promised.sinceNs)} though all ` +
-      `trouble is over; the bound was ${seconds(promised.boundNs)}; it stands at ${where}`;
+    const where = `it stands at ${at.height + 1n}/${at.round}, step ${at.step}, mode ${at.mode}`;
+    const what = isOver
+      ? `${at.name} will never commit height ${promised.height}: nobody has anything left to do; ${where}`
+      : `${at.name} has not committed height ${promised.height} in ${seconds(now - promised.sinceNs)} though all ` +
+        `trouble is over; the bound was ${seconds(promised.boundNs)}; ${where}`;
     return { what, at };
   }
 
@@ -141,7 +142,8 @@ export class Liveness {
     const bound = standing && boundNs(standing);
     this.promised = null;
     if (bound === null) return;
-    const height = core.reduce((max, machine) => (machine.height > max ? machine.height : max), 0n) + 1n;
+    const top = core.reduce((max, machine) => (machine.height > max ? machine.height : max), 0n);
+    const height = mayWait(core) ? top : top + 1n;
     this.promised = { core, height, sinceNs: now, boundNs: bound };
   }
 
@@ -196,11 +198,11 @@ export class Liveness {
 
   private standing(core: readonly Machine[], now: number): Standing | null {
     const config = (core[0] as Machine).config;
-    if (!config.consensus.createEmptyBlocks) return null; // it may rightly wait for a transaction
     if (areFarApart(core)) return null;
     const heights = core.map(({ height }) => height);
     const top = heights.reduce((max, height) => (height > max ? height : max), 0n);
     const low = heights.reduce((min, height) => (height < min ? height : min), top);
+    if (mayWait(core) && low === top) return null;
     const set = this.ghost.set(top + 1n);
     if (!set) return null;
     const first = core.filter(({ height }) => height === top);
@@ -327,6 +329,9 @@ function areFarApart(core: readonly Machine[]): boolean {
   }
   return first !== null && last - first > CLOCKS_APART_MAX_NS;
 }
+
+/** The next height may rightly wait for a transaction, for ever: who is behind gets as far as the others. */
+const mayWait = ([first]: readonly Machine[]): boolean => first?.config.consensus.createEmptyBlocks === false;
 
 const nameOf = (machine: Machine): string => hexFor(machine);
 

@@ -19,6 +19,8 @@ import { roomForTxs } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
+/** One letter is. */
+const HOP_NS = 1_000_000;
 /** Offers wait for a beat of five seconds at most, and a full batch delays the next. */
 const OFFERED_WITHIN_NS = 15_000_000_000;
 /** Larger pools take their time to offer everything again. */
@@ -61,6 +63,7 @@ class Counted {
   /** What blocks took, and the same by block. */
   private readonly gone = new Set<string>();
   private readonly blocks: string[][] = [];
+  private takenNs = 0;
   private rechecks = 0;
   private count = 0;
   private bytes = 0;
@@ -83,7 +86,7 @@ class Counted {
     }
   }
 
-  asks(tag: number, tx: Uint8Array, type: number): void {
+  asks(tag: number, tx: Uint8Array, type: number, nowNs: number): void {
     const id = idOf(tx);
     const isNew = type === CHECK_TX_NEW;
     this.asked.set(tag, { id, isNew });
@@ -92,6 +95,8 @@ class Counted {
       return;
     }
     this.due.delete(id);
+    // It will hear that it is in a block before it hears what the application says.
+    if (nowNs - this.takenNs < HOP_NS && this.blocks.at(-1)?.includes(id)) return;
     this.gone.delete(id);
     if (this.known.has(id)) return;
     const toldTo = new Map<PeerId, number>();
@@ -124,7 +129,8 @@ class Counted {
   }
 
   /** What failed in a block may come again. */
-  takes(txs: readonly Uint8Array[], codes: readonly number[]): void {
+  takes(txs: readonly Uint8Array[], codes: readonly number[], nowNs: number): void {
+    this.takenNs = nowNs;
     const ids = txs.map(idOf);
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as string;
@@ -191,11 +197,12 @@ class Watch {
   // --- what goes in and out ----------------------------------------------------------------------------------
 
   passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
-    if (mail.type === 'committed') this.pools.of(at).takes(mail.txs, mail.codes);
+    const now = this.about.now();
+    if (mail.type === 'committed') this.pools.of(at).takes(mail.txs, mail.codes, now);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
+      this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      this.pools.of(at).answers(mail.tag, mail.response.value.code === 0, this.about.now());
+      this.pools.of(at).answers(mail.tag, mail.response.value.code === 0, now);
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {

@@ -17,8 +17,10 @@ import { presentOracle } from './present.ts';
 import { progressRules } from './progress.ts';
 import { proposalOracle } from './proposals.ts';
 import { resourceBounds } from './resources.ts';
+import { servingOracle } from './serving.ts';
 import { timeouts } from './timeouts.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
+import { waitingOracle } from './waiting.ts';
 
 export interface OraclesOfRun {
   readonly ghost: GhostChain;
@@ -47,7 +49,9 @@ export function allOracles(genesisText: string): OraclesOfRun {
       chain,
       resourceBounds,
       timeouts,
+      waitingOracle,
       blameOracle,
+      servingOracle,
       greetingOracle,
       hygiene,
     ],

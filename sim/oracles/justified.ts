@@ -15,6 +15,9 @@ import { Heard, type HeardHeight } from './tally.ts';
 import { timerOf } from './timers.ts';
 import { hexFor, isOwn, nameOf } from './votes.ts';
 
+/** Of events (spec 5.1). */
+const STEP = { propose: 3, prevote: 4 } as const;
+
 /** What a node has said and shown in the height that it is at. */
 class Standing {
   readonly heard: Heard;
@@ -26,6 +29,10 @@ class Standing {
   /** From what it publishes, in this life. */
   published: { lock: Choice; valid: Choice } = { lock: null, valid: null };
   said = new Set<string>();
+  /** When it came to propose in its round. */
+  proposeNs: number | null = null;
+  /** The block that it is locked on, when that stood before it, proposed, as it came to prevote. */
+  ownProposed: Uint8Array | null = null;
 
   constructor(ghost: GhostChain, about: WorldAbout, at: Machine) {
     const { reached, now } = about;
@@ -59,10 +66,31 @@ export const justifiedSends =
       return standing;
     };
 
+    /** L22, L28: no lock is in the way of the value that it is a lock on. Null: not so, or its time for a proposal may be over. */
+    const ownProposed = (at: Machine, node: Standing, round: number): Uint8Array | null => {
+      const { lock, proposeNs } = node;
+      if (!lock || proposeNs === null || at.heldUntilNs >= proposeNs) return null;
+      const { timeoutProposeNs } = at.config.consensus;
+      if (about.now() - proposeNs > Number(timeoutProposeNs) / 2) return null;
+      const heard = node.heard.at(node.height);
+      const [proposal, another] = heard?.round(round).proposals ?? [];
+      if (!heard || !proposal || another || !equalBytes(proposal.blockId.hash, lock.id)) return null;
+      const { polRound } = proposal;
+      return polRound < 0 || heard.isPolka(polRound, lock.id) ? lock.id : null;
+    };
+
     const prevotes = (at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void => {
       const { hash } = vote.blockId;
       const { proposals } = heard.round(vote.round);
-      if (hash.length === 0) return;
+      if (hash.length === 0) {
+        if (node.ownProposed && vote.height === node.height && vote.round === node.round)
+          report(
+            `${at.name} prevotes nil at ${vote.height}/${vote.round}: the proposal is what it is locked on`,
+            at,
+            vote.height,
+          );
+        return;
+      }
       const where = `prevotes ${nameOf(vote)} at ${vote.height}/${vote.round}`;
       const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
       if (!proposal && heard.isProposer(vote.round)) return; // nobody was there to hear its own
@@ -192,6 +220,8 @@ export const justifiedSends =
       const before = node.round;
       const heard = node.heard.at(height);
       node.round = round;
+      if (step === STEP.propose) node.proposeNs = about.now();
+      node.ownProposed = step === STEP.prevote ? ownProposed(at, node, round) : null;
       node.work.steps(heard, round, step);
       if (!heard || round === 0 || round <= before) return;
       if (!heard.isThirdIn(round) && !heard.isMostOfAny('precommits', round - 1))

@@ -109,10 +109,10 @@ export class HeardHeight {
     return isQuorum(this.round(round)[kind].powerOfAny(this.own, this.ownIndex), this.set.total);
   }
 
-  /** More than a third was heard of in this round, by vote or proposal. */
+  /** More than a third was heard of in this round, by vote or proposal. It has not spoken there itself: it speaks in rounds that it has begun. */
   isThirdIn(number: number): boolean {
     const round = this.round(number);
-    const heard = new Set([...round.prevotes.voters, ...round.precommits.voters, this.ownIndex]);
+    const heard = new Set([...round.prevotes.voters, ...round.precommits.voters]);
     if (round.proposals.length > 0) {
       const proposer = this.set.atRound(number);
       heard.add(this.set.members.findIndex(({ address }) => address === proposer));

@@ -15,7 +15,7 @@ const least: Readonly<Record<string, (config: ConsensusConfig, round: bigint) =>
 };
 
 /** Of events (spec 5.1). */
-const STEP = { newRound: 2, commit: 8 } as const;
+export const STEP = { newRound: 2, propose: 3, commit: 8 } as const;
 
 /** When a node, in this life, said that it entered the commit of a height: by its own clock, and by the world's. */
 interface Commit {
@@ -25,8 +25,8 @@ interface Commit {
 }
 
 /** What a node says may wait for so many flushes: it entered the commit that much earlier. */
-const FLUSHES_WAITED_FOR = 4;
-const HOPS_NS = 5_000_000;
+export const FLUSHES_WAITED_FOR = 4;
+export const HOPS_NS = 5_000_000;
 
 export const timeouts: OracleMaker = (report, about): Oracle => {
   const commits = new Map<Machine, Commit>();

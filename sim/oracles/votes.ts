@@ -77,9 +77,12 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
   };
   return {
     name: 'vote-uniqueness',
-    effects: ['send'],
+    effects: ['send', 'trim'],
     leaving(at, _actor, effect) {
-      if (effect.type !== 'send' || !about.isHonest(at)) return;
+      if (!about.isHonest(at)) return;
+      if (effect.type === 'trim' && effect.log === 'privval' && effect.keep < 1)
+        report(`${at.name} lets go of what it signed last, and may contradict it`, at, at.height + 1n);
+      if (effect.type !== 'send') return;
       for (const message of messagesIn(effect.payloads))
         if (message?.type === 'vote' && isOwn(at, message.vote)) check(at, message.vote);
     },

@@ -1,0 +1,144 @@
+// Where blocks without transactions are not made, or not at once (create_empty_blocks, its interval): nobody begins a height without a reason,
+// and who has one does not wait (CometBFT enterNewRound, spec 5.2).
+
+import type { AppMail, MempoolMail } from '../../actors/mail.ts';
+import { byteKey, equalBytes } from '../../protocol/bytes.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { PerMachine } from './per-machine.ts';
+import { idOf } from './pool.ts';
+import { FLUSHES_WAITED_FOR, HOPS_NS, STEP } from './timeouts.ts';
+
+/** The mempool tells at once that it has something. */
+const PATIENCE_NS = 2_000_000_000;
+
+export const waitingOracle: OracleMaker = (report, about): Oracle => {
+  if (!about.machines.some(mayWait)) return { name: 'waiting', effects: [] };
+  const watch = new Watch(report, about);
+  return {
+    name: 'waiting',
+    effects: ['tell', 'schedule'],
+    started: (at) => watch.starts(at),
+    published(at, _actor, event) {
+      if (!about.isHonest(at)) return;
+      if (event.type === 'step') watch.enters(at, event);
+      else if (event.type === 'committed') watch.commits(event);
+      else if (event.type === 'checked' && event.code === 0 && event.because === '')
+        watch.takes(at, byteKey(event.hash));
+    },
+    leaving(at, _actor, effect) {
+      if (!about.isHonest(at)) return;
+      if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail);
+      // A node that waits says where it stands from time to time.
+      else watch.looks();
+    },
+  };
+};
+
+const mayWait = ({ config: { consensus } }: Machine): boolean =>
+  !consensus.createEmptyBlocks || consensus.createEmptyBlocksIntervalNs > 0n;
+
+/** When a node began to wait for transactions: by its own clock, and by the world's. */
+interface Wait {
+  readonly height: bigint;
+  readonly count: number;
+  readonly atNs: number;
+}
+
+/** What one node has to wait for, in this life. */
+class Room {
+  /** Transactions in its pool, and since when. */
+  readonly txs = new Map<string, number>();
+  readonly asked = new Map<number, string>();
+  wait: Wait | null = null;
+}
+
+class Watch {
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly rooms = new PerMachine(() => new Room());
+  private readonly isOneALiar: boolean;
+  private readonly appHashes = new Map<bigint, Uint8Array>();
+  /** The last height that somebody began: who begins it later has heard of that. */
+  private begun = 0n;
+
+  constructor(report: Report, about: WorldAbout) {
+    this.report = report;
+    this.about = about;
+    this.isOneALiar = about.machines.some((each) => !about.isHonest(each));
+  }
+
+  starts(at: Machine): void {
+    this.rooms.delete(at);
+  }
+
+  // --- what there is -------------------------------------------------------------------------------------------
+
+  takes(at: Machine, id: string): void {
+    this.rooms.of(at).txs.set(id, this.about.now());
+  }
+
+  hears(at: Machine, mail: AppMail | MempoolMail): void {
+    const { asked, txs } = this.rooms.of(at);
+    if (mail.type === 'committed') for (const tx of mail.txs) txs.delete(idOf(tx));
+    else if (mail.type === 'request' && mail.request.type === 'check-tx')
+      asked.set(mail.tag, idOf(mail.request.value.tx));
+    else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
+      if (mail.response.value.code !== 0) txs.delete(asked.get(mail.tag) ?? '');
+      asked.delete(mail.tag);
+    }
+  }
+
+  commits({ height, appHash }: { readonly height: bigint; readonly appHash: Uint8Array }): void {
+    this.appHashes.set(height, appHash);
+  }
+
+  // --- who waits -----------------------------------------------------------------------------------------------
+
+  enters(
+    at: Machine,
+    { height, round, step }: { readonly height: bigint; readonly round: number; readonly step: number },
+  ): void {
+    const room = this.rooms.of(at);
+    const { wait } = room;
+    room.wait = null;
+    if (round > 0) return;
+    if (step === STEP.newRound) room.wait = { height, count: at.clock.count(), atNs: this.about.now() };
+    else if (step === STEP.propose && height > this.begun) {
+      this.begun = height;
+      if (wait?.height === height) this.begins(at, room, wait);
+    }
+  }
+
+  /** The first of all to begin this height. */
+  private begins(at: Machine, { txs }: Room, { height, count, atNs }: Wait): void {
+    const { createEmptyBlocks, createEmptyBlocksIntervalNs } = at.config.consensus;
+    if (this.isOneALiar || txs.size > 0 || this.isProofDue(height) || at.heldUntilNs >= atNs) return;
+    const waited = at.clock.count() - count;
+    const spared = FLUSHES_WAITED_FOR * at.disk.settings.flush.maxNs + HOPS_NS;
+    if (createEmptyBlocks && waited + spared >= Number(createEmptyBlocksIntervalNs)) return;
+    const interval = createEmptyBlocks
+      ? `the interval is ${createEmptyBlocksIntervalNs} ns`
+      : 'none is to be';
+    this.report(`${at.name} begins an empty block after ${waited} ns; ${interval}`, at, height);
+  }
+
+  /** The header of this height is the first that proves what the application answered; true, too, where that is not known. */
+  private isProofDue(height: bigint): boolean {
+    const last = this.appHashes.get(height - 1n);
+    const before = this.appHashes.get(height - 2n);
+    return last === undefined || before === undefined || !equalBytes(last, before);
+  }
+
+  looks(): void {
+    const now = this.about.now();
+    for (const [at, { txs, wait }] of this.rooms) {
+      if (!wait || txs.size === 0 || at.node?.isPaused !== false) continue;
+      const [since] = txs.values();
+      const waitedNs = now - Math.max(wait.atNs, since as number, at.heldUntilNs);
+      if (waitedNs <= PATIENCE_NS) continue;
+      const what = `has a transaction and does not begin height ${wait.height} for ${Math.round(waitedNs / 1e8) / 10} s`;
+      this.report(`${at.name} ${what}`, at, wait.height);
+    }
+  }
+}
