@@ -188,3 +188,11 @@ export const falseEvidence = scenario(
     ends: everyone.decides(height(60), { within: '900s' }),
   },
 );
+
+/** v3 casts both votes in rounds that nobody has reached: that is one voice in each, and it takes more than a third. */
+export const oneVoice = scenario('who speaks twice in a later round is one voice there', {
+  name: 'one-voice',
+  cast: validators(4),
+  liars: [liar('v3', 'future-spammer', ['v0', 'v1', 'v2'])],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});

@@ -16,6 +16,7 @@ import {
   nil,
   scenario,
   sometime,
+  txs,
   v0,
   v1,
   v2,
@@ -27,6 +28,7 @@ import {
 const first = { height: 5, round: 0 };
 const second = { height: 5, round: 1 };
 const third = { height: 5, round: 2 };
+const sixth = { height: 5, round: 5 };
 
 /** v0 alone sees two thirds for block 1 and locks; the others go on without it, to block 2. */
 export const lockHolds = scenario('a locked validator does not prevote another block', {
@@ -169,4 +171,79 @@ export const laterPolkaReplacesValue = scenario('of two values with a polka the 
     sometime(v0.proposes(block(2), third)),
   ],
   ends: everyone.decides(height(8), { within: '120s' }),
+});
+
+const V3_HEARS_NO_BLOCK = [
+  drop('proposals', { height: 5, to: ['v3'] }),
+  drop('parts', { height: 5, to: ['v3'] }),
+];
+
+/**
+ * v0, v1 and v2 prevote block 1 in both rounds, and v3 hears of no block. Of the polka of round 0 v0 and v1 know; of that of round 1 v2
+ * alone, which is locked by it. In round 2 v0 brings the block with the older polka: it is the one that v2 is locked on.
+ */
+export const ownLockWithOlderPolka = scenario(
+  'a locked validator prevotes its own block, however old the polka',
+  {
+    name: 'own-lock-with-older-polka',
+    cast: validators(4),
+    act: [
+      at('0s', ...V3_HEARS_NO_BLOCK, drop('prevotes', { ...first, by: ['v1'], to: ['v2', 'v3'] })),
+      when(
+        v1.proposes(block(1), second),
+        heal(),
+        ...V3_HEARS_NO_BLOCK,
+        drop('prevotes', { ...second, by: ['v2'] }),
+        drop('precommits', { ...second, by: ['v2'] }),
+      ),
+      when(v0.proposes(block(1), third)),
+      when(v2.prevotes({}, third), heal()),
+    ],
+    holds: [
+      sometime(v2.prevotes(block(1), second)),
+      sometime(v2.locks(block(1), second)),
+      never(v0.locks(block(1), second)),
+      sometime(v2.prevotes(block(1), third)),
+      never(v2.prevotes(nil, third)),
+    ],
+    ends: everyone.decides(height(8), { within: '120s' }),
+  },
+);
+
+/**
+ * v0 alone locks block 1 in round 0, v1 alone block 2 in round 1, and in round 2 v0 alone locks block 1 once more. In round 5 v1 brings block
+ * 2 with its polka of round 1: v0 refuses it, for its lock is of round 2 now, and the others take it.
+ */
+export const lockRenewed = scenario('a lock on the same block is as new as its last polka', {
+  name: 'lock-renewed',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }), // else v2 makes the same block again in round 4
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { ...first, to: ['v3'] }),
+      drop('prevotes', { ...first, by: ['v1'], to: ['v2', 'v3'] }),
+      drop('prevotes', { ...first, by: ['v2'], to: ['v1', 'v3'] }),
+      drop('prevotes', { ...second, by: ['v2'], to: ['v3'] }),
+      drop('prevotes', { ...second, by: ['v3'], to: ['v0', 'v2'] }),
+    ),
+    when(
+      v0.proposes(block(1), third),
+      heal(),
+      drop('prevotes', { ...second, by: ['v2'], to: ['v3'] }),
+      drop('prevotes', { ...second, by: ['v3'], to: ['v0', 'v2'] }),
+      drop('prevotes', { ...third, by: ['v2'], to: ['v1', 'v3'] }),
+      drop('prevotes', { ...third, by: ['v3'], to: ['v1', 'v2'] }),
+    ),
+    when(v1.proposes(block(2), sixth), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    sometime(v1.locks(block(2), second)),
+    sometime(v0.locks(block(1), third)),
+    sometime(v0.prevotes(nil, sixth)),
+    never(v0.prevotes(block(2))),
+  ],
+  ends: everyone.decides(height(8), { within: '240s' }),
 });

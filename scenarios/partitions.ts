@@ -13,6 +13,7 @@ import {
   nobody,
   partition,
   powers,
+  reset,
   scenario,
   sometime,
   these,
@@ -47,6 +48,21 @@ export const evenSplit = scenario('two halves decide nothing, and go on together
   act: [when(everyone.decides(height(3)), partition(['v0', 'v1'], ['v2', 'v3'])), after('40s', heal())],
   holds: [never(anyone.decides(height(4)), { while: v0.isCutOff })],
   ends: everyone.decides(height(12), { within: '300s' }),
+});
+
+/** Twelve minutes: whoever dials waits longer and longer, but no longer than it is told to. */
+export const longOutage = scenario('however long two halves were apart, they soon find each other again', {
+  name: 'long-outage',
+  cast: validators(4),
+  act: [
+    when(
+      everyone.decides(height(3)),
+      partition(['v0', 'v1'], ['v2', 'v3']),
+      ...(['v0', 'v1'] as const).flatMap((one) => [reset(one, 'v2'), reset(one, 'v3')]),
+    ),
+    after('740s', heal()),
+  ],
+  ends: everyone.decides(height(6), { within: '1200s' }),
 });
 
 /** v1 cannot say where it stands, so nobody knows what it lacks: it follows again when it is heard. */

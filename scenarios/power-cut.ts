@@ -1,9 +1,10 @@
 // A validator loses its power, its log, or goes on from an old copy: whatever it says again, it says the same, and what one of its stores lost
 // the other, or its peers, give back.
 
-import type { Directive } from '../sim/scenario/play.ts';
+import type { CrashPoint, Directive, Scenario } from '../sim/scenario/play.ts';
 import {
   after,
+  at,
   backUp,
   crash,
   delay,
@@ -126,31 +127,62 @@ export const oldCopy = scenario('a validator goes on from an old copy of its dis
   ends: everyone.decides(height(18), { within: '240s', afterwards: 2 }),
 });
 
-/**
- * v1, v2 and v3 lose their power when they have decided height 5 and not yet stored its block, and v0, who has it, does not come back: what
- * they said is in their logs, and they decide it again.
- */
+/** v1, v2 and v3 die at that point of height 5, and v0, who has its block, does not come back: what they said is in their logs. */
+const powerCutAt = (point: Omit<CrashPoint, 'node'>): Pick<Scenario, 'cast' | 'load' | 'act' | 'ends'> => ({
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      v0.precommits({}, height(5)),
+      ...(['v1', 'v2', 'v3'] as const).map((name) => crash(name, { how: 'lose', restart: '3s', point })),
+    ),
+    when(v0.decides(height(5)), isolate('v0', 'for-ever')),
+    after('4s'),
+  ],
+  ends: these('v1', 'v2', 'v3').decides(height(12), { within: '900s' }),
+});
+
 export const powerCutAsOneDecides = scenario(
   'three validators lose their power as they decide, and decide the same again',
   {
     name: 'power-cut-as-one-decides',
+    ...powerCutAt({ when: 'before', op: 'write', on: 'chain', nth: 1 }),
+  },
+);
+
+/** Nothing says that the height is over before its block is on the disk. */
+export const powerCutAsBlockIsStored = scenario(
+  'three validators lose their power as a block reaches their disks, and decide it again',
+  {
+    name: 'power-cut-as-block-is-stored',
+    ...powerCutAt({ when: 'inside', op: 'flush', on: 'chain', nth: 1 }),
+  },
+);
+
+const THREE = ['v1', 'v2', 'v3'] as const;
+
+/**
+ * The block of height 5 is on their disks and its state is not, and their applications go on from a copy that is two heights older: they are
+ * given every block that they lack, the last one too.
+ */
+export const powerCutWithOldApplications = scenario(
+  'three validators lose their power between block and state, and their applications are older still',
+  {
+    name: 'power-cut-with-old-applications',
     cast: validators(4),
     load: txs({ perSecond: 3 }),
     act: [
+      when(everyone.decides(height(3)), ...THREE.map((name) => backUp(name))),
       when(
-        v0.precommits({}, height(5)),
-        ...(['v1', 'v2', 'v3'] as const).map((name) =>
-          crash(name, {
-            how: 'lose',
-            restart: '3s',
-            point: { when: 'before', op: 'write', on: 'chain', nth: 1 },
-          }),
+        everyone.decides(height(4)),
+        ...THREE.map((name) =>
+          crash(name, { how: 'lose', point: { when: 'inside', op: 'flush', on: 'chain', nth: 3 } }),
         ),
       ),
       when(v0.decides(height(5)), isolate('v0', 'for-ever')),
-      after('4s'),
+      after('1s', ...THREE.map((name) => putBack(name, 'app')), ...THREE.map((name) => restart(name))),
     ],
-    ends: these('v1', 'v2', 'v3').decides(height(12), { within: '900s' }),
+    ends: these(...THREE).decides(height(10), { within: '900s' }),
   },
 );
 
@@ -172,4 +204,22 @@ export const oldCopiesOfAll = scenario('all validators go on from old copies, an
     ),
   ],
   ends: nobody.decidesBeyond(height(12), { for: '60s' }),
+});
+
+/** After 1,024 signatures the signer lets its oldest go. The node dies at that moment, and goes on with what is left. */
+export const signerForgetsTheOldest = scenario('what a signer lets go is not what it signed last', {
+  name: 'signer-forgets-the-oldest',
+  cast: validators(1),
+  act: [
+    at(
+      '0s',
+      crash('v0', {
+        how: 'lose',
+        restart: '1s',
+        point: { when: 'after', op: 'trim', on: 'privval', nth: 1 },
+      }),
+    ),
+    when(v0.crashes()),
+  ],
+  ends: everyone.decides(height(340), { within: '900s', afterwards: 2 }),
 });

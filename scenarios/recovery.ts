@@ -7,6 +7,7 @@ import {
   after,
   at,
   crash,
+  delay,
   drawn,
   drop,
   everyone,
@@ -14,10 +15,16 @@ import {
   height,
   isolate,
   liar,
+  nil,
+  node,
+  powers,
+  removeLog,
   restart,
   scenario,
   txs,
   v0,
+  v1,
+  v2,
   v3,
   validators,
   when,
@@ -150,4 +157,60 @@ export const laterBeginning = scenario('a chain begins at the height that its ge
     when(v3.proposes()),
   ],
   ends: everyone.decides(height(1_022), { within: '240s', afterwards: 2 }),
+});
+
+/** v1 has little power and is away for a hundred and fifty blocks; there is nobody else to ask. */
+export const longWayBack = scenario('one peer gives a whole chain to who asks for it', {
+  name: 'long-way-back',
+  cast: powers(10, 1),
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(v0.decides(height(150)), restart('v1')),
+    when(v1.joins()),
+  ],
+  ends: everyone.decides(height(156), { within: '600s', afterwards: 2 }),
+});
+
+/**
+ * v2 proposes at height 5 and dies when its signer knows that and nobody else does. Its log is lost; another block it may not propose in
+ * that round, and with v3 away the others wait for its prevote.
+ */
+export const proposalForgotten = scenario('who may not propose again lets its own time run out', {
+  name: 'proposal-forgotten',
+  cast: validators(4),
+  load: txs({ perSecond: 20 }),
+  act: [
+    when(v0.decides(height(4)), isolate('v3')),
+    when(
+      v2.decides(height(4)),
+      crash('v2', { how: 'clean', point: { when: 'after', op: 'flush', on: 'privval', nth: 1 } }),
+    ),
+    when(v2.crashes(), removeLog('v2')),
+    after('300ms', restart('v2')),
+    when(v2.decides(height(5)), heal()),
+  ],
+  ends: everyone.decides(height(8), { within: '240s', afterwards: 2 }),
+});
+
+/**
+ * v3 hears of no block at height 5 and precommits nil, and the others hear that before each other's precommits: what decides carries a
+ * signature for nil. f0 is away then, and is given that height from a store.
+ */
+export const nilStaysNil = scenario('a precommit for nil is given to who is behind as what it is', {
+  name: 'nil-stays-nil',
+  cast: validators(4, { fullNodes: 1 }),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { height: 5, to: ['v3'] }),
+      drop('parts', { height: 5, to: ['v3'] }),
+      delay('precommits', '6s', { height: 5, by: ['v0', 'v1', 'v2'] }),
+    ),
+    when(v0.decides(height(4)), isolate('f0')),
+    when(v3.precommits(nil, { height: 5, round: 0 })),
+    when(v0.decides(height(5)), heal(), isolate('f0')),
+    when(v3.decides(height(9)), heal()),
+    when(node('f0').decides(height(9))),
+  ],
+  ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });

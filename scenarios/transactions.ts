@@ -106,6 +106,54 @@ export const noEmptyBlocks = scenario(
   },
 );
 
+/**
+ * v3 hears of no transaction of others. Each is given to it as it commits the block that holds it: the application is still asked about it
+ * when the pool hears that it is in a block.
+ */
+export const committedMeanwhile = scenario('what a block took while it was checked is not pooled any more', {
+  name: 'committed-meanwhile',
+  cast: validators(4),
+  act: [
+    at('0s', drop('transactions', { to: ['v3'] })),
+    ...Array.from({ length: 10 }, (_, i) => i + 3).flatMap((k) => [
+      when(everyone.decides(height(k - 1)), submit('v0', `k${k}=v`)),
+      when(v3.decides(height(k)), submit('v3', `k${k}=v`)),
+    ]),
+  ],
+  ends: everyone.decides(height(14), { within: '240s', afterwards: 2 }),
+});
+
+/** Twenty transactions come at once, and a block takes a few of them. Nothing of them is in the app hash, so no block is owed for that. */
+export const leftOverTransactions = scenario('what a block leaves over is reason enough for the next one', {
+  name: 'left-over-transactions',
+  cast: validators(4, { blockBytes: 15_000 }),
+  app: 'noop',
+  settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
+  act: [
+    when(everyone.decides(height(1))),
+    after('5s', ...Array.from({ length: 20 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
+    when(everyone.decides(height(4))),
+    after('60s'),
+  ],
+  ends: everyone.decides(height(5), { within: '240s' }),
+});
+
+/** While v3 is away two blocks are decided, and then nobody has anything to say. */
+export const waitingNodeCatchesUp = scenario('who missed a block while all wait is given it', {
+  name: 'waiting-node-catches-up',
+  cast: validators(4),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
+  act: [
+    when(everyone.decides(height(1))),
+    after('5s', isolate('v3')),
+    after('100ms', submit('v0', 'k=v')),
+    when(v0.decides(height(3))),
+    after('100ms', heal()),
+    when(v3.decides(height(3))),
+  ],
+  ends: nobody.decidesBeyond(height(3), { for: '10s' }),
+});
+
 /** Five seconds without a transaction, then the height itself: nine to ten heights a minute. */
 export const emptyBlocksAtIntervals = scenario('an empty block is made when nothing came for five seconds', {
   name: 'empty-blocks-at-intervals',
