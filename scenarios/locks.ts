@@ -243,7 +243,7 @@ export const lockRenewed = scenario('a lock on the same block is as new as its l
     sometime(v1.locks(block(2), second)),
     sometime(v0.locks(block(1), third)),
     sometime(v0.prevotes(nil, sixth)),
-    never(v0.prevotes(block(2))),
+    never(v0.prevotes(block(2), { height: 5 })),
   ],
   ends: everyone.decides(height(8), { within: '240s' }),
 });

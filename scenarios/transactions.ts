@@ -123,7 +123,7 @@ export const committedMeanwhile = scenario('what a block took while it was check
   ends: everyone.decides(height(14), { within: '240s', afterwards: 2 }),
 });
 
-/** Twenty transactions come at once, and a block takes a few of them. Nothing of them is in the app hash, so no block is owed for that. */
+/** Forty transactions come at once, and a block takes a few of them. Nothing of them is in the app hash, so no block is owed for that. */
 export const leftOverTransactions = scenario('what a block leaves over is reason enough for the next one', {
   name: 'left-over-transactions',
   cast: validators(4, { blockBytes: 15_000 }),
@@ -131,27 +131,27 @@ export const leftOverTransactions = scenario('what a block leaves over is reason
   settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
   act: [
     when(everyone.decides(height(1))),
-    after('5s', ...Array.from({ length: 20 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
-    when(everyone.decides(height(4))),
-    after('60s'),
+    after('5s', ...Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
   ],
-  ends: everyone.decides(height(5), { within: '240s' }),
+  ends: everyone.decides(height(12), { within: '240s' }),
 });
 
-/** While v3 is away two blocks are decided, and then nobody has anything to say. */
+/** Each time that v3 is away two blocks are decided, and then nobody has anything to say. */
 export const waitingNodeCatchesUp = scenario('who missed a block while all wait is given it', {
   name: 'waiting-node-catches-up',
   cast: validators(4),
   settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
   act: [
     when(everyone.decides(height(1))),
-    after('5s', isolate('v3')),
-    after('100ms', submit('v0', 'k=v')),
-    when(v0.decides(height(3))),
-    after('100ms', heal()),
-    when(v3.decides(height(3))),
+    ...[3, 5, 7, 9, 11].flatMap((k) => [
+      after('5s', isolate('v3')),
+      after('100ms', submit('v0', `k${k}=v`)),
+      when(v0.decides(height(k))),
+      after('100ms', heal()),
+      when(v3.decides(height(k))),
+    ]),
   ],
-  ends: nobody.decidesBeyond(height(3), { for: '10s' }),
+  ends: nobody.decidesBeyond(height(11), { for: '10s' }),
 });
 
 /** Five seconds without a transaction, then the height itself: nine to ten heights a minute. */

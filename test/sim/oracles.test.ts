@@ -279,9 +279,18 @@ describe('justified sends', () => {
     begins(fresh());
     expect(said).toEqual([expect.stringContaining('nothing that reached it allows that')]);
     said = [];
+    const pulled = fresh();
+    heard(
+      pulled,
+      listener,
+      ...([PREVOTE, PRECOMMIT] as const).map((type) => placed(others[0] as Machine, type, 1, NIL_BLOCK_ID)),
+    );
+    begins(pulled); // one of four, in two voices
+    expect(said).toEqual([expect.stringContaining('nothing that reached it allows that')]);
+    said = [];
     const skips = fresh();
-    heard(skips, listener, placed(others[0] as Machine, PREVOTE, 1, NIL_BLOCK_ID));
-    begins(skips); // with its own: two of four
+    heard(skips, listener, ...others.slice(0, 2).map((each) => placed(each, PREVOTE, 1, NIL_BLOCK_ID)));
+    begins(skips);
     const waits = fresh();
     heard(
       waits,
