@@ -7,7 +7,7 @@ import type { GridPoint, Restart } from './grid.ts';
  * or sixth, where it waits for five of the others), and all of them decide two more. The play waits for all but the last of these heights;
  * where a return takes longer there is one after it at least, or the next crash is missed.
  */
-export const HEIGHTS_UNTIL_NEXT: Readonly<Record<Restart, number>> = { now: 6, '1': 6, '5': 9, needed: 6 };
+export const HEIGHTS_UNTIL_NEXT: Readonly<Record<Restart, number>> = { now: 5, '1': 6, '5': 9, needed: 5 };
 
 /** Points of one node and one way back, in the order of their heights. */
 function chainsOf(points: readonly GridPoint[]): GridPoint[][] {
