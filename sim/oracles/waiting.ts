@@ -11,6 +11,8 @@ import { FLUSHES_WAITED_FOR, HOPS_NS, STEP } from './timeouts.ts';
 
 /** The mempool tells at once that it has something. */
 const PATIENCE_NS = 2_000_000_000;
+/** Some node may be that far behind the others. */
+const HEIGHTS_REMEMBERED = 64n;
 
 export const waitingOracle: OracleMaker = (report, about): Oracle => {
   if (!about.machines.some(mayWait)) return { name: 'waiting', effects: [] };
@@ -91,6 +93,7 @@ class Watch {
 
   commits({ height, appHash }: { readonly height: bigint; readonly appHash: Uint8Array }): void {
     this.appHashes.set(height, appHash);
+    this.appHashes.delete(height - HEIGHTS_REMEMBERED);
   }
 
   // --- who waits -----------------------------------------------------------------------------------------------
