@@ -29,6 +29,8 @@ class Standing {
   /** From what it publishes, in this life. */
   published: { lock: Choice; valid: Choice } = { lock: null, valid: null };
   said = new Set<string>();
+  /** What it prevoted at this height, in this life: its rules and its application allow that. */
+  chosen: Uint8Array[] = [];
   /** When it came to propose in its round. */
   proposeNs: number | null = null;
   /** The block that it is locked on, when that stood before it, proposed, as it came to prevote. */
@@ -47,6 +49,7 @@ class Standing {
     this.lock = null;
     this.published = { lock: null, valid: null };
     this.said = new Set();
+    this.chosen = [];
   }
 }
 
@@ -68,8 +71,9 @@ export const justifiedSends =
 
     /** L22, L28: no lock is in the way of the value that it is a lock on. Null: not so, or its time for a proposal may be over. */
     const ownProposed = (at: Machine, node: Standing, round: number): Uint8Array | null => {
-      const { lock, proposeNs } = node;
+      const { lock, chosen, proposeNs } = node;
       if (!lock || proposeNs === null || at.heldUntilNs >= proposeNs) return null;
+      if (!chosen.some((id) => equalBytes(id, lock.id))) return null; // its clock may be behind: to it the block is of the future
       const { timeoutProposeNs } = at.config.consensus;
       if (about.now() - proposeNs > Number(timeoutProposeNs) / 2) return null;
       const heard = node.heard.at(node.height);
@@ -175,6 +179,7 @@ export const justifiedSends =
       if (vote.height < node.height || node.said.has(key) || !about.isHonest(at)) return;
       node.said.add(key);
       if (vote.type === PREVOTE) {
+        if (vote.blockId.hash.length > 0) node.chosen.push(vote.blockId.hash);
         node.work.prevotes(vote, heard, node.lock);
         prevotes(at, node, heard, vote);
       } else {
@@ -295,6 +300,7 @@ export const justifiedSends =
       started(at) {
         const node = of(at);
         node.published = { lock: null, valid: null };
+        node.chosen = [];
         node.work.restarts();
       },
       published(at, _actor, event) {

@@ -41,7 +41,8 @@ export const servingOracle: OracleMaker = (report, about): Oracle => {
       if (!payloads.some(isRequest) || !about.isHonest(at)) return;
       const now = about.now();
       // Before its handshake is over it does not know what it has.
-      const isThere = at.mode !== 'handshake' && at.node?.isPaused === false && greeted.hears(at, from, now);
+      const isReady = at.mode !== 'handshake' && at.halted === null;
+      const isThere = isReady && at.node?.isPaused === false && greeted.hears(at, from, now);
       const peers = owed.of(at);
       const since = peers.get(from);
       if (!isThere) peers.delete(from);
