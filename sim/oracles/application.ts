@@ -6,10 +6,6 @@ import type { Effect } from '../../actors/turn.ts';
 import { heightOfKey } from '../../machines/chain/keys.ts';
 import {
   type AbciRequest,
-  type CommitInfo,
-  MISBEHAVIOR_DUPLICATE_VOTE,
-  MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
-  type Misbehavior,
   PROCESS_PROPOSAL_ACCEPT,
   type RequestFinalizeBlock,
   type RequestInitChain,
@@ -20,7 +16,7 @@ import {
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { headerHash, paramsHash } from '../../protocol/hashes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { BLOCK_BYTES_MAX, type Block, type Evidence, type Header, type Vote } from '../../protocol/types.ts';
+import { BLOCK_BYTES_MAX, type Block, type Header, type Vote } from '../../protocol/types.ts';
 import {
   encodeConsensusParams,
   encodeEvidenceList,
@@ -31,6 +27,7 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { roomForTxs } from './room.ts';
+import { difference } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
 const BLOCKS_KEPT = 64;
@@ -41,12 +38,6 @@ const HEIGHTS_KEPT = 3;
 const BLOCK = 'b'.charCodeAt(0);
 const RESPONSE = 'r'.charCodeAt(0);
 const PARAMS = 'p'.charCodeAt(0);
-
-/** What all requests about a block have. */
-type About = Pick<
-  RequestFinalizeBlock,
-  'height' | 'timeNs' | 'nextValidatorsHash' | 'proposerAddress' | 'misbehavior'
->;
 
 /** What it proposes in answer stands in the block, not what it was given. */
 interface Prepared {
@@ -239,7 +230,7 @@ class Watch {
     const decided = this.decided.get(Number(height));
     if (!decided || decided.good.has(request)) return;
     const { txs, hash, decidedLastCommit } = request;
-    const wrong = this.difference(request, txs, hash, decidedLastCommit, decided);
+    const wrong = difference(request, txs, hash, decidedLastCommit, decided, this.voters(height));
     if (wrong)
       this.bad(
         at,
@@ -281,7 +272,7 @@ class Watch {
     this.decided.delete(number - BLOCKS_KEPT);
     for (const request of this.judged.get(byteKey(decided.hash))?.requests ?? []) {
       const { txs, hash, proposedLastCommit } = request;
-      const wrong = this.difference(request, txs, hash, proposedLastCommit, decided);
+      const wrong = difference(request, txs, hash, proposedLastCommit, decided, this.voters(height));
       if (wrong)
         this.report(
           `an application was told at ProcessProposal another ${wrong} than block ${height} has`,
@@ -295,7 +286,7 @@ class Watch {
     const room = this.roomIn(block);
     const wrong = this.proposalsOf(proposer, height).prepared.map(
       ({ request, txs }) =>
-        this.difference(request, txs, null, request.localLastCommit, decided) ??
+        difference(request, txs, null, request.localLastCommit, decided, this.voters(height)) ??
         (room !== null && request.maxTxBytes !== room ? 'room for transactions' : null),
     );
     if (wrong.every((field) => field !== null))
@@ -316,24 +307,9 @@ class Watch {
     return roomForTxs(maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes, set.members.length, bytes);
   }
 
-  /** The first field of a request that is not as the block has it; null: none. `toldHash`: null where there is none yet. */
-  private difference(
-    told: About,
-    toldTxs: readonly Uint8Array[],
-    toldHash: Uint8Array | null,
-    toldCommit: CommitInfo,
-    { block, hash }: Decided,
-  ): string | null {
-    const { header, txs, evidence } = block;
-    if (told.height !== header.height) return 'height';
-    if (toldHash !== null && !equalBytes(toldHash, hash)) return 'hash';
-    if (told.timeNs !== header.timeNs) return 'time';
-    if (!equalBytes(told.proposerAddress, header.proposerAddress)) return 'proposer';
-    if (!equalBytes(told.nextValidatorsHash, header.nextValidatorsHash)) return 'hash of the next validators';
-    if (toldTxs.length !== txs.length || !toldTxs.every((tx, i) => equalBytes(tx, txs[i] ?? NONE)))
-      return 'list of transactions';
-    if (!isSameMisbehavior(told.misbehavior, evidence.flatMap(misbehaviorIn))) return 'misbehavior';
-    return isAsCommitted(toldCommit, block, this.ghost.set(header.height - 1n)) ? null : 'last commit';
+  /** Of the last commit in a block of this height. */
+  private voters(height: bigint): GhostSet | undefined {
+    return this.ghost.set(height - 1n);
   }
 
   // --- answers ---------------------------------------------------------------------------------------------
@@ -365,51 +341,4 @@ class Watch {
     if (!params || equalBytes(encodeConsensusParams(params), bytes)) return;
     this.bad(at, height, `stores other parameters from ${height} on than its application gave`);
   }
-}
-
-const NONE = new Uint8Array(0);
-
-function misbehaviorIn(evidence: Evidence): Misbehavior[] {
-  const { timeNs, powerTotal } = evidence;
-  if (evidence.kind === 'duplicate-vote') {
-    const { validatorAddress: address, height } = evidence.voteA;
-    const validator = { address, power: evidence.validatorPower };
-    return [{ type: MISBEHAVIOR_DUPLICATE_VOTE, validator, height, timeNs, powerTotal }];
-  }
-  return evidence.byzantineValidators.map(({ address, power }) => ({
-    type: MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
-    validator: { address, power },
-    height: evidence.commonHeight,
-    timeNs,
-    powerTotal,
-  }));
-}
-
-const isSameMisbehavior = (told: readonly Misbehavior[], found: readonly Misbehavior[]): boolean =>
-  told.length === found.length &&
-  told.every((one, i) => {
-    const other = found[i];
-    return (
-      one.type === other?.type &&
-      one.height === other.height &&
-      one.timeNs === other.timeNs &&
-      one.powerTotal === other.powerTotal &&
-      one.validator.power === other.validator.power &&
-      equalBytes(one.validator.address, other.validator.address)
-    );
-  });
-
-/** Each validator of the height before, in order, with what it did. `set`: undefined where nobody knows it any more. */
-function isAsCommitted(
-  { round, votes }: CommitInfo,
-  { lastCommit }: Block,
-  set: GhostSet | undefined,
-): boolean {
-  const signatures = lastCommit?.signatures ?? [];
-  if (votes.length !== signatures.length || (votes.length > 0 && round !== lastCommit?.round)) return false;
-  return votes.every(({ validator, flag }, i) => {
-    const member = set?.members[i];
-    if (flag !== signatures[i]?.flag) return false;
-    return !set || (member?.power === validator.power && equalBytes(member.addressBytes, validator.address));
-  });
 }
