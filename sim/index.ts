@@ -24,7 +24,7 @@ export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracl
 export { PictureCollector, type PictureLimits } from './picture/collector.ts';
 export { pictureOf } from './picture/index.ts';
 export type { Picture } from './picture/picture.ts';
-export { type RunOptions, runScenario, scenarioUnder } from './run.ts';
+export { type RunOptions, runScenario } from './run.ts';
 export type { ScenarioRefusal } from './scenario/form.ts';
 export { fromJson, toJson } from './scenario/json.ts';
 export type {
@@ -47,6 +47,7 @@ export type {
   Workload,
 } from './scenario/play.ts';
 export type { Lie } from './scenario/rules.ts';
+export { scenarioUnder } from './scenario/under.ts';
 export * from './scenario/words.ts';
 export { type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';

@@ -21,10 +21,11 @@ import { hexFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
-import { isDrawn, type NodeName, type Play, type Scenario } from './scenario/play.ts';
+import type { NodeName, Play, Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';
 import { namesIn, Script } from './scenario/script.ts';
 import { Stage } from './scenario/stage.ts';
+import { longer, scenarioOf } from './scenario/under.ts';
 import { Witness } from './scenario/witness.ts';
 import { ScenarioError } from './scenario/words.ts';
 import { Shape } from './shape.ts';
@@ -55,20 +56,9 @@ export interface RunOptions {
 }
 
 const NS_PER_MS = 1_000_000;
-/** Virtual time that each height beyond the play's own is given: some rounds of it. */
-const HEIGHT_MORE_MS = 30_000;
 /** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
 const SCRIPT_NS_MAX = 1_800_000 * NS_PER_MS;
 const PROGRESS_EVERY_NS = 500 * NS_PER_MS;
-
-/** The scenario that a play is under a seed. */
-export function scenarioOf(play: Play, choices: Choices): Scenario {
-  return isDrawn(play) ? play.draw(choices.stream(`play/${play.name}`)) : play;
-}
-
-/** The same as data: what a seed of a drawn play came to, and of `heights` at least. */
-export const scenarioUnder = (play: Play, seed: RunOptions['seed'], heights?: number): Scenario =>
-  longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
 
 /** @throws ScenarioError when the play or the seed is not one; it names the field. */
 export function runScenario(play: Play, options: RunOptions): Verdict {
@@ -270,7 +260,7 @@ class Run {
     } else {
       world.run(() => this.look() || this.isEnded(), ends.withinMs * NS_PER_MS);
     }
-    if (world.agenda.nextAt() === Infinity) this.lookForStall(true);
+    if (world.violations.length === 0 && world.agenda.nextAt() === Infinity) this.lookForStall(true);
     if (ends.who === 'fork' && this.forensics)
       this.fork = takeFork(world, ends, this.forensics, (what) => this.violate('play', what, null));
     if (world.violations.length === 0 && !this.liveness.isHopeless) this.judgeEnd();
@@ -384,14 +374,6 @@ const castOf = ({ cast }: Scenario): Cast =>
     initialHeight: BigInt(cast.initialHeight ?? 1),
     params: paramsWith(cast),
   });
-
-function longer(scenario: Scenario, heights: number | undefined): Scenario {
-  const { ends } = scenario;
-  if (heights === undefined || ends.who === 'nobody' || ends.who === 'fork' || heights <= ends.decides)
-    return scenario;
-  const withinMs = ends.withinMs + (heights - ends.decides) * HEIGHT_MORE_MS;
-  return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
-}
 
 /** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */
 function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {

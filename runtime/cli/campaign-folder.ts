@@ -2,9 +2,9 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scenarioUnder } from '../../sim/run.ts';
 import { type Check, Checker, isText, listOf, number, object, whole } from '../../sim/scenario/checks.ts';
 import { toJson } from '../../sim/scenario/json.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
 import type { Campaign } from './campaign.ts';
 import { playAtOnce } from './play-file.ts';
 import { CliError, whyNot } from './usage.ts';

@@ -2,10 +2,11 @@
 
 import { writeFileSync } from 'node:fs';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { runScenario, scenarioUnder } from '../../sim/run.ts';
+import { runScenario } from '../../sim/run.ts';
 import { scenarioRefusal } from '../../sim/scenario/form.ts';
 import { toJson } from '../../sim/scenario/json.ts';
 import type { Scenario } from '../../sim/scenario/play.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
 import { type Patch, patchOf, withPatchedBuild } from './patched-build.ts';
 import { loadPlay, playFromJson, usualSeedOf } from './play-file.ts';
 import { explanationLines, toJson as reportJson, row } from './screen.ts';

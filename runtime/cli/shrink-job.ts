@@ -1,9 +1,10 @@
 // Shrinking as a job for one process: of this build, or of a patched copy, where the bug is.
 
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
-import { runScenario, scenarioUnder } from '../../sim/run.ts';
+import { runScenario } from '../../sim/run.ts';
 import { toJson } from '../../sim/scenario/json.ts';
 import type { Play } from '../../sim/scenario/play.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
 import { PLAY, promiseOf } from '../../sim/shrink/promise.ts';
 import { type Shrunk, shrink } from '../../sim/shrink/shrink.ts';
 import { playFromJson, playNamed } from './play-file.ts';

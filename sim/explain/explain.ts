@@ -3,8 +3,9 @@
 
 import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
 import type { Violation } from '../oracle.ts';
-import { type RunOptions, scenarioUnder } from '../run.ts';
+import type { RunOptions } from '../run.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
+import { scenarioUnder } from '../scenario/under.ts';
 import { promiseOf } from '../shrink/promise.ts';
 import { actionText } from '../story.ts';
 import type { StoryLine } from '../verdict.ts';

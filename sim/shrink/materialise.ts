@@ -4,6 +4,7 @@
 
 import type { Chronicle, Deeds, WordKind } from '../chronicle.ts';
 import type { Action, NodeName, RuleAction } from '../scenario/play.ts';
+import { STEP } from '../steps.ts';
 
 const NETWORK: readonly Action['do'][] = [
   'isolate',
@@ -89,10 +90,9 @@ function goesOn({ deeds }: Chronicle, { what, to, height, round }: Omit<Missed, 
       deed.node === to &&
       deed.height === height &&
       deed.does === does &&
-      (does === 'enters' ? deed.round > round && deed.step === STEP_PROPOSE : deed.round === round),
+      (does === 'enters' ? deed.round > round && deed.step === STEP.propose : deed.round === round),
   );
 }
-const STEP_PROPOSE = 3;
 
 /** Rules that keep away just these messages, in as few groups as their senders and receivers allow. */
 export function rulesOf({ names }: Chronicle, missed: readonly Missed[]): RuleAction[] {

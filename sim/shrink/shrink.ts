@@ -1,8 +1,8 @@
 // Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and deterministic: the same run and
 // budget give the same scenario.
 
-import { scenarioUnder } from '../run.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
+import { scenarioUnder } from '../scenario/under.ts';
 import { costOf } from './cost.ts';
 import { Lab, SCORE, SCORE_GOOD, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';

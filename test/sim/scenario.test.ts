@@ -5,9 +5,10 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { Choices } from '../../sim/choices.ts';
 import type { OracleMaker } from '../../sim/oracle.ts';
-import { runScenario, scenarioOf, scenarioUnder } from '../../sim/run.ts';
+import { runScenario } from '../../sim/run.ts';
 import { fromJson, toJson } from '../../sim/scenario/json.ts';
 import type { Scenario } from '../../sim/scenario/play.ts';
+import { scenarioOf, scenarioUnder } from '../../sim/scenario/under.ts';
 import {
   after,
   anyone,

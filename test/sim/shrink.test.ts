@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { swarm } from '../../scenarios/swarm.ts';
 import { chronicled } from '../../sim/chronicle.ts';
-import { runScenario, scenarioUnder } from '../../sim/run.ts';
+import { runScenario } from '../../sim/run.ts';
 import { scenarioRefusal } from '../../sim/scenario/form.ts';
 import { fromJson, toJson } from '../../sim/scenario/json.ts';
 import type { NodeName, Scenario } from '../../sim/scenario/play.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
 import {
   at,
   crash,

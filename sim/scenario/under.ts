@@ -1,0 +1,24 @@
+// What a play is under a seed: the scenario that is performed, as data.
+
+import { Choices } from '../choices.ts';
+import { isDrawn, type Play, type Scenario } from './play.ts';
+
+/** Virtual time that each height beyond the play's own is given: some rounds of it. */
+const HEIGHT_MORE_MS = 30_000;
+
+export function scenarioOf(play: Play, choices: Choices): Scenario {
+  return isDrawn(play) ? play.draw(choices.stream(`play/${play.name}`)) : play;
+}
+
+/** What a seed of a drawn play came to, and of `heights` at least. */
+export const scenarioUnder = (play: Play, seed: string | number | bigint, heights?: number): Scenario =>
+  longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
+
+/** Of so many heights at least, where it counts them. */
+export function longer(scenario: Scenario, heights: number | undefined): Scenario {
+  const { ends } = scenario;
+  if (heights === undefined || ends.who === 'nobody' || ends.who === 'fork' || heights <= ends.decides)
+    return scenario;
+  const withinMs = ends.withinMs + (heights - ends.decides) * HEIGHT_MORE_MS;
+  return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
+}
