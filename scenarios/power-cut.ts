@@ -127,19 +127,21 @@ export const oldCopy = scenario('a validator goes on from an old copy of its dis
   ends: everyone.decides(height(18), { within: '240s', afterwards: 2 }),
 });
 
-/** v1, v2 and v3 die at that point of height 5, and v0, who has its block, does not come back: what they said is in their logs. */
+const THREE = ['v1', 'v2', 'v3'] as const;
+
+/** The three die at that point of height 5, and v0, who has its block, does not come back: what they said is in their logs. */
 const powerCutAt = (point: Omit<CrashPoint, 'node'>): Pick<Scenario, 'cast' | 'load' | 'act' | 'ends'> => ({
   cast: validators(4),
   load: txs({ perSecond: 3 }),
   act: [
     when(
       v0.precommits({}, height(5)),
-      ...(['v1', 'v2', 'v3'] as const).map((name) => crash(name, { how: 'lose', restart: '3s', point })),
+      ...THREE.map((name) => crash(name, { how: 'lose', restart: '3s', point })),
     ),
     when(v0.decides(height(5)), isolate('v0', 'for-ever')),
     after('4s'),
   ],
-  ends: these('v1', 'v2', 'v3').decides(height(12), { within: '900s' }),
+  ends: these(...THREE).decides(height(12), { within: '900s' }),
 });
 
 export const powerCutAsOneDecides = scenario(
@@ -158,8 +160,6 @@ export const powerCutAsBlockIsStored = scenario(
     ...powerCutAt({ when: 'inside', op: 'flush', on: 'chain', nth: 1 }),
   },
 );
-
-const THREE = ['v1', 'v2', 'v3'] as const;
 
 /**
  * The block of height 5 is on their disks and its state is not, and their applications go on from a copy that is two heights older: they are
