@@ -7,12 +7,11 @@ import type { Machine } from '../machine.ts';
 import { isQuorum } from '../oracles/ghost.ts';
 import { hexFor } from '../oracles/votes.ts';
 import type { NodeName } from '../scenario/play.ts';
+import { STEP } from '../steps.ts';
 
 const HASH_SHOWN = 4;
 const blockName = (about: string): string => (about === '' ? 'nil' : about.slice(0, HASH_SHOWN));
 
-/** Steps as spec 5.1 numbers them. */
-const STEP = { propose: 3, prevote: 4, prevoteWait: 5, precommit: 6, precommitWait: 7, commit: 8 } as const;
 const STEP_TEXT: Readonly<Record<number, string>> = {
   [STEP.propose]: 'propose',
   [STEP.prevote]: 'prevote',

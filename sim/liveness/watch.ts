@@ -7,6 +7,7 @@ import type { Oracle } from '../oracle.ts';
 import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
 import { hexFor } from '../oracles/votes.ts';
 import type { Stage } from '../scenario/stage.ts';
+import { STEP } from '../steps.ts';
 import type { World } from '../world.ts';
 import { isTimeHeldBack } from './block-time.ts';
 import { boundNs, joiningNs, reconnectNs, type Standing } from './bound.ts';
@@ -143,7 +144,7 @@ export class Liveness {
     this.promised = null;
     if (bound === null) return;
     const top = core.reduce((max, machine) => (machine.height > max ? machine.height : max), 0n);
-    const height = mayWait(core) ? top : top + 1n;
+    const height = mayWaitForEver(core) ? top : top + 1n;
     this.promised = { core, height, sinceNs: now, boundNs: bound };
   }
 
@@ -202,7 +203,7 @@ export class Liveness {
     const heights = core.map(({ height }) => height);
     const top = heights.reduce((max, height) => (height > max ? height : max), 0n);
     const low = heights.reduce((min, height) => (height < min ? height : min), top);
-    if (mayWait(core) && low === top) return null;
+    if (mayWaitForEver(core) && low === top) return null;
     const set = this.ghost.set(top + 1n);
     if (!set) return null;
     const first = core.filter(({ height }) => height === top);
@@ -331,14 +332,13 @@ function areFarApart(core: readonly Machine[]): boolean {
 }
 
 /** The next height may rightly wait for a transaction, for ever: who is behind gets as far as the others. */
-const mayWait = ([first]: readonly Machine[]): boolean => first?.config.consensus.createEmptyBlocks === false;
+const mayWaitForEver = ([first]: readonly Machine[]): boolean =>
+  first?.config.consensus.createEmptyBlocks === false;
 
 const nameOf = (machine: Machine): string => hexFor(machine);
 
-const STEP_NEW_HEIGHT = 1;
-const STEP_COMMIT = 8;
 /** Whether a node is in a round of its height; before, it will begin with round 0. */
-const isBegun = (step: number): boolean => step !== STEP_NEW_HEIGHT && step !== STEP_COMMIT;
+const isBegun = (step: number): boolean => step !== STEP.newHeight && step !== STEP.commit;
 
 function powerOf(group: readonly Machine[], set: GhostSet): bigint {
   let sum = 0n;

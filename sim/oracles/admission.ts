@@ -13,14 +13,13 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { messagesIn } from './messages.ts';
+import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
 import { roomForTxs } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
-/** One letter is. */
-const HOP_NS = 1_000_000;
 /** Offers wait for a beat of five seconds at most, and a full batch delays the next. */
 const OFFERED_WITHIN_NS = 15_000_000_000;
 /** Larger pools take their time to offer everything again. */

@@ -3,6 +3,7 @@
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { STEP } from '../steps.ts';
 import type { HeardHeight } from './tally.ts';
 import { timerOf } from './timers.ts';
 
@@ -15,8 +16,6 @@ interface Timer {
   readonly dueNs: number;
 }
 
-/** Of the wire and of events (spec 5.1). */
-const STEP = { propose: 3, prevote: 4, precommit: 6, commit: 8 } as const;
 /** The rule that a timer of this step fires. */
 const RULE_OF_TIMER: Readonly<Record<string, string>> = { propose: 'L57', prevote: 'L61', precommit: 'L65' };
 

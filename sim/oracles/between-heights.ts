@@ -2,10 +2,6 @@
 
 import type { Machine } from '../machine.ts';
 
-/** Of `step` events, as spec 5.1 numbers them. */
-export const STEP_NEW_HEIGHT = 1;
-export const STEP_NEW_ROUND = 2;
-
 /** So long before a round begins a precommit is surely counted: what a node says may wait for its disk. */
 const BEFORE_NS = 50_000_000;
 

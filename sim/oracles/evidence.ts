@@ -14,7 +14,8 @@ import {
 } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { countedUntil, STEP_NEW_HEIGHT, STEP_NEW_ROUND } from './between-heights.ts';
+import { STEP } from '../steps.ts';
+import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
@@ -141,10 +142,7 @@ export const evidenceOracle =
 
     /** Between two heights it counts the precommits of the round that decided the last one, too. */
     const isLate = (at: Machine, { type, height, round }: Vote): boolean =>
-      type === PRECOMMIT &&
-      height === at.height &&
-      at.step === STEP_NEW_HEIGHT &&
-      round === decidedIn.get(at);
+      type === PRECOMMIT && height === at.height && at.step === STEP.newHeight && round === decidedIn.get(at);
 
     /** A round begins at a node: what came well before was counted. */
     const begins = (at: Machine): void => {
@@ -199,7 +197,7 @@ export const evidenceOracle =
       },
       published(at, _actor, event) {
         if (event.type === 'committed') decidedIn.set(at, event.round);
-        else if (event.type === 'step' && event.step === STEP_NEW_ROUND) begins(at);
+        else if (event.type === 'step' && event.step === STEP.newRound) begins(at);
         else if (event.type === 'evidence') {
           const address = hexOf(event.validator);
           const stored = proven.find(

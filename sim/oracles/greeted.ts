@@ -2,9 +2,7 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
-
-/** A letter inside a node is there by then. */
-const HOP_NS = 1_000_000;
+import { HOP_NS } from './pace.ts';
 
 export class Greeted {
   private readonly sinceNs = new Map<Machine, Map<PeerId, number>>();

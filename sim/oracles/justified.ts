@@ -8,15 +8,13 @@ import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, WorldAbout } from '../oracle.ts';
+import { STEP } from '../steps.ts';
 import { AtWork, type Choice } from './at-work.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { messagesIn } from './messages.ts';
 import { Heard, type HeardHeight } from './tally.ts';
 import { timerOf } from './timers.ts';
 import { hexFor, isOwn, nameOf } from './votes.ts';
-
-/** Of events (spec 5.1). */
-const STEP = { propose: 3, prevote: 4 } as const;
 
 /** What a node has said and shown in the height that it is at. */
 class Standing {
@@ -33,8 +31,8 @@ class Standing {
   chosen: Uint8Array[] = [];
   /** When it came to propose in its round. */
   proposeNs: number | null = null;
-  /** The block that it is locked on, when that stood before it, proposed, as it came to prevote. */
-  ownProposed: Uint8Array | null = null;
+  /** What it is locked on stood before it, proposed, as it came to prevote in its round. */
+  isOwnProposed = false;
 
   constructor(ghost: GhostChain, about: WorldAbout, at: Machine) {
     const { reached, now } = about;
@@ -50,6 +48,8 @@ class Standing {
     this.published = { lock: null, valid: null };
     this.said = new Set();
     this.chosen = [];
+    this.proposeNs = null;
+    this.isOwnProposed = false;
   }
 }
 
@@ -69,25 +69,25 @@ export const justifiedSends =
       return standing;
     };
 
-    /** L22, L28: no lock is in the way of the value that it is a lock on. Null: not so, or its time for a proposal may be over. */
-    const ownProposed = (at: Machine, node: Standing, round: number): Uint8Array | null => {
+    /** L22, L28: no lock is in the way of the value that it is a lock on. False, too, when its time for a proposal may be over. */
+    const isOwnProposed = (at: Machine, node: Standing, round: number): boolean => {
       const { lock, chosen, proposeNs } = node;
-      if (!lock || proposeNs === null || at.heldUntilNs >= proposeNs) return null;
-      if (!chosen.some((id) => equalBytes(id, lock.id))) return null; // its clock may be behind: to it the block is of the future
+      if (!lock || proposeNs === null || at.heldUntilNs >= proposeNs) return false;
+      if (!chosen.some((id) => equalBytes(id, lock.id))) return false; // its clock may be behind: to it the block is of the future
       const { timeoutProposeNs } = at.config.consensus;
-      if (about.now() - proposeNs > Number(timeoutProposeNs) / 2) return null;
+      if (about.now() - proposeNs > Number(timeoutProposeNs) / 2) return false;
       const heard = node.heard.at(node.height);
       const [proposal, another] = heard?.round(round).proposals ?? [];
-      if (!heard || !proposal || another || !equalBytes(proposal.blockId.hash, lock.id)) return null;
+      if (!heard || !proposal || another || !equalBytes(proposal.blockId.hash, lock.id)) return false;
       const { polRound } = proposal;
-      return polRound < 0 || heard.isPolka(polRound, lock.id) ? lock.id : null;
+      return polRound < 0 || heard.isPolka(polRound, lock.id);
     };
 
     const prevotes = (at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void => {
       const { hash } = vote.blockId;
       const { proposals } = heard.round(vote.round);
       if (hash.length === 0) {
-        if (node.ownProposed && vote.height === node.height && vote.round === node.round)
+        if (node.isOwnProposed && vote.height === node.height && vote.round === node.round)
           report(
             `${at.name} prevotes nil at ${vote.height}/${vote.round}: the proposal is what it is locked on`,
             at,
@@ -226,7 +226,7 @@ export const justifiedSends =
       const heard = node.heard.at(height);
       node.round = round;
       if (step === STEP.propose) node.proposeNs = about.now();
-      node.ownProposed = step === STEP.prevote ? ownProposed(at, node, round) : null;
+      node.isOwnProposed = step === STEP.prevote && isOwnProposed(at, node, round);
       node.work.steps(heard, round, step);
       if (!heard || round === 0 || round <= before) return;
       if (!heard.isThirdIn(round) && !heard.isMostOfAny('precommits', round - 1))

@@ -12,6 +12,7 @@ import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
 import { roomForTxs } from './room.ts';
@@ -20,8 +21,6 @@ import { roomForTxs } from './room.ts';
 const BLOCK_BYTES_JUDGED = 500_000;
 /** As many as a restarted node reminds its pool of. */
 const BLOCKS_REMEMBERED = 64;
-/** A letter inside a node is there by then: before, the mempool may not know yet what the application has said. */
-const HOP_NS = 1_000_000;
 
 /** As a field of a block's data: a tag, its length, itself. */
 function sizeOf({ length }: Uint8Array): number {
@@ -75,15 +74,8 @@ class Watch {
 
   /** What actors of a node say to each other. */
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
-    if (mail.type === 'reap') this.pools.of(at).reaps(mail.bytesMax, mail.gasMax, this.about.now());
-    else if (mail.type === 'committed') this.pools.of(at).takes(mail.txs);
-    else if (mail.type === 'reaped') this.proposes(at, mail.txs);
-    else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type);
-    else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
-      const { code, gasWanted } = mail.response.value;
-      this.pools.of(at).answers(mail.tag, code === 0, gasWanted, this.about.now());
-    }
+    if (mail.type === 'reaped') this.proposes(at, mail.txs);
+    else this.pools.of(at).hears(mail, this.about.now());
   }
 
   // --- no loss ---------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // What one mempool holds, by the oracles' own count: what the application of its node accepts, as it says so itself, in this life.
 
+import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
@@ -73,12 +74,24 @@ export class Pool {
     return this.accepted.get(idOf(tx));
   }
 
-  reaps(bytesMax: bigint, gasMax: bigint, atNs: number): void {
+  /** What actors of its node say to each other. */
+  hears(mail: AppMail | MempoolMail | ValidatorMail, nowNs: number): void {
+    if (mail.type === 'reap') this.reaps(mail.bytesMax, mail.gasMax, nowNs);
+    else if (mail.type === 'committed') this.takes(mail.txs);
+    else if (mail.type === 'request' && mail.request.type === 'check-tx')
+      this.asks(mail.tag, mail.request.value.tx, mail.request.value.type);
+    else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
+      const { code, gasWanted } = mail.response.value;
+      this.answers(mail.tag, code === 0, gasWanted, nowNs);
+    }
+  }
+
+  private reaps(bytesMax: bigint, gasMax: bigint, atNs: number): void {
     this.ask = { bytesMax, gasMax, atNs, blocks: this.blocks };
   }
 
   /** The mempool is told of a block. */
-  takes(txs: readonly Uint8Array[]): void {
+  private takes(txs: readonly Uint8Array[]): void {
     this.blocks++;
     this.taken.push(txs.map(idOf));
     if (this.taken.length <= BLOCKS_REMEMBERED) return;
@@ -92,14 +105,14 @@ export class Pool {
   }
 
   /** The application is asked about a transaction: `type` as CheckTx has it. */
-  asks(tag: number, tx: Uint8Array, type: number): void {
+  private asks(tag: number, tx: Uint8Array, type: number): void {
     const id = idOf(tx);
     this.asked.set(tag, { id, bytes: tx.length, isNew: type === CHECK_TX_NEW, after: this.blocks });
     const known = this.accepted.get(id);
     if (known) known.askedAfter = this.blocks;
   }
 
-  answers(tag: number, isAccepted: boolean, gasWanted: bigint, nowNs: number): void {
+  private answers(tag: number, isAccepted: boolean, gasWanted: bigint, nowNs: number): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;

@@ -7,7 +7,8 @@ import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { type Block, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { countedUntil, STEP_NEW_ROUND } from './between-heights.ts';
+import { STEP } from '../steps.ts';
+import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
@@ -65,7 +66,7 @@ export const presentOracle =
     };
 
     const begins = (at: Machine, { height, round, step }: Extract<NodeEvent, { type: 'step' }>): void => {
-      if (round !== 0 || step !== STEP_NEW_ROUND) return;
+      if (round !== 0 || step !== STEP.newRound) return;
       const hearing = hearingOf(at, height - 1n);
       if (hearing) hearing.endedNs ??= about.now();
     };

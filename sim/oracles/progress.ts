@@ -6,6 +6,7 @@ import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { STEP } from '../steps.ts';
 import { FirstWords } from './first-words.ts';
 import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
@@ -22,9 +23,6 @@ const TIME_ENOUGH_NS = 2_000 * MS;
  */
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
-
-/** Of the wire and of events (spec 5.1). */
-const STEP = { newRound: 2, propose: 3, prevote: 4, precommit: 6 } as const;
 
 const isGood = ({ disk }: Machine): boolean => disk.settings.flush.maxNs <= GOOD_FLUSH_NS;
 

@@ -4,6 +4,8 @@
 
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { STEP } from '../steps.ts';
+import { saidLateNs } from './pace.ts';
 import { timerOf } from './timers.ts';
 
 type ConsensusConfig = Machine['config']['consensus'];
@@ -14,19 +16,12 @@ const least: Readonly<Record<string, (config: ConsensusConfig, round: bigint) =>
   precommit: (config, round) => config.timeoutPrecommitNs + round * config.timeoutPrecommitDeltaNs,
 };
 
-/** Of events (spec 5.1). */
-export const STEP = { newRound: 2, propose: 3, commit: 8 } as const;
-
 /** When a node, in this life, said that it entered the commit of a height: by its own clock, and by the world's. */
 interface Commit {
   readonly height: bigint;
   readonly count: number;
   readonly atNs: number;
 }
-
-/** What a node says may wait for so many flushes: it entered the commit that much earlier. */
-export const FLUSHES_WAITED_FOR = 4;
-export const HOPS_NS = 5_000_000;
 
 export const timeouts: OracleMaker = (report, about): Oracle => {
   const commits = new Map<Machine, Commit>();
@@ -37,8 +32,7 @@ export const timeouts: OracleMaker = (report, about): Oracle => {
     if (skipTimeoutCommit || last?.height !== height - 1n) return;
     if (at.heldUntilNs >= last.atNs) return; // it was held back in between
     const waited = at.clock.count() - last.count;
-    const spared = FLUSHES_WAITED_FOR * at.disk.settings.flush.maxNs + HOPS_NS;
-    if (waited + spared >= Number(timeoutCommitNs)) return;
+    if (waited + saidLateNs(at) >= Number(timeoutCommitNs)) return;
     const what = `begins height ${height} ${waited} ns after its commit; timeout_commit is ${timeoutCommitNs} ns`;
     report(`${at.name} ${what}`, at, height);
   };

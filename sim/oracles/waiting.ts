@@ -1,13 +1,14 @@
 // Where blocks without transactions are not made, or not at once (create_empty_blocks, its interval): nobody begins a height without a reason,
 // and who has one does not wait (CometBFT enterNewRound, spec 5.2).
 
-import type { AppMail, MempoolMail } from '../../actors/mail.ts';
+import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { STEP } from '../steps.ts';
+import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
-import { idOf } from './pool.ts';
-import { FLUSHES_WAITED_FOR, HOPS_NS, STEP } from './timeouts.ts';
+import { idOf, Pool } from './pool.ts';
 
 /** The mempool tells at once that it has something. */
 const PATIENCE_NS = 2_000_000_000;
@@ -30,7 +31,7 @@ export const waitingOracle: OracleMaker = (report, about): Oracle => {
     },
     leaving(at, _actor, effect) {
       if (!about.isHonest(at)) return;
-      if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail);
+      if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail | ValidatorMail);
       // A node that waits says where it stands from time to time.
       else watch.looks();
     },
@@ -47,19 +48,19 @@ interface Wait {
   readonly atNs: number;
 }
 
-/** What one node has to wait for, in this life. */
-class Room {
-  /** Transactions in its pool, and since when. */
-  readonly txs = new Map<string, number>();
-  readonly asked = new Map<number, string>();
+/** One node, in this life. */
+class Waiting {
+  readonly pool = new Pool();
+  /** Since when something is in its pool. */
+  txsSinceNs = 0;
   wait: Wait | null = null;
 }
 
 class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
-  private readonly rooms = new PerMachine(() => new Room());
-  private readonly isOneALiar: boolean;
+  private readonly nodes = new PerMachine(() => new Waiting());
+  private readonly hasLiar: boolean;
   private readonly appHashes = new Map<bigint, Uint8Array>();
   /** The last height that somebody began: who begins it later has heard of that. */
   private begun = 0n;
@@ -67,28 +68,25 @@ class Watch {
   constructor(report: Report, about: WorldAbout) {
     this.report = report;
     this.about = about;
-    this.isOneALiar = about.machines.some((each) => !about.isHonest(each));
+    this.hasLiar = about.machines.some((each) => !about.isHonest(each));
   }
 
   starts(at: Machine): void {
-    this.rooms.delete(at);
+    this.nodes.delete(at);
   }
 
   // --- what there is -------------------------------------------------------------------------------------------
 
   takes(at: Machine, id: string): void {
-    this.rooms.of(at).txs.set(id, this.about.now());
+    const node = this.nodes.of(at);
+    if (node.pool.owedTxs === 0) node.txsSinceNs = this.about.now();
+    node.pool.owes(id, at.height + 1n);
   }
 
-  hears(at: Machine, mail: AppMail | MempoolMail): void {
-    const { asked, txs } = this.rooms.of(at);
-    if (mail.type === 'committed') for (const tx of mail.txs) txs.delete(idOf(tx));
-    else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      asked.set(mail.tag, idOf(mail.request.value.tx));
-    else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
-      if (mail.response.value.code !== 0) txs.delete(asked.get(mail.tag) ?? '');
-      asked.delete(mail.tag);
-    }
+  hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
+    const { pool } = this.nodes.of(at);
+    pool.hears(mail, this.about.now());
+    if (mail.type === 'committed') for (const tx of mail.txs) pool.frees(idOf(tx));
   }
 
   commits({ height, appHash }: { readonly height: bigint; readonly appHash: Uint8Array }): void {
@@ -102,24 +100,23 @@ class Watch {
     at: Machine,
     { height, round, step }: { readonly height: bigint; readonly round: number; readonly step: number },
   ): void {
-    const room = this.rooms.of(at);
-    const { wait } = room;
-    room.wait = null;
+    const node = this.nodes.of(at);
+    const { wait } = node;
+    node.wait = null;
     if (round > 0) return;
-    if (step === STEP.newRound) room.wait = { height, count: at.clock.count(), atNs: this.about.now() };
+    if (step === STEP.newRound) node.wait = { height, count: at.clock.count(), atNs: this.about.now() };
     else if (step === STEP.propose && height > this.begun) {
       this.begun = height;
-      if (wait?.height === height) this.begins(at, room, wait);
+      if (wait?.height === height) this.begins(at, node, wait);
     }
   }
 
   /** The first of all to begin this height. */
-  private begins(at: Machine, { txs }: Room, { height, count, atNs }: Wait): void {
+  private begins(at: Machine, { pool }: Waiting, { height, count, atNs }: Wait): void {
     const { createEmptyBlocks, createEmptyBlocksIntervalNs } = at.config.consensus;
-    if (this.isOneALiar || txs.size > 0 || this.isProofDue(height) || at.heldUntilNs >= atNs) return;
+    if (this.hasLiar || pool.owedTxs > 0 || this.isProofDue(height) || at.heldUntilNs >= atNs) return;
     const waited = at.clock.count() - count;
-    const spared = FLUSHES_WAITED_FOR * at.disk.settings.flush.maxNs + HOPS_NS;
-    if (createEmptyBlocks && waited + spared >= Number(createEmptyBlocksIntervalNs)) return;
+    if (createEmptyBlocks && waited + saidLateNs(at) >= Number(createEmptyBlocksIntervalNs)) return;
     const interval = createEmptyBlocks
       ? `the interval is ${createEmptyBlocksIntervalNs} ns`
       : 'none is to be';
@@ -135,10 +132,9 @@ class Watch {
 
   looks(): void {
     const now = this.about.now();
-    for (const [at, { txs, wait }] of this.rooms) {
-      if (!wait || txs.size === 0 || at.node?.isPaused !== false) continue;
-      const [since] = txs.values();
-      const waitedNs = now - Math.max(wait.atNs, since as number, at.heldUntilNs);
+    for (const [at, { pool, txsSinceNs, wait }] of this.nodes) {
+      if (!wait || pool.owedTxs === 0 || at.node?.isPaused !== false) continue;
+      const waitedNs = now - Math.max(wait.atNs, txsSinceNs, at.heldUntilNs);
       if (waitedNs <= PATIENCE_NS) continue;
       const what = `has a transaction and does not begin height ${wait.height} for ${Math.round(waitedNs / 1e8) / 10} s`;
       this.report(`${at.name} ${what}`, at, wait.height);

@@ -8,6 +8,7 @@ import type { CrashHow, MediumName } from '../disk-door.ts';
 import type { Latency, Span } from '../latency.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { OracleMaker } from '../oracle.ts';
+import { STEP } from '../steps.ts';
 
 /**
  * Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not
@@ -52,7 +53,13 @@ export interface Condition {
   readonly against?: NodeName;
 }
 
-export const STEP_NAMES = { propose: 3, prevote: 4, 'prevote-wait': 5, precommit: 6, commit: 8 } as const;
+export const STEP_NAMES = {
+  propose: STEP.propose,
+  prevote: STEP.prevote,
+  'prevote-wait': STEP.prevoteWait,
+  precommit: STEP.precommit,
+  commit: STEP.commit,
+} as const;
 export type StepName = keyof typeof STEP_NAMES;
 
 /** Something that is so for a while. `cut-off`: at least one of its links is cut, in some direction. */

@@ -1,0 +1,12 @@
+// The steps of a height as `step` events number them (spec 5.1, CometBFT cstypes.RoundStepType).
+
+export const STEP = {
+  newHeight: 1,
+  newRound: 2,
+  propose: 3,
+  prevote: 4,
+  prevoteWait: 5,
+  precommit: 6,
+  precommitWait: 7,
+  commit: 8,
+} as const;
