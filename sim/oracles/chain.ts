@@ -38,7 +38,17 @@ const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 
 const BLOCKS_KEPT = 64;
 /** Half a hash tells transactions apart, in the least memory: there is one per transaction of a run. */
 const txKey = (tx: Uint8Array): string => byteKey(txHash(tx).subarray(0, 16));
-const short = (bytes: Uint8Array): string => hexOf(bytes).slice(0, 12);
+const SHORT_BYTES = 6;
+const short = (bytes: Uint8Array): string => hexOf(bytes.subarray(0, SHORT_BYTES));
+
+/** Two that are not equal, so much of each that this is seen: an application's hash may begin with words. */
+function apart(a: Uint8Array, b: Uint8Array): readonly [string, string] {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const seen = (bytes: Uint8Array): string =>
+    at < SHORT_BYTES ? short(bytes) : `${short(bytes)}...${hexOf(bytes.subarray(at, at + SHORT_BYTES))}`;
+  return [seen(a), seen(b)];
+}
 
 interface Height {
   readonly hash: Uint8Array;
@@ -244,8 +254,9 @@ export const chainOracle =
       const before = known[field];
       if (before === null) known[field] = settled(value);
       else if (!equalBytes(before, value)) {
+        const [here, there] = apart(value, before);
         report(
-          `${promise}: at height ${height} ${at.name} has ${short(value)} where others have ${short(before)}`,
+          `${promise}: at height ${height} ${at.name} has ${here} where others have ${there}`,
           at,
           height,
         );

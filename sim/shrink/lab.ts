@@ -2,7 +2,7 @@
 // same work everywhere.
 
 import { type RunOptions, runScenario } from '../run.ts';
-import { toJson } from '../scenario/json.ts';
+import { textOf } from '../scenario/json.ts';
 import type { Scenario } from '../scenario/play.ts';
 import type { World } from '../world.ts';
 import { promiseOf } from './promise.ts';
@@ -77,7 +77,7 @@ export class Lab {
   }
 
   outcome(scenario: Scenario, seed = this.seed): Outcome {
-    const key = `${seed} ${String(toJson(scenario))}`;
+    const key = `${seed} ${textOf(scenario)}`;
     let outcome = this.known.get(key);
     if (!outcome) {
       outcome = this.perform(scenario, seed);

@@ -2,7 +2,7 @@
 // fewer words.
 // Each is a guess; whoever asks tries it.
 
-import { toJson } from '../scenario/json.ts';
+import { textOf } from '../scenario/json.ts';
 import type {
   Action,
   Directive,
@@ -30,8 +30,8 @@ export const FAMILIES: readonly Family[] = [
 /** A guess that leaves all as it is would be tried for nothing. */
 function changing(family: Family): Family {
   return function* (scenario) {
-    const now = String(toJson(scenario));
-    for (const simpler of family(scenario)) if (String(toJson(simpler)) !== now) yield simpler;
+    const now = textOf(scenario);
+    for (const simpler of family(scenario)) if (textOf(simpler) !== now) yield simpler;
   };
 }
 

@@ -1,16 +1,22 @@
 // What a play brings of its own: liars, oracles, workloads. They take part, and what cannot hold them says so.
 
 import { describe, expect, it } from 'vitest';
+import { KvStore } from '../../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import {
   aboutOwnVotes,
+  at as atTime,
+  crash,
   everyone,
   height,
   type Liar,
   liar,
   type OracleMaker,
+  pause,
   runScenario,
   type Scenario,
   scenario,
+  shrink,
   toJson,
   txs,
   validators,
@@ -72,6 +78,41 @@ describe('of one’s own', () => {
     expect(runScenario(mine, { seed: 1 }).digest).toBe(digest);
     expect(told).toEqual(first);
     expect(first.map((tx) => tx.split('=')[0])).toEqual(first.map((_, n) => `nr${n}`));
+  });
+
+  it('stays in what is shrunk: what is left breaks the same promise', () => {
+    const noCrash: OracleMaker = (report) => ({
+      name: 'no crash',
+      effects: [],
+      crashed: (at) => report('there it is', at, 1n),
+    });
+    const failing = play({
+      oracles: [noCrash],
+      act: [atTime('1s', pause('v2', '300ms')), atTime('2s', crash('v1', { restart: '500ms' }))],
+    });
+    const shrunk = shrink(failing, '1', 'no crash', 40_000);
+    expect(shrunk?.isMinimal).toBe(true);
+    expect(shrunk?.scenario.act).toHaveLength(1);
+    const [broken] = runScenario(shrunk?.scenario ?? play({}), { seed: shrunk?.seed ?? '1' }).violations;
+    expect(broken?.oracle).toBe('no crash');
+  });
+
+  it('an application whose hashes begin alike is shown where they differ', () => {
+    let made = 0;
+    class Counted extends KvStore {
+      private readonly mine = made++;
+
+      override answer(request: AbciRequest): AbciResponse {
+        const answer = super.answer(request);
+        if (answer.type !== 'finalize-block') return answer;
+        return { ...answer, value: { ...answer.value, appHash: bytes(`count of ${this.mine}`) } };
+      }
+    }
+    const [broken] = runScenario(play({ app: () => new Counted() }), { seed: 1 }).violations;
+    const [, here, there] = /has (\S+) where others have (\S+)/.exec(broken?.what ?? '') ?? [];
+    expect(here).toMatch(/^636f756e7420\.\.\.3/); // "count ", and then a digit
+    expect(there).toMatch(/^636f756e7420\.\.\.3/);
+    expect(here).not.toBe(there);
   });
 });
 
