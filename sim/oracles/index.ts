@@ -18,6 +18,7 @@ import { progressRules } from './progress.ts';
 import { proposalOracle } from './proposals.ts';
 import { resourceBounds } from './resources.ts';
 import { servingOracle } from './serving.ts';
+import { storesOracle } from './stores.ts';
 import { timeouts } from './timeouts.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
 import { waitingOracle } from './waiting.ts';
@@ -47,6 +48,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       admissionOracle(ghost),
       applicationOracle(ghost),
       chain,
+      storesOracle(ghost),
       resourceBounds,
       timeouts,
       waitingOracle,

@@ -102,6 +102,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['power-cut-as-block-is-stored', '1', 'X117', 'liveness'],
   ['power-cut-with-old-applications', '1', 'X118', 'liveness'],
   ['committed-meanwhile', '1', 'X119', 'is in blocks 3 and 4'],
+  ['old-blocks-go', '1', 'X120', 'which is not there'],
+  ['evidence-too-old', '1', 'X121', 'still keeps evidence'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
