@@ -1,4 +1,5 @@
-// The steps of a height as `step` events number them (spec 5.1, CometBFT cstypes.RoundStepType).
+// The steps of a height as `step` events number them (spec 5.1, CometBFT cstypes.RoundStepType). Not the table of `machines/consensus`: a
+// wrong number there must not become right for those who watch.
 
 export const STEP = {
   newHeight: 1,

@@ -26,8 +26,6 @@ import { hexFor } from './votes.ts';
 const BLOCKS_UNTIL_PUNISHED = 8n;
 /** Where nobody knows the parameters. */
 const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n };
-/** Longer than sets are known. */
-const TIMES_KEPT = 32n;
 /** Heights in which votes are compared. */
 const HEIGHTS_COMPARED = 4;
 
@@ -64,16 +62,13 @@ export const evidenceOracle =
         ? [hexOf(evidence.voteA.validatorAddress)]
         : evidence.byzantineValidators.map(({ address }) => hexOf(address));
 
-    /** Of blocks that evidence may be about, as far as their sets are known. */
-    const times = new Map<bigint, bigint>();
-
     /** What is wrong with it; null: nothing, or nobody knows that height any more. */
     const flaw = ({ voteA, voteB, ...claim }: DuplicateVoteEvidence): string | null => {
       if (voteA.height !== voteB.height || voteA.round !== voteB.round || voteA.type !== voteB.type)
         return 'its votes are of two steps';
       if (equalBlockId(voteA.blockId, voteB.blockId)) return 'its votes are for the same block';
       const set = ghost.set(voteA.height);
-      const timeNs = times.get(voteA.height);
+      const timeNs = ghost.timeNs(voteA.height);
       if (!set || timeNs === undefined) return null;
       const power = set.powerOf(hexOf(voteA.validatorAddress));
       if (claim.timeNs !== timeNs) return 'its time is not that of the block of its height';
@@ -92,14 +87,12 @@ export const evidenceOracle =
     /** By the parameters in force, from the block before this one on. */
     const isExpired = ({ height }: Proven, header: Header): boolean => {
       const { maxAgeBlocks, maxAgeNs } = ghost.params(header.height)?.evidence ?? NEVER;
-      const timeNs = times.get(height) ?? header.timeNs;
+      const timeNs = ghost.timeNs(height) ?? header.timeNs;
       return header.height - height >= maxAgeBlocks && header.timeNs - timeNs >= maxAgeNs;
     };
 
     const inBlock = (at: Machine, { header, evidence }: Block): void => {
       const { height } = header;
-      times.set(height, header.timeNs);
-      times.delete(height - TIMES_KEPT);
       for (const each of evidence) {
         const id = hexOf(evidenceIdentity(each));
         if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);

@@ -152,6 +152,8 @@ const inOrder = (a: GhostValidator, b: GhostValidator): number =>
 
 /** Sets kept, by height: who is further behind is judged by the blocks alone. */
 const SETS_KEPT = 16;
+/** Longer than sets: evidence may be about any of these blocks. */
+const TIMES_KEPT = 256;
 
 /** Which validators hold which height: genesis, then each committed block's updates two heights later. */
 export class GhostChain {
@@ -164,6 +166,7 @@ export class GhostChain {
   readonly onBlock: ((at: Machine, block: Block) => void)[] = [];
   private readonly sets = new Map<number, GhostSet>();
   private readonly paramsBy = new Map<number, ConsensusParams>();
+  private readonly times = new Map<number, bigint>();
   private isInitialised = false;
   private readonly seen = new Set<number>();
 
@@ -176,6 +179,11 @@ export class GhostChain {
     this.paramsBy.set(Number(genesis.initialHeight), genesis.consensusParams);
     this.founders = newSet(genesis.validators);
     this.begins(this.founders);
+    this.onBlock.push((_at, { header }) => {
+      const height = Number(header.height);
+      this.times.set(height, header.timeNs);
+      this.times.delete(height - TIMES_KEPT);
+    });
   }
 
   private begins(first: GhostSet): void {
@@ -191,6 +199,11 @@ export class GhostChain {
   /** In force at this height, as far as anybody knows. */
   params(height: bigint): ConsensusParams | undefined {
     return this.paramsBy.get(Number(height));
+  }
+
+  /** When the block of this height was made, as it says itself. */
+  timeNs(height: bigint): bigint | undefined {
+    return this.times.get(Number(height));
   }
 
   /** The application's answer to InitChain, the first time that a node has it. */

@@ -13,24 +13,17 @@ import { PerMachine } from './per-machine.ts';
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
 const EVIDENCE = 'e'.charCodeAt(0);
 const EVIDENCE_KEY_BYTES = 41;
-/** Blocks whose times are remembered. */
-const TIMES_KEPT = 256n;
 
 export const storesOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const times = new Map<bigint, bigint>();
-    ghost.onBlock.push((_at, { header: { height, timeNs } }) => {
-      times.set(height, timeNs);
-      times.delete(height - TIMES_KEPT);
-    });
     /** Keys of evidence that each node ever stored, until they are gone from its disk. */
     const stored = new PerMachine(() => new Map<string, Uint8Array>());
 
-    /** Too old by the parameters of the block before last, which every node has executed. */
+    /** Too old for the block after this one. */
     const isExpired = (height: bigint, after: bigint): boolean => {
       const params = ghost.params(after)?.evidence;
-      const [timeNs, afterNs] = [times.get(height), times.get(after)];
+      const [timeNs, afterNs] = [ghost.timeNs(height), ghost.timeNs(after)];
       if (!params || timeNs === undefined || afterNs === undefined) return false;
       return after - height > params.maxAgeBlocks && afterNs - timeNs > params.maxAgeNs;
     };

@@ -6,9 +6,6 @@ import type { Scenario } from './play.ts';
 
 const BIG = '$n';
 
-const plain = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? { [BIG]: String(value) } : value;
-
 /** What a play brings of its own, by field: functions, which no JSON can hold. */
 export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
   const found: string[] = [];
@@ -25,27 +22,20 @@ export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
 export function toJson(scenario: Scenario): string | Refusal<'not-json'> {
   const [own] = ownParts(scenario);
   if (own !== undefined) return refuse('not-json', `${own} of one’s own has no JSON form`);
+  return textOf(scenario);
+}
+
+/**
+ * What tells scenarios apart: as JSON, and functions of one's own by who they are. `own` has numbered them; texts that are compared share it.
+ */
+export function textOf(scenario: Scenario, own = new Map<unknown, number>()): string {
+  const plain = (_: string, value: unknown): unknown => {
+    if (typeof value === 'bigint') return { [BIG]: String(value) };
+    if (typeof value !== 'function') return value;
+    if (!own.has(value)) own.set(value, own.size);
+    return `own ${own.get(value)}`;
+  };
   return JSON.stringify(scenario, plain, 2);
-}
-
-/** Functions of one's own, in the order in which they were met: two are the same text where they are the same function. */
-const ownFunctions = new WeakMap<object, string>();
-let ownCount = 0;
-
-function nameOfOwn(own: object): string {
-  let name = ownFunctions.get(own);
-  if (name === undefined) {
-    name = `own ${String(ownCount++).padStart(9, '0')}`; // as long as any other
-    ownFunctions.set(own, name);
-  }
-  return name;
-}
-
-/** What tells scenarios of one process apart: as JSON, and functions of one's own by who they are. */
-export function textOf(scenario: Scenario): string {
-  const named = (key: string, value: unknown): unknown =>
-    typeof value === 'function' ? nameOfOwn(value) : plain(key, value);
-  return JSON.stringify(scenario, named, 2);
 }
 
 /** A scenario from the text of a file; the refusal names the field. */

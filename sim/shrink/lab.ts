@@ -50,6 +50,8 @@ export class Lab {
   private limit: number;
   private most = RUN_MOST;
   private readonly known = new Map<string, Outcome>();
+  /** Functions of one's own that it has met. */
+  private readonly own = new Map<unknown, number>();
 
   constructor(promise: string, seed: string, budget: number) {
     this.promise = promise;
@@ -77,7 +79,7 @@ export class Lab {
   }
 
   outcome(scenario: Scenario, seed = this.seed): Outcome {
-    const key = `${seed} ${textOf(scenario)}`;
+    const key = `${seed} ${textOf(scenario, this.own)}`;
     let outcome = this.known.get(key);
     if (!outcome) {
       outcome = this.perform(scenario, seed);

@@ -30,8 +30,9 @@ export const FAMILIES: readonly Family[] = [
 /** A guess that leaves all as it is would be tried for nothing. */
 function changing(family: Family): Family {
   return function* (scenario) {
-    const now = textOf(scenario);
-    for (const simpler of family(scenario)) if (textOf(simpler) !== now) yield simpler;
+    const own = new Map();
+    const now = textOf(scenario, own);
+    for (const simpler of family(scenario)) if (textOf(simpler, own) !== now) yield simpler;
   };
 }
 
