@@ -1,7 +1,5 @@
 // Many transactions and none: what a full pool refuses, and when a chain that makes no empty blocks waits.
 
-import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
-import { DEFAULT_MEMPOOL } from '../machines/mempool/config.ts';
 import {
   after,
   at,
@@ -37,7 +35,7 @@ export const transactionStorm = scenario(
     name: 'transaction-storm',
     cast: validators(4),
     load: txs({ perSecond: 300, size: 100, count: 6_000 }),
-    settings: { mempool: { ...DEFAULT_MEMPOOL, txsMax: 40, cacheSize: 400 } },
+    settings: { mempool: { txsMax: 40, cacheSize: 400 } },
     act: [after('25s')],
     ends: everyone.decides(height(16), { within: '120s', afterwards: 2 }),
   },
@@ -93,7 +91,7 @@ export const noEmptyBlocks = scenario(
   {
     name: 'no-empty-blocks',
     cast: validators(4),
-    settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
+    settings: { consensus: { createEmptyBlocks: false } },
     act: [
       when(everyone.decides(height(1))),
       ...[1, 2, 3, 4, 5].flatMap((i) => [
@@ -128,7 +126,7 @@ export const leftOverTransactions = scenario('what a block leaves over is reason
   name: 'left-over-transactions',
   cast: validators(4, { blockBytes: 15_000 }),
   app: 'noop',
-  settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
+  settings: { consensus: { createEmptyBlocks: false } },
   act: [
     when(everyone.decides(height(1))),
     after('5s', ...Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
@@ -140,7 +138,7 @@ export const leftOverTransactions = scenario('what a block leaves over is reason
 export const waitingNodeCatchesUp = scenario('who missed a block while all wait is given it', {
   name: 'waiting-node-catches-up',
   cast: validators(4),
-  settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocks: false } },
+  settings: { consensus: { createEmptyBlocks: false } },
   act: [
     when(everyone.decides(height(1))),
     ...[3, 5, 7, 9, 11].flatMap((k) => [
@@ -158,7 +156,7 @@ export const waitingNodeCatchesUp = scenario('who missed a block while all wait 
 export const emptyBlocksAtIntervals = scenario('an empty block is made when nothing came for five seconds', {
   name: 'empty-blocks-at-intervals',
   cast: validators(4),
-  settings: { consensus: { ...DEFAULT_CONSENSUS, createEmptyBlocksIntervalNs: 5n * SECOND_NS } },
+  settings: { consensus: { createEmptyBlocksIntervalNs: 5n * SECOND_NS } },
   act: [when(everyone.decides(height(2)))],
   holds: [sometime(everyone.decides(height(11)))],
   ends: nobody.decidesBeyond(height(12), { for: '60s' }),
@@ -208,7 +206,7 @@ export const poolLetsGo = scenario('what left the pool makes room', {
   name: 'pool-lets-go',
   cast: validators(4),
   load: txs({ perSecond: 10, size: 200, count: 240 }),
-  settings: { mempool: { ...DEFAULT_MEMPOOL, bytesMax: 16_000 } },
+  settings: { mempool: { bytesMax: 16_000 } },
   act: [after('26s')],
   ends: everyone.decides(height(24), { within: '120s', afterwards: 1 }),
 });

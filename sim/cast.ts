@@ -160,18 +160,29 @@ export function randomMesh(size: number, degree: number, stream: Stream): Edges 
 
 export const addressOfMember = (member: Member): string => `sim://${member.name}`;
 
-/** One node's configuration; `settings` overrides what every node has. */
+/** How every node is configured, where it is not as `DEFAULT_NODE` says. */
+export interface Settings {
+  readonly consensus?: Partial<NodeConfig['consensus']>;
+  readonly mempool?: Partial<NodeConfig['mempool']>;
+  readonly sync?: Partial<NodeConfig['sync']>;
+  readonly blocksync?: boolean;
+}
+
+/** One node's configuration. */
 export function configOf(
   cast: Cast,
   index: number,
   edges: Edges,
-  settings: Partial<Pick<NodeConfig, 'app' | 'crypto' | 'consensus' | 'mempool' | 'sync' | 'blocksync'>>,
+  { consensus, mempool, sync, ...settings }: Settings & Partial<Pick<NodeConfig, 'app' | 'crypto'>>,
 ): NodeConfig {
   const member = cast.members[index] as Member;
   const neighbours = edges.flatMap(([a, b]) => (a === index ? [b] : b === index ? [a] : []));
   return {
     ...DEFAULT_NODE,
     ...settings,
+    consensus: { ...DEFAULT_NODE.consensus, ...consensus },
+    mempool: { ...DEFAULT_NODE.mempool, ...mempool },
+    sync: { ...DEFAULT_NODE.sync, ...sync },
     id: member.id,
     name: member.name,
     genesis: cast.genesis,

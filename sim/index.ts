@@ -49,6 +49,7 @@ export type {
 export type { Lie } from './scenario/rules.ts';
 export { scenarioUnder } from './scenario/under.ts';
 export * from './scenario/words.ts';
+export { promiseOf } from './shrink/promise.ts';
 export { type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';
 export type { Backstage, NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';

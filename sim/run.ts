@@ -21,6 +21,7 @@ import { hexFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
+import { ownApplication, ownOracle } from './scenario/own.ts';
 import type { NodeName, Play, Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';
 import { namesIn, Script } from './scenario/script.ts';
@@ -154,7 +155,7 @@ class Run {
     const { play, options, watch } = this;
     const { degree, clocks } = play.cast;
     const size = cast.members.length;
-    const application = typeof play.app === 'string' ? undefined : play.app;
+    const application = typeof play.app === 'string' ? undefined : ownApplication(play.app);
     const witness: OracleMaker = () => this.witness.asOracle();
     const liveness: OracleMaker = () => this.liveness.asOracle();
     return new World({
@@ -165,8 +166,7 @@ class Run {
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
       oracles: [
         ...this.oracles.makers,
-        ...(play.oracles ?? []),
-        ...(options.oracles ?? []),
+        ...[...(play.oracles ?? []), ...(options.oracles ?? [])].map(ownOracle),
         ...(this.forensics ? [this.forensics.asOracle] : []),
         witness,
         liveness,

@@ -1,13 +1,13 @@
 // A world: machines on a network under one agenda, their faults, and the oracles that watch. One heap, one thread, no promises.
 
-import { type Gifts, type NodeConfig, nodeCast, ownerOf } from '../actors/node.ts';
+import { type Gifts, nodeCast, ownerOf } from '../actors/node.ts';
 import type { ActorName, Effect, NodeEvent, PeerId } from '../actors/turn.ts';
 import { unreachable } from '../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../protocol/signatures.ts';
 import { RunningDigest } from '../runtime/kernel/digest.ts';
 import { Node, type Watcher } from '../runtime/kernel/node.ts';
 import type { TurnRecord } from '../runtime/kernel/record.ts';
-import { addressOfMember, type Cast, configOf, type Edges, fullMesh } from './cast.ts';
+import { addressOfMember, type Cast, configOf, type Edges, fullMesh, type Settings } from './cast.ts';
 import type { Choices, Stream } from './choices.ts';
 import { type ClockSettings, MachineClock } from './clock.ts';
 import { Disk } from './disk.ts';
@@ -20,14 +20,12 @@ import { Network } from './network.ts';
 import type { Oracle, OracleMaker, Violation } from './oracle.ts';
 import { ed25519Key, SimSign, worldCrypto } from './sim-crypto.ts';
 
-type Settings = Partial<Pick<NodeConfig, 'app' | 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;
-
 export interface WorldOptions {
   readonly cast: Cast;
   readonly choices: Choices;
   readonly crypto: 'sim' | 'ed25519';
   readonly edges?: Edges;
-  readonly settings?: Settings;
+  readonly settings?: Settings & { readonly app?: string };
   readonly links?: LinkSettings;
   readonly disk?: DiskSettings;
   /** Per machine; default: perfect. */

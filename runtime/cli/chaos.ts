@@ -66,7 +66,7 @@ export interface Killed {
 
 export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const validators = countOf(flags.validators, '--validators', 4);
-  const kills = countOf(flags.kills, '--kills', 0);
+  const kills = countOf(flags.kills, '--kills');
   const blocks = countOf(flags.blocks, '--blocks', 2 * HEIGHTS_AROUND + 1);
   const perSecond = countOf(flags.load, '--load', 0);
   const backSeconds = countOf(flags.back, '--back', 1);

@@ -1,6 +1,6 @@
 // `nodecli cluster`: a network of validators on this machine, from its folders to its summary.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
@@ -31,6 +31,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   if (validators > VALIDATORS_MAX) throw new CliError(`--validators is at most ${VALIDATORS_MAX}`);
   const blocks = flags.blocks === undefined ? null : BigInt(countOf(flags.blocks, '--blocks'));
   const perSecond = flags.load === undefined ? 0 : countOf(flags.load, '--load', 0);
+  if (flags.record !== undefined) mustBeFree(flags.record);
   const network = await asCliErrors(() => openNetwork(validators, flags));
   const cluster = new Cluster(network.homes, flags.record ?? null);
   const screen = new ClusterScreen(cluster, flags.quiet === true);
@@ -49,6 +50,11 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const exit = summary(cluster, load, why, pace);
   if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
   return exit;
+}
+
+function mustBeFree(folder: string): void {
+  const there = existsSync(folder) && readdirSync(folder).find((name) => name.endsWith('.trace'));
+  if (there) throw new CliError(`--record: ${join(folder, there)} is there already: name an empty folder`);
 }
 
 // --- the folders -------------------------------------------------------------------------------------------

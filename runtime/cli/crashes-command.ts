@@ -47,6 +47,8 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
     );
   }
   const chosen = chosenOf(grid, flags.only);
+  if (flags.save !== undefined && chosen.length !== 1)
+    throw new CliError(`--save keeps one crash, and --only names ${grouped(chosen.length)}: give a whole id`);
   if (flags.save !== undefined)
     savePlay(options, chosen[0] ?? unreachable('what names no point is refused'), flags.save);
   const startedMs = performance.now();

@@ -20,10 +20,10 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export async function leaksCommand(flags: { readonly seeds: string; readonly only?: string }): Promise<Exit> {
   needsBuild('sim leaks');
   const seeds = countOf(flags.seeds, '--seeds');
-  const leaks = patchesOf('scenarios/leaks').filter(
-    ({ id }) => flags.only === undefined || id === flags.only,
-  );
-  if (leaks.length === 0) throw new CliError(`there is no leak "${flags.only}" in scenarios/leaks`);
+  const all = patchesOf('scenarios/leaks');
+  const leaks = all.filter(({ id }) => flags.only === undefined || id === flags.only);
+  if (leaks.length === 0)
+    throw new CliError(`there is no leak "${flags.only}": ${all.map(({ id }) => id).join(', ')}`);
   let missed = 0;
   await interruptible(async () => {
     for (const leak of leaks) {

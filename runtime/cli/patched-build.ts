@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { PATCHED_FOLDER } from './thrown.ts';
 import { editsOfDiff } from './unified-diff.ts';
 import { CliError, EXIT, needsBuild, packageFolder, whyNot } from './usage.ts';
 
@@ -122,7 +123,7 @@ export async function withPatchedBuild<T>(
   patch: Patch | null,
   use: (dist: string) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-build-'));
+  const folder = mkdtempSync(join(tmpdir(), PATCHED_FOLDER));
   try {
     const isOfSources = patch?.edits.some(({ file }) => file.endsWith('.ts')) ?? false;
     if (isOfSources) copySources(folder);

@@ -8,6 +8,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { fromJson } from '../../sim/scenario/json.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
+import { whereThrown } from './thrown.ts';
 import { CliError, nearest, packageFolder, whyNot } from './usage.ts';
 
 const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
@@ -61,9 +62,9 @@ async function playOfModule(name: string, path: string): Promise<Play> {
   // A file of a package that is not an ES module arrives as CommonJS: its exports are our default.
   const play = (exported?.default ?? exported) as Partial<Play & { act: unknown; draw: unknown }> | undefined;
   if (typeof play !== 'object' || play === null || typeof play.name !== 'string') {
-    throw new CliError(`${name} has no default export that is a scenario`);
+    throw new CliError(`${name} has no default export that is a scenario: export default scenario(...)`);
   }
-  if (!Array.isArray(play.act) && typeof play.draw !== 'function') {
+  if (play.act === undefined && typeof play.draw !== 'function') {
     throw new CliError(`the default export of ${name} is no scenario: it has neither an act nor a draw`);
   }
   return play as Play;
@@ -76,7 +77,7 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${name} cannot be loaded: ${whyNot(error)}`);
+    throw new CliError(`${name} cannot be loaded: ${whyNot(error)} ${whereThrown(error)}`);
   }
 }
 

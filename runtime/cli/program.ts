@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ScenarioError } from '../../sim/scenario/words.ts';
 import { chaosCommand, clusterCommand } from './cluster-command.ts';
 import { simCommand } from './sim-command.ts';
+import { whereThrown } from './thrown.ts';
 import { EXIT, isCliError, packageVersion } from './usage.ts';
 
 export function program(): Command {
@@ -55,6 +56,6 @@ function told(error: unknown, wantsStack: boolean): number {
   const because = error instanceof Error ? error.message : String(error);
   console.error(`nodecli: ${because}`);
   if (wantsStack || process.env['NODECLI_DEBUG']) console.error(error);
-  else console.error('(a bug of ours: NODECLI_DEBUG=1 shows where)');
+  else console.error(whereThrown(error));
   return EXIT.violated;
 }

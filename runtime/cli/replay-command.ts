@@ -1,17 +1,20 @@
 // `nodecli sim replay`: feeds the actors a recorded run again, without a world, and compares what they do.
 // Streams: memory does not grow.
 
+import { url as debuggerUrl } from 'node:inspector';
 import { configOfValue, type Gifts, type NodeConfig, nodeCast } from '../../actors/node.ts';
-import { applicationNamed } from '../../machines/apps/application.ts';
+import { type Application, applicationNamed } from '../../machines/apps/application.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../../protocol/signatures.ts';
+import { isDrawn } from '../../sim/scenario/play.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { publishedIn, Replay, type Replayed } from '../kernel/replay.ts';
 import type { TraceHeader } from '../kernel/trace.ts';
 import { actorName, type NodeNames, namesOf } from './diverge.ts';
 import { stateLines } from './node-state.ts';
 import { withMutant } from './patched-build.ts';
+import { loadPlay } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
 import { bytesName, grouped } from './telling.ts';
 import { TraceFile } from './trace-file.ts';
@@ -36,26 +39,43 @@ export interface ReplayFlags {
   readonly at?: string;
   readonly break?: boolean;
   readonly json?: boolean;
+  /** A file whose play has the application that was recorded. */
+  readonly play?: string;
   readonly mutant?: string;
   /** The bug that is planted in this very build. */
   readonly planted?: string;
 }
 
-export function replayCommand(path: string, flags: ReplayFlags): Exit | Promise<Exit> {
+export async function replayCommand(path: string, flags: ReplayFlags): Promise<Exit> {
   const { mutant, ...rest } = flags;
-  if (mutant === undefined) return replayTrace(path, flags);
-  const inPatched = (patched: typeof import('./replay-command.ts')): Exit | Promise<Exit> =>
+  if (mutant === undefined) return replayTrace(path, flags, await applicationOf(flags.play));
+  const inPatched = (patched: typeof import('./replay-command.ts')): Promise<Exit> =>
     patched.replayCommand(path, { ...rest, planted: mutant });
   return withMutant(mutant, 'sim replay', 'runtime/cli/replay-command.js', inPatched);
 }
 
-function replayTrace(path: string, flags: ReplayFlags): Exit {
+type OwnApplication = () => Application;
+
+async function applicationOf(file: string | undefined): Promise<OwnApplication | null> {
+  if (file === undefined) return null;
+  const play = await loadPlay(file);
+  if (isDrawn(play) || typeof play.app !== 'function')
+    throw new CliError(`--play: ${file} has no application of its own`);
+  return play.app;
+}
+
+function replayTrace(path: string, flags: ReplayFlags, application: OwnApplication | null): Exit {
   const at = flags.at === undefined ? null : countOf(flags.at, '--at');
+  if (flags.json && at !== null) throw new CliError('--json tells the whole replay, --at a place in words');
   if (flags.break && at === null) throw new CliError('--break needs --at: the record to stop before');
+  if (flags.break && debuggerUrl() === undefined)
+    throw new CliError(
+      '--break stops in a debugger, and there is none: begin with node inspect, or --inspect-brk',
+    );
   const trace = new TraceFile(path);
   warnOfBuild(trace.header, flags.planted);
   const names = namesOf(trace.header);
-  const replay = new Replay(trace.header, castOf());
+  const replay = new Replay(trace.header, castOf(application));
   const stands = names.nodes.map((): Stand => ({ height: 0n, stateDigest: '', heights: 0, lives: 0 }));
   const causes = at === null ? null : names.nodes.map(() => new VoteCauses(names));
   const bar = new ProgressBar(!flags.json);
@@ -101,21 +121,20 @@ function warnOfBuild({ commit, about }: TraceHeader, planted: string | undefined
 }
 
 /** The actors of a recorded node. Signatures are checked as its network made them. */
-function castOf(): (node: unknown) => ReturnType<typeof nodeCast> {
+function castOf(own: OwnApplication | null): (node: unknown) => ReturnType<typeof nodeCast> {
   let verify: Verify | null = null;
   return (value) => {
     const config: NodeConfig = configOfValue(value);
-    if (isRefusal(applicationNamed(config.app))) {
+    const isOwn = isRefusal(applicationNamed(config.app));
+    if (isOwn && !own)
       throw new CliError(
-        `this trace is of an application of its own ("${config.app}"), which is not here`,
-        EXIT.violated,
+        'this trace is of an application of one’s own: --play FILE, with the play that has it',
       );
-    }
     verify ??=
       config.crypto === 'sim'
         ? worldCrypto().verify
         : rememberingVerify(verifySignature, SIGNATURES_REMEMBERED);
-    const gifts: Gifts = { verify, memo: true };
+    const gifts: Gifts = { verify, memo: true, ...(isOwn && own && { application: own }) };
     return nodeCast(config, gifts);
   };
 }

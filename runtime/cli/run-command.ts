@@ -53,6 +53,8 @@ export function listPlays(flags: { readonly json?: boolean }): Exit {
 }
 
 export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<Exit> {
+  const told = (['json', 'quiet', 'log', 'story'] as const).filter((flag) => flags[flag]);
+  if (told.length > 1) throw new CliError(`--${told[0]} and --${told[1]} do not go together`);
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const cast = castFor(play, flags);

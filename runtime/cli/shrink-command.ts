@@ -1,6 +1,7 @@
 // `nodecli sim shrink`: makes a failing run small, and saves it as a scenario that fails by itself.
 
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { runScenario } from '../../sim/run.ts';
 import { scenarioRefusal } from '../../sim/scenario/form.ts';
@@ -39,6 +40,7 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
   const json = toJson(whole);
   if (isRefusal(json)) throw new CliError(`${nameOrFile} cannot be shrunk: ${json.because}`);
+  for (const path of [flags.out, flags.test]) if (path !== undefined) makeFolderOf(path);
   const job: ShrinkJob = { shrink: { json }, seed };
   const result = patch ? await shrinkInPatched(patch, job) : performShrink(job);
   if ('not' in result)
@@ -77,6 +79,15 @@ function savedOf({ scenario, seed, promise, what }: ShrunkText, patch: Patch | n
   const origin = { oracle: promise, what, seed, commit: buildCommit(), ...(patch && { mutant: patch.id }) };
   const name = play.name.endsWith(SHRUNK) ? play.name : `${play.name}${SHRUNK}`;
   return { ...play, name, origin };
+}
+
+/** Before the work: what cannot be written is said at once. */
+function makeFolderOf(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${whyNot(error)}`);
+  }
 }
 
 function save(path: string, text: string): void {

@@ -16,9 +16,6 @@ export interface ShrinkJob {
   readonly heights?: number;
 }
 
-/** In deliveries, for the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
-const BUDGET = 220_000;
-
 /** A play that another process can find: by name, or as the text of its JSON. */
 export type PlaySource = { readonly name: string } | { readonly json: string };
 
@@ -37,7 +34,7 @@ export function performShrink({ shrink: source, seed, heights }: ShrinkJob): Shr
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
-  const shrunk = shrink(play, seed, promiseOf(first), BUDGET);
+  const shrunk = shrink(play, seed, promiseOf(first));
   if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
   const ms = performance.now() - startedMs;
   // Here, where the bug is.

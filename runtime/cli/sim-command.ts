@@ -32,7 +32,7 @@ function addRuns(sim: Command): void {
   sim
     .command('run')
     .description('performs a scenario under a seed; exits 0 when all that it promises holds, 1 when not')
-    .argument('<scenario>', 'a name of `sim list`, or a .json, .js or .ts file')
+    .argument('<scenario>', 'a name of `sim list`, or a .json, .js, .mjs, .ts or .mts file')
     .option(
       '--seed <seed>',
       'a whole number: everything that chance decides follows from it (default: that of a saved scenario, else 1)',
@@ -56,7 +56,7 @@ function addTraces(sim: Command): void {
   sim
     .command('shrink')
     .description('makes a failing run small and saves it as a scenario that fails by itself')
-    .argument('<scenario>', 'a name of `sim list`, or a file')
+    .argument('<scenario>', 'a name of `sim list`, or a file; functions of your own cannot be saved')
     .option('--seed <seed>', 'the seed under which it fails (default: that of a saved scenario, else 1)')
     .option('--heights <n>', 'at least so many heights, as in the run that failed')
     .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
@@ -71,6 +71,7 @@ function addTraces(sim: Command): void {
     .option('--at <record>', "stop after this record: the node's state, and what enabled its last vote")
     .option('--break', 'stop in the debugger (node --inspect-brk) before that record')
     .option('--json', 'the summary as JSON')
+    .option('--play <file>', 'of an application of your own: the play that has it')
     .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
     .action(ends(async () => (await import('./replay-command.ts')).replayCommand));
   sim

@@ -89,7 +89,9 @@ function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly
   const chosen = zoo.filter((patch) => ids.includes(patch?.id ?? HEALTHY));
   const unknown = ids.find((id) => !zoo.some((patch) => (patch?.id ?? HEALTHY) === id));
   if (unknown !== undefined)
-    throw new CliError(`there is no mutant "${unknown}" in ${rules ? 'the chart' : ZOO}`);
+    throw new CliError(
+      `there is no mutant "${unknown}": ${zoo.map((patch) => patch?.id ?? HEALTHY).join(', ')}`,
+    );
   return chosen;
 }
 

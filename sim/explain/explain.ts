@@ -2,11 +2,12 @@
 // waits for.
 
 import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
+import { SECOND } from '../latency.ts';
 import type { Violation } from '../oracle.ts';
 import type { RunOptions } from '../run.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
-import { promiseOf } from '../shrink/promise.ts';
+import { PLAY, promiseOf } from '../shrink/promise.ts';
 import { actionText } from '../story.ts';
 import type { StoryLine } from '../verdict.ts';
 import { stallLines } from './stall.ts';
@@ -56,7 +57,7 @@ function sentenceOf(violation: Violation): string {
 }
 
 /** Nobody did wrong; somebody did nothing. */
-const isStall = ({ oracle }: Violation): boolean => oracle === 'liveness' || oracle === 'play';
+const isStall = ({ oracle }: Violation): boolean => oracle === 'liveness' || oracle === PLAY;
 
 // --- the story ---------------------------------------------------------------------------------------------
 
@@ -140,12 +141,23 @@ function merged(lines: readonly Keyed[]): StoryLine[] {
 /** One prevotes, two prevote. */
 const plural = (what: string): string => what.replace(/^([a-z]+)s\b/, '$1');
 
+/** Who decided so recently goes on; longer than a height of some rounds takes. */
+const RUNNING_NS = 10 * SECOND;
+
 // --- who stands still --------------------------------------------------------------------------------------
 
 /** The validators that got no further than the one of whom it was said, in the order of the cast. */
-function stallsOf(chronicle: Chronicle, { node }: Violation): string[] {
+function stallsOf(chronicle: Chronicle, { node, oracle, atNs }: Violation): string[] {
+  // A play that did not come true says nothing of a chain that runs.
+  const isRunning = (name: string): boolean =>
+    oracle === PLAY &&
+    chronicle.deeds.some(
+      (deed) => deed.node === name && deed.does === 'decides' && deed.atNs > atNs - RUNNING_NS,
+    );
   const voters = chronicle.machines.filter((machine) => machine.member.publicKey !== null);
   const least = voters.reduce((low, { height }) => (height < low ? height : low), voters[0]?.height ?? 0n);
   const bound = voters.find(({ name }) => name === node)?.height ?? least;
-  return voters.filter(({ height }) => height <= bound).flatMap((machine) => stallLines(chronicle, machine));
+  return voters
+    .filter(({ name, height }) => height <= bound && !isRunning(name))
+    .flatMap((machine) => stallLines(chronicle, machine));
 }

@@ -3,6 +3,7 @@
 
 import type { Block } from '../../protocol/types.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
+import { ownLiar } from '../scenario/own.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Stage } from '../scenario/stage.ts';
 import type { Witness } from '../scenario/witness.ts';
@@ -32,12 +33,12 @@ export function castLiars(
     for (const oracle of world.oracles)
       oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
   };
-  for (const words of liars) {
+  for (const [i, words] of liars.entries()) {
     const machine = world.machine(words.node);
     let told = 0;
     const { node, liar } = words;
     const stream = world.choices.stream(`liar/${node}/${typeof liar === 'string' ? liar : 'own'}`);
-    const lie = (typeof liar === 'string' ? liarNamed(liar) : liar)({
+    const lie = (typeof liar === 'string' ? liarNamed(liar) : ownLiar(liar, i))({
       machine,
       words,
       chainId: world.chainId,

@@ -1,6 +1,7 @@
 // What a property says when a promise breaks: which one, and the line that runs the same again.
 
-import { ownParts, toJson } from '../scenario/json.ts';
+import { toJson } from '../scenario/json.ts';
+import { ownParts } from '../scenario/own.ts';
 import type { Scenario } from '../scenario/play.ts';
 import type { Verdict } from '../verdict.ts';
 
@@ -24,22 +25,24 @@ const violationText = ({ oracle, what, node, atNs, height }: Verdict['violations
   `${oracle}: ${what} (${node === '' ? 'nobody’s' : node}, height ${height}, ${(atNs / NS_PER_SECOND).toFixed(3)} s)`;
 
 function againLines(scenario: Scenario, seed: string): string[] {
-  const own = ownParts(scenario);
-  const json = plainJson(scenario);
-  if (own.length === 0) return [`again: npx nodecli sim run ${FILE} --seed ${seed}, with ${FILE}:`, json];
-  const fields = own.map((part) => part.slice(0, part.indexOf(':'))).join(', ');
-  return [`again: runScenario(play, { seed: '${seed}' }), your own ${fields} put back into this play:`, json];
+  if (ownParts(scenario).length === 0)
+    return [
+      `again: npx nodecli sim run ${FILE} --seed ${seed}, with ${FILE}:`,
+      JSON.stringify(JSON.parse(String(toJson(scenario)))),
+    ];
+  return [
+    `again, where these names are your own functions: runScenario(play, { seed: '${seed}' }), with const play =`,
+    literalOf(scenario),
+  ];
 }
 
-/** Whatever of it JSON can hold, in one line. */
-function plainJson({ oracles, ...scenario }: Scenario): string {
-  const { app, liars, load } = scenario;
-  const { make, ...pace } = load ?? { size: 0 };
-  const plain: Scenario = {
-    ...scenario,
-    app: typeof app === 'string' ? app : 'own',
-    liars: liars.map((words) => (typeof words.liar === 'string' ? words : { ...words, liar: 'own' })),
-    ...(load && { load: pace }),
-  };
-  return JSON.stringify(JSON.parse(String(toJson(plain))));
+/** As a program writes it, in one line: functions by the name of their field. */
+function literalOf(scenario: Scenario): string {
+  const bare = '\u0000';
+  const text = JSON.stringify(scenario, (field, value: unknown) => {
+    if (typeof value === 'bigint') return `${bare}${value}n`;
+    if (typeof value === 'function') return `${bare}${/^[0-9]/.test(field) ? 'oracle' : ''}${field}`;
+    return value;
+  });
+  return text.replace(/"\\u0000([^"]*)"/g, '$1');
 }

@@ -41,6 +41,19 @@ export interface BftWanted {
   readonly settings?: Settings;
 }
 
+const OPTIONS: Readonly<Record<keyof BftWanted, true>> = {
+  app: true,
+  heights: true,
+  validators: true,
+  faults: true,
+  liars: true,
+  powerChanges: true,
+  load: true,
+  holds: true,
+  oracles: true,
+  settings: true,
+};
+
 const HEIGHTS_USUAL = 10;
 const VALIDATORS_USUAL = { min: 1, max: 6 };
 const FAULTS_MAX = 8;
@@ -129,6 +142,9 @@ function check(
   liars: readonly (string | Liar)[],
 ): void {
   const { heights = HEIGHTS_USUAL } = wanted;
+  const odd = Object.keys(wanted).find((option) => !Object.hasOwn(OPTIONS, option));
+  if (odd !== undefined)
+    throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);
   if (!Number.isSafeInteger(heights) || heights < 1)
     throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 1 || max < min)

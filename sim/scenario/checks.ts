@@ -51,6 +51,12 @@ export const whole: Check = {
   expects: 'a whole number from 0',
   holds: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 };
+/** A chance, in a million. */
+export const ppm: Check = {
+  expects: 'a whole number from 0 to 1000000',
+  holds: (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 1_000_000,
+};
+export const yesOrNo: Check = { expects: 'true or false', holds: (value) => typeof value === 'boolean' };
 export const oneOf = (words: readonly string[]): Check => ({
   expects: `one of ${words.join(', ')}`,
   holds: (value) => typeof value === 'string' && words.includes(value),
@@ -63,6 +69,47 @@ export const listOf = (item: Check): Check => ({
     for (const [i, one] of value.entries()) checker.check(item, one, `${path}[${i}]`);
   },
 });
+
+/** What must hold besides, of a value whose shape is right. */
+export const also = (check: Check, expects: string, holds: (value: never) => boolean): Check => ({
+  expects,
+  inside: (checker, value, path) => {
+    checker.check(check, value, path);
+    if (checker.problem === null && !holds(value as never))
+      checker.fail(path, `expected ${expects}, not ${textOf(value)}`);
+  },
+});
+
+/** Any number of fields: what their names must be, and their values. */
+export const record = (name: Check, item: Check): Check => ({
+  expects: 'an object',
+  inside: (checker, value, path) => {
+    if (!isObject(value)) return checker.fail(path, `expected an object, not ${textOf(value)}`);
+    for (const [field, one] of Object.entries(value)) {
+      checker.check(name, field, path);
+      checker.check(item, one, `${path}.${field}`);
+    }
+  },
+});
+
+/** Some of the fields that these defaults have, each of the same kind. */
+export const someOf = (defaults: object, words: Readonly<Record<string, Check>> = {}): Check =>
+  object(
+    Object.fromEntries(
+      Object.entries(defaults).map(([field, usual]) => [field, maybe(words[field] ?? ofKind(usual))]),
+    ),
+  );
+
+function ofKind(usual: unknown): Check {
+  if (typeof usual === 'boolean') return yesOrNo;
+  if (typeof usual === 'number') return whole;
+  const least = usual as bigint;
+  const from = least < 0n ? least : 0n;
+  return {
+    expects: `a bigint from ${from}n`,
+    holds: (value) => typeof value === 'bigint' && value >= from,
+  };
+}
 
 function checkFields(
   checker: Checker,

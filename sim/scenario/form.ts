@@ -1,10 +1,15 @@
 // What a scenario must be, field by field, whoever wrote it: a JSON file, a module whose types nobody checked, a seed.
 
 import { applicationNamed } from '../../machines/apps/application.ts';
+import { DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
+import { DEFAULT_MEMPOOL } from '../../machines/mempool/config.ts';
+import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { maxDataBytes } from '../../protocol/rules/state.ts';
+import type { Latency } from '../latency.ts';
 import { LIARS } from '../liars/index.ts';
 import {
+  also,
   type Check,
   Checker,
   each,
@@ -14,8 +19,12 @@ import {
   number,
   object,
   oneOf,
+  ppm,
+  record,
+  someOf,
   tagged,
   whole,
+  yesOrNo,
 } from './checks.ts';
 import { type Scenario, STEP_NAMES } from './play.ts';
 import { namesIn } from './script.ts';
@@ -38,15 +47,16 @@ export const scenarioRefusal = (scenario: Scenario): ScenarioRefusal | null =>
 /** What only the whole shows: names that nobody bears, liars and applications that do not exist. */
 export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
   const no = (because: string): ScenarioRefusal => refuse('malformed-scenario', because);
-  const { powers, candidates = 0, fullNodes = 0 } = scenario.cast;
+  const { powers, candidates = 0, fullNodes = 0, clocks = {} } = scenario.cast;
   if (!powers.some((power) => power > 0)) return no('cast.powers: somebody must be a validator');
   const { blockBytes } = scenario.cast;
   const room = blockBytes === undefined ? 0n : maxDataBytes(BigInt(blockBytes), 0n, powers.length);
   if (isRefusal(room)) return no(`cast.blockBytes: ${room.because}`);
   const sizes = { v: powers.length, c: candidates, f: fullNodes };
-  for (const name of namesIn(scenario)) {
+  for (const name of [...namesIn(scenario), ...Object.keys(clocks)]) {
     const size = sizes[name[0] as 'v' | 'c' | 'f'];
-    if (Number(name.slice(1)) >= size) return no(`${name} is not in the cast`);
+    if (Number(name.slice(1)) >= size)
+      return no(`${placeOf(scenario, name) ?? 'cast.clocks'}: ${name} is not in the cast`);
   }
   for (const [i, { liar }] of scenario.liars.entries()) {
     if (typeof liar === 'string' && !Object.hasOwn(LIARS, liar))
@@ -58,6 +68,21 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
   if (honest) return no(`ends.guilty: ${honest} does not lie; name liars`);
   const app = typeof scenario.app === 'string' ? applicationNamed(scenario.app) : null;
   return isRefusal(app) ? no(`app: ${app.because}`) : null;
+}
+
+/** Where a text stands first. */
+function placeOf(value: unknown, text: string, path = ''): string | null {
+  if (value === text) return path;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, inner] of Object.entries(value)) {
+    const place = placeOf(
+      inner,
+      text,
+      Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
+    );
+    if (place !== null) return place;
+  }
+  return null;
 }
 
 // --- shapes ------------------------------------------------------------------------------------------------
@@ -76,12 +101,22 @@ const blockNumber: Check = {
   holds: (value) => value === 'nil' || (Number.isSafeInteger(value) && (value as number) > 0),
 };
 const yes: Check = { expects: 'true', holds: (value) => value === true };
-const span = object({ minNs: whole, maxNs: whole });
-const latency = tagged('kind', {
-  uniform: { minNs: whole, maxNs: whole },
-  exponential: { minNs: whole, meanNs: whole },
-  table: { quantilesNs: listOf(whole) },
-});
+const isSpan = ({ minNs, maxNs }: { minNs: number; maxNs: number }): boolean => minNs <= maxNs;
+const span = also(object({ minNs: whole, maxNs: whole }), 'minNs up to maxNs', isSpan);
+const latency = also(
+  tagged('kind', {
+    uniform: { minNs: whole, maxNs: whole },
+    exponential: { minNs: whole, meanNs: whole },
+    table: { quantilesNs: listOf(whole) },
+  }),
+  'minNs up to maxNs, or two ascending quantilesNs at least',
+  (value: Latency) => {
+    if (value.kind === 'uniform') return isSpan(value);
+    if (value.kind === 'exponential') return true;
+    const { quantilesNs } = value;
+    return quantilesNs.length >= 2 && quantilesNs.every((ns, i) => ns >= (quantilesNs[i - 1] ?? 0));
+  },
+);
 
 const condition = object({
   who,
@@ -147,10 +182,10 @@ const action = tagged('do', {
   links: {
     change: object({
       latency: maybe(latency),
-      lossPpm: maybe(whole),
-      duplicatePpm: maybe(whole),
-      reorderPpm: maybe(whole),
-      corruptPpm: maybe(whole),
+      lossPpm: maybe(ppm),
+      duplicatePpm: maybe(ppm),
+      reorderPpm: maybe(ppm),
+      corruptPpm: maybe(ppm),
       bytesPerSecond: maybe(whole),
       straggle: maybe(span),
     }),
@@ -188,7 +223,7 @@ const action = tagged('do', {
     node: nodeName,
     stepMs: maybe(number),
     driftPpm: maybe(number),
-    frozen: maybe({ expects: 'true or false', holds: (value) => typeof value === 'boolean' }),
+    frozen: maybe(yesOrNo),
   },
   disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
   submit: { to: nodeName, tx: isText },
@@ -229,10 +264,6 @@ const ending: Check = {
   },
 };
 
-const anything: Check = {
-  expects: 'an object',
-  holds: (value) => typeof value === 'object' && value !== null,
-};
 const isFunction = (expects: string): Check => ({
   expects,
   holds: (value) => typeof value === 'function',
@@ -263,7 +294,7 @@ const scenarioCheck = object({
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
     blockBytes: maybe(whole),
-    clocks: maybe(anything),
+    clocks: maybe(record(nodeName, object({ skewMs: maybe(number), driftPpm: maybe(number) }))),
   }),
   act: maybe(listOf(directive)),
   load: maybe(
@@ -284,7 +315,7 @@ const scenarioCheck = object({
         node: nodeName,
         liar: isNameOr('the name of a liar, or a function that is one'),
         to: nodes,
-        ppm: maybe(whole),
+        ppm: maybe(ppm),
         times: maybe(whole),
         votes: maybe(oneOf(['prevotes', 'precommits'])),
         fromHeight: maybe(whole),
@@ -296,7 +327,14 @@ const scenarioCheck = object({
   ),
   app: maybe(isNameOr('the name of an application, or a function that makes one')),
   oracles: maybe(listOf(isFunction('a function that makes an oracle'))),
-  settings: maybe(anything),
+  settings: maybe(
+    object({
+      consensus: maybe(someOf(DEFAULT_CONSENSUS)),
+      mempool: maybe(someOf(DEFAULT_MEMPOOL, { kind: oneOf(['flood', 'nop']) })),
+      sync: maybe(someOf(DEFAULT_SYNC)),
+      blocksync: maybe(yesOrNo),
+    }),
+  ),
   crypto: maybe(oneOf(['sim', 'ed25519'])),
   liveness: maybe(oneOf(['checked', 'waived'])),
   origin: maybe(

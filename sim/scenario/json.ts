@@ -2,21 +2,10 @@
 
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { formRefusal, type ScenarioRefusal, wholeRefusal } from './form.ts';
+import { ownParts } from './own.ts';
 import type { Scenario } from './play.ts';
 
 const BIG = '$n';
-
-/** What a play brings of its own, by field: functions, which no JSON can hold. */
-export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
-  const found: string[] = [];
-  if (typeof app !== 'string') found.push('app: an application');
-  for (const [i, { liar }] of liars.entries()) {
-    if (typeof liar !== 'string') found.push(`liars[${i}].liar: a liar`);
-  }
-  if (load?.make) found.push('load.make: a workload');
-  if (oracles && oracles.length > 0) found.push('oracles: an oracle');
-  return found;
-}
 
 /** Bigints (of settings) as `{"$n":"5"}`. A play that brings an application, a liar, ... of its own has no JSON. */
 export function toJson(scenario: Scenario): string | Refusal<'not-json'> {

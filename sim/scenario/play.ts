@@ -1,14 +1,16 @@
 // What a play is: plain data, one JSON directive per fault or trigger. The builders in this folder make it;
 // sim/run.ts performs it.
 
-import type { NodeConfig } from '../../actors/node.ts';
 import type { Application } from '../../machines/apps/application.ts';
+import type { Settings } from '../cast.ts';
 import type { Stream } from '../choices.ts';
 import type { CrashHow, MediumName } from '../disk-door.ts';
 import type { Latency, Span } from '../latency.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+
+export type { Settings } from '../cast.ts';
 
 /**
  * Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not
@@ -281,8 +283,6 @@ export interface LiarWords {
   readonly fromRound?: number;
   readonly toRound?: number;
 }
-
-export type Settings = Partial<Pick<NodeConfig, 'consensus' | 'mempool' | 'sync' | 'blocksync'>>;
 
 /** Where a saved scenario comes from: a run that broke a promise, made small. */
 export interface Origin {

@@ -60,16 +60,18 @@ export interface Within {
   readonly afterwards?: number;
 }
 
-const endingOf = (
-  who: 'everyone' | readonly NodeName[],
-  decides: number,
-  { within, ...rest }: Within,
-): Ending => ({
-  who,
-  decides,
-  withinMs: msOf(within),
-  ...rest,
-});
+type AtHeight = ReturnType<typeof height>;
+
+/** A bare number would be dropped without a word where types are not checked. */
+function mustBePart(word: string, part: unknown): void {
+  if (typeof part === 'object' && part !== null && !Array.isArray(part)) return;
+  throw new ScenarioError(`${word}: write height(3), block(2), nil or { height: 3, round: 0 }, not ${part}`);
+}
+
+function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, { within, ...rest }: Within): Ending {
+  mustBePart('ends', at);
+  return { who, decides: at.height, withinMs: msOf(within), ...rest };
+}
 
 /** What one can say of a node, or of `anyone` and `everyone`. */
 export class Actor<Name extends Who> {
@@ -79,32 +81,34 @@ export class Actor<Name extends Who> {
     this.name = name;
   }
 
-  private does(does: Deed, more: Partial<Condition> = {}): Condition {
-    return { who: this.name, does, ...more };
+  private does(does: Deed, ...parts: readonly Partial<Condition>[]): Condition {
+    for (const part of parts) mustBePart(`${this.name} ${does}`, part);
+    return Object.assign({ who: this.name, does }, ...parts);
   }
 
-  enters = (step: StepName, where: Where = {}): Condition => this.does('enters', { step, ...where });
+  enters = (step: StepName, where: Where = {}): Condition => this.does('enters', { step }, where);
   proposes = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('proposes', { ...what, ...where });
+    this.does('proposes', what, where);
   prevotes = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('prevotes', { ...what, ...where });
+    this.does('prevotes', what, where);
   precommits = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('precommits', { ...what, ...where });
+    this.does('precommits', what, where);
   locks = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('locks', { ...what, ...where });
+    this.does('locks', what, where);
   values = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('values', { ...what, ...where });
+    this.does('values', what, where);
   punishes = (against: NodeName): Condition => this.does('punishes', { against });
   joins = (): Condition => this.does('joins');
   crashes = (): Condition => this.does('crashes');
   starts = (): Condition => this.does('starts');
 
   /** As a trigger or a claim; with `within`, how a play ends. */
-  decides(at?: { readonly height: number }): Condition;
-  decides(at: { readonly height: number }, ends: Within): Ending;
-  decides(at?: { readonly height: number }, ends?: Within): Condition | Ending {
-    if (!at || !ends) return this.does('decides', at);
-    return endingOf(this.name === 'everyone' ? 'everyone' : [this.name as NodeName], at.height, ends);
+  decides(at?: AtHeight): Condition;
+  decides(at: AtHeight, ends: Within): Ending;
+  decides(at?: AtHeight, ends?: Within): Condition | Ending {
+    if (at === undefined) return this.does('decides');
+    if (ends === undefined) return this.does('decides', at);
+    return endingOf(this.name === 'everyone' ? 'everyone' : [this.name as NodeName], at, ends);
   }
 }
 
@@ -147,24 +151,23 @@ export const everyone = new Actor('everyone');
 
 /** These reach the height; what others do does not matter. */
 export const these = (...names: NodeName[]) => ({
-  decides: (at: { readonly height: number }, ends: Within): Ending => endingOf(names, at.height, ends),
+  decides: (at: AtHeight, ends: Within): Ending => endingOf(names, at, ends),
 });
 
 /** From the last directive on, and for so long, nobody gets beyond this height. */
 export const nobody = {
-  decidesBeyond: (at: { readonly height: number }, ends: { readonly for: Duration }): Ending => ({
-    who: 'nobody',
-    decides: at.height,
-    forMs: msOf(ends.for),
-  }),
+  decidesBeyond(at: AtHeight, ends: { readonly for: Duration }): Ending {
+    mustBePart('ends', at);
+    return { who: 'nobody', decides: at.height, forMs: msOf(ends.for) };
+  },
 };
 
 /** Agreement breaks at this height, and the votes name these, and nobody else. */
 export const chain = {
-  forksAt: (
-    at: { readonly height: number },
-    ends: { readonly guilty: readonly NodeName[]; readonly within: Duration },
-  ): Ending => ({ who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within) }),
+  forksAt(at: AtHeight, ends: { readonly guilty: readonly NodeName[]; readonly within: Duration }): Ending {
+    mustBePart('ends', at);
+    return { who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within) };
+  },
 };
 
 // --- when --------------------------------------------------------------------------------------------------
@@ -291,10 +294,11 @@ export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Ac
 // --- the whole ---------------------------------------------------------------------------------------------
 
 const POWER_USUAL = 10;
-export const validators = (count: number, more: Omit<CastWords, 'powers'> = {}): CastWords => ({
-  powers: Array.from({ length: count }, () => POWER_USUAL),
-  ...more,
-});
+export function validators(count: number, more: Omit<CastWords, 'powers'> = {}): CastWords {
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw new ScenarioError(`validators: expected a whole number from 1, not ${JSON.stringify(count)}`);
+  return { powers: Array.from({ length: count }, () => POWER_USUAL), ...more };
+}
 export const powers = (...list: number[]): CastWords => ({ powers: list });
 
 const TX_BYTES_USUAL = 64;
@@ -327,16 +331,19 @@ const kebab = (title: string): string =>
     .replace(/^-|-$/g, '');
 
 /** A play whose every fault is written down. Its name, if not given, is its title in kebab-case. */
-export const scenario = (title: string, words: ScenarioWords): Scenario => ({
-  name: kebab(title),
-  title,
-  act: [],
-  holds: [],
-  liars: [],
-  app: 'kvstore',
-  liveness: 'checked',
-  ...words,
-});
+export function scenario(title: string, words: ScenarioWords): Scenario {
+  if (typeof title !== 'string') throw new ScenarioError('scenario: its title comes first, a text');
+  return {
+    name: kebab(title),
+    title,
+    act: [],
+    holds: [],
+    liars: [],
+    app: 'kvstore',
+    liveness: 'checked',
+    ...words,
+  };
+}
 
 /** A play that a seed writes. */
 export const drawn = (name: string, title: string, draw: DrawnPlay['draw']): DrawnPlay => ({

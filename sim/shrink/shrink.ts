@@ -1,12 +1,15 @@
 // Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and deterministic: the same run and
 // budget give the same scenario.
 
+import { runScenario } from '../run.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
+import { ScenarioError } from '../scenario/words.ts';
 import { costOf } from './cost.ts';
 import { Lab, SCORE, SCORE_GOOD, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
 import { atItsEnd, fewerParts, polished } from './polish.ts';
+import { promiseOf } from './promise.ts';
 import { rewritten } from './rewrite.ts';
 import { SHARP, SHARP_GOOD, sharpened, singleTrouble } from './sharpen.ts';
 
@@ -37,9 +40,20 @@ export interface Shrunk {
 }
 
 const JITTER_SEEDS = 20;
+/** In deliveries, for the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
+const BUDGET = 220_000;
 
-/** Null: the run does not break this promise. */
-export function shrink(play: Play, seed: string, promise: string, budget: number): Shrunk | null {
+/**
+ * Null: the run does not break this promise (`promiseOf` a violation; not given: the first that it breaks). `budget` is in deliveries.
+ * @throws ScenarioError when the play is none, or what else is given is something else.
+ */
+export function shrink(play: Play, seed: string, wanted?: string, budget = BUDGET): Shrunk | null {
+  if (typeof seed !== 'string' || !/string|undefined/.test(typeof wanted) || !(budget > 0))
+    throw new ScenarioError(
+      'shrink takes a play, its seed as text, a promise as text, a number of deliveries',
+    );
+  const promise = wanted ?? firstBroken(play, seed);
+  if (promise === null) return null;
   const whole: Scenario = { ...scenarioUnder(play, seed), crypto: 'sim' };
   const lab = new Lab(promise, seed, budget);
   const cut = atItsEnd(whole, lab);
@@ -56,6 +70,11 @@ export function shrink(play: Play, seed: string, promise: string, budget: number
     leastOf([tidy, least], (scenario) => sharpRankOf(scenario, lab)),
     lab,
   );
+}
+
+function firstBroken(play: Play, seed: string): string | null {
+  const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
+  return first ? promiseOf(first) : null;
 }
 
 function smallest(cut: Scenario, lab: Lab): Scenario {

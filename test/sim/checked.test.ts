@@ -11,11 +11,19 @@ import {
   everyone,
   height,
   isolate,
+  liar,
+  links,
+  never,
+  nil,
   runScenario,
   type Scenario,
   scenario,
+  shrink,
+  sometime,
+  v1,
   validators,
 } from '../../sim/index.ts';
+import { bftProperty } from '../../sim/property/index.ts';
 import { msOf } from '../../sim/scenario/words.ts';
 
 const three = everyone.decides(height(3), { within: '60s' });
@@ -29,7 +37,91 @@ describe('who runs a module runs it without its types, so', () => {
       () => play({ act: [at('2s', drop('prevote' as never))] }),
       'act[0].actions[0].what: expected one of proposals',
     ],
-    ['a node that is not there', () => play({ act: [at('2s', isolate('v9'))] }), 'v9 is not in the cast'],
+    [
+      'a node that is not there',
+      () => play({ act: [at('2s', isolate('v9'))] }),
+      'act[0].actions[0].node: v9 is not in the cast',
+    ],
+    [
+      'a clock of nobody',
+      () => play({ cast: validators(4, { clocks: { v9: { skewMs: 3 } } }) }),
+      'cast.clocks: v9 is not in the cast',
+    ],
+    [
+      'a number of validators as text',
+      () => play({ cast: validators('4' as never) }),
+      'validators: expected a whole',
+    ],
+    [
+      'a bare height',
+      () => play({ holds: [sometime(v1.decides(3 as never))] }),
+      'v1 decides: write height(3)',
+    ],
+    [
+      'a bare place',
+      () => play({ holds: [never(v1.prevotes(nil, 3 as never))] }),
+      'v1 prevotes: write height(3)',
+    ],
+    [
+      'a bare end',
+      () => play({ ends: everyone.decides(3 as never, { within: '9s' }) }),
+      'ends: write height(3)',
+    ],
+    [
+      'no title',
+      () => scenario({ cast: validators(4), ends: three } as never, {} as never),
+      'its title comes first',
+    ],
+    [
+      'more than all',
+      () => play({ act: [at('0s', links({ lossPpm: 3_000_000 }))] }),
+      'change.lossPpm: expected',
+    ],
+    [
+      'a latency that ends before it begins',
+      () => play({ act: [at('0s', links({ latency: { kind: 'uniform', minNs: 5, maxNs: 2 } }))] }),
+      'change.latency: expected minNs up to maxNs',
+    ],
+    [
+      'half a bigint',
+      () => play({ settings: { consensus: { gossipNs: 5 } } }),
+      'settings.consensus.gossipNs: expected a bigint',
+    ],
+    [
+      'settings of nothing',
+      () => play({ settings: { consensuss: {} } }),
+      'settings.consensuss: no such field',
+    ],
+    [
+      'an application as a class',
+      () => play({ app: KvStore }),
+      'app: this is a class; write () => new KvStore()',
+    ],
+    [
+      'an application that is none',
+      () => play({ app: () => 5 }),
+      'app: what it makes is no application: it has no answer()',
+    ],
+    [
+      'a liar that says nothing',
+      () => play({ liars: [liar('v3', () => () => undefined as never, ['v0'])] }),
+      'liars[0].liar: expected a list',
+    ],
+    [
+      'an oracle without a name',
+      () => play({ oracles: [() => ({})] }),
+      'oracles[0]: what it makes has no name',
+    ],
+    [
+      'an oracle that hears nothing',
+      () => play({ oracles: [() => ({ name: 'deaf' })] }),
+      'oracles[0]: deaf hears nothing',
+    ],
+    [
+      'an oracle with a slip of the pen',
+      () => play({ oracles: [() => ({ name: 'mine', publishd: () => undefined, ended: () => undefined })] }),
+      'oracles[0]: mine would never be asked for publishd()',
+    ],
     ['no ending', () => play({ ends: undefined }), 'ends: expected an object, not nothing'],
     ['an unknown field', () => play({ end: three }), 'end: no such field'],
     [
@@ -40,6 +132,19 @@ describe('who runs a module runs it without its types, so', () => {
     ['nobody to vote', () => play({ cast: { powers: [] } }), 'cast.powers: somebody must be a validator'],
   ])('%s is named', (_, made, because) => {
     expect(() => runScenario(made(), { seed: 1 })).toThrow(because);
+  });
+
+  it('settings may be some of what there is', () => {
+    const quick = play({ settings: { consensus: { timeoutCommitNs: 5_000_000n } } });
+    const [slowNs, quickNs] = [play(), quick].map((each) => runScenario(each, { seed: 1 }).virtualNs);
+    expect(quickNs).toBeLessThan(Number(slowNs) - 1e9);
+  });
+
+  it('what shrink and bftProperty take is checked', () => {
+    expect(() => shrink(play(), { seed: 1 } as never)).toThrow('shrink takes a play, its seed as text');
+    expect(() => bftProperty({ heigths: 3 } as never)).toThrow(
+      'heigths: no such option; there are app, heights',
+    );
   });
 
   it('a seed is a whole number from 0', () => {

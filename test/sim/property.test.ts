@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { KvStore } from '../../machines/apps/kvstore.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { fromJson, height, never, runScenario, type Scenario, toJson, v0, v3 } from '../../sim/index.ts';
 import { type BftWanted, BrokenPromise, bftProperty, bftScenario } from '../../sim/property/index.ts';
@@ -115,6 +116,17 @@ describe('what is found', () => {
     expect(verdict.digest).toBe(broken.verdict.digest);
     expect(verdict.violations).toEqual(broken.verdict.violations);
   });
+});
+
+it('what is found in one’s own is printed as a program writes it', () => {
+  const own = { app: () => new KvStore(), oracles: [() => ({ name: 'mine', ended: () => undefined })] };
+  const { broken } = brokenBy({ ...own, holds: [never(v0.decides(height(3)))] });
+  const [, again, literal] = broken.message.split('\n');
+  expect(again).toContain(`runScenario(play, { seed: '${broken.verdict.seed}' })`);
+  const write = new Function('app', 'oracle0', `return ${literal}`);
+  const play: Scenario = write(own.app, own.oracles[0]);
+  expect(play).toEqual(broken.scenario);
+  expect(runScenario(play, { seed: broken.verdict.seed }).digest).toBe(broken.verdict.digest);
 });
 
 it.each<[BftWanted, string]>([

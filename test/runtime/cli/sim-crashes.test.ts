@@ -45,7 +45,14 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
     ],
     [['--nodes', 'v4'], /--nodes takes names from v0 to v3, or all, not "v4"/],
     [['--validators', '3'], /--validators takes a whole number from 4 on/],
-    [['--save', '/nowhere/point.json', '--only', 'v0/sign/1'], /--save: .*\/nowhere\/point\.json/],
+    [
+      ['--save', '/nowhere/point.json', '--only', 'v0/sync/privval/1/torn/needed'],
+      /--save: .*\/nowhere\/point\.json/,
+    ],
+    [
+      ['--save', 'point.json', '--only', 'v0/sign/1'],
+      /--save keeps one crash, and --only names [0-9]+: give a whole id/,
+    ],
   ])('%j is refused in one line', (flags, line) => {
     const { code, err } = nodecli(...SMALL, ...flags);
     expect(err).toMatch(line);

@@ -126,6 +126,34 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(out).toMatch(/again +npx nodecli sim run .*cut\.mjs --seed 1/);
   });
 
+  test.each([
+    ['as it is loaded', 'nix();', 2, /cannot be loaded: nix is not defined \(thrown at .*slip\.mjs:1:1\)/],
+    [
+      'as it is played',
+      'play.oracles = [() => ({ name: "x", started: () => nix() })];',
+      1,
+      /^nodecli: nix is not defined\n\(thrown at .*slip\.mjs:3:[0-9]+\)/,
+    ],
+    [
+      'as it asks for words',
+      'w.validators(0);',
+      2,
+      /validators: expected a whole number from 1, not 0 \(asked for at .*slip\.mjs:3:3\)/,
+    ],
+  ])('what a play itself throws %s has a place in its file', (_, slip, exit, said) => {
+    const [early, late] = slip === 'nix();' ? [slip, ''] : ['', slip];
+    const body = [
+      `${early} import * as w from '${join(root, 'dist/sim/scenario/words.js')}';`,
+      "const play = w.scenario('slip', { cast: w.validators(4), ends: w.everyone.decides(w.height(2), { within: '9s' }) });",
+      late,
+      'export default play;',
+    ].join('\n');
+    writeFileSync(folder.at('slip.mjs'), body);
+    const { code, err } = nodecli('sim', 'run', folder.at('slip.mjs'), '--quiet');
+    expect(err).toMatch(said);
+    expect(code).toBe(exit);
+  });
+
   test('a cast from a genesis and key files; a validator without its key is named', () => {
     const cast = makeCast({ powers: [10n, 20n, 30n, 40n], chainId: 'from-files' });
     writeFileSync(folder.at('genesis.json'), cast.genesis);

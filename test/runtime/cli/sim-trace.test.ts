@@ -1,8 +1,9 @@
 // Traces through the command line: recorded, replayed, looked into, broken on purpose, and compared.
 
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasStack, isBuilt, nodecli, workFolder } from './nodecli.ts';
+import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 /** Where the frames of a trace begin. */
 function offsetsOf(bytes: Buffer): number[] {
@@ -38,6 +39,32 @@ describe.skipIf(!isBuilt)('traces', () => {
     const report = JSON.parse(nodecli('sim', 'replay', trace, '--json').out);
     expect(report.records).toBe(offsets.length - 1);
     expect(report.nodes.some(({ lives }: { lives: number }) => lives > 1)).toBe(true);
+  });
+
+  test('of an application of one’s own replays with the play that has it', () => {
+    const [words, kvstore] = ['sim/scenario/words.js', 'machines/apps/kvstore.js'].map((file) =>
+      join(root, 'dist', file),
+    );
+    const body = [
+      `import * as w from '${words}';`,
+      `import { KvStore } from '${kvstore}';`,
+      "const ends = w.everyone.decides(w.height(2), { within: '9s' });",
+      "export default w.scenario('mine', { cast: w.validators(4), app: () => new KvStore(), ends });",
+    ].join('\n');
+    writeFileSync(folder.at('own.mjs'), body);
+    nodecli('sim', 'run', folder.at('own.mjs'), '--quiet', '--trace', folder.at('own.trace'));
+    const without = nodecli('sim', 'replay', folder.at('own.trace'));
+    expect(without).toMatchObject({ code: 2, err: expect.stringContaining('--play FILE') });
+    const { code, out, err } = nodecli(
+      'sim',
+      'replay',
+      folder.at('own.trace'),
+      '--play',
+      folder.at('own.mjs'),
+    );
+    expect(err).toBe('');
+    expect(out).toContain('same effects, same state digests');
+    expect(code).toBe(0);
   });
 
   test('a flipped byte is named by record and byte offset', () => {

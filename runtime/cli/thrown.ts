@@ -1,0 +1,27 @@
+// Whose code threw an error that nobody expected: ours, or what a play brings of its own.
+
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cliFolder } from './usage.ts';
+
+/** Where a bug is planted, copies of our build live in folders of this name. */
+export const PATCHED_FOLDER = 'rehearsal-build-';
+
+/** What to tell after the message: the place in the user's file, as far as the stack knows one. */
+export function whereThrown(error: unknown): string {
+  const frames = framesOf(error);
+  const own = frames.findIndex((frame) => !isOurs(frame));
+  if (own === 0) return `(thrown at ${frames[0]})`;
+  if (own > 0) return `(asked for at ${frames[own]})`;
+  return '(a bug of ours: NODECLI_DEBUG=1 shows where)';
+}
+
+/** `file:line:column`, the innermost first, without those of Node itself. */
+function framesOf(error: unknown): string[] {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const places = [...stack.matchAll(/^ +at (?:.*?\(|async )?((?:file:\/\/)?\/[^()]*?:[0-9]+:[0-9]+)\)?$/gm)];
+  return places.map(([, place = '']) => place.replace(/^file:\/\/[^:]*/, (url) => fileURLToPath(url)));
+}
+
+const build = join(cliFolder, '../..');
+const isOurs = (frame: string): boolean => frame.startsWith(build) || frame.includes(PATCHED_FOLDER);

@@ -1,0 +1,77 @@
+// What a play brings of its own: functions, which no JSON can hold and no field check can look into. What they give is checked as it comes.
+
+import type { Application } from '../../machines/apps/application.ts';
+import type { Liar } from '../liars/liar.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { Scenario } from './play.ts';
+import { ScenarioError } from './words.ts';
+
+/** Of its own, by field. */
+export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
+  const found: string[] = [];
+  if (typeof app === 'function') found.push('app: an application');
+  if (load?.make) found.push('load.make: a workload');
+  const lying = liars.findIndex(({ liar }) => typeof liar === 'function');
+  if (lying >= 0) found.push(`liars[${lying}].liar: a liar`);
+  if (oracles?.length) found.push('oracles: an oracle');
+  return found;
+}
+
+const APPLICATION = ['answer', 'drainWrites', 'restore', 'digest', 'digestFromScratch'] as const;
+
+/** Asked for once to look at it, then at every start of a node. */
+export function ownApplication(make: () => Application): () => Application {
+  if (isClass(make)) throw new ScenarioError(`app: this is a class; write () => new ${make.name}()`);
+  const made: Partial<Application> | undefined = make();
+  const missing = APPLICATION.find((method) => typeof made?.[method] !== 'function');
+  if (missing) throw new ScenarioError(`app: what it makes is no application: it has no ${missing}()`);
+  return make;
+}
+
+const isClass = (value: object): boolean => /^class\b/.test(Function.prototype.toString.call(value));
+
+const WATCHING: Readonly<Record<keyof Omit<Oracle, 'name' | 'effects'>, true>> = {
+  heard: true,
+  leaving: true,
+  published: true,
+  started: true,
+  crashed: true,
+  submitted: true,
+  corrupted: true,
+  ended: true,
+};
+const METHODS = Object.keys(WATCHING).join(', ');
+
+/** One that hears nothing would never object. */
+export const ownOracle =
+  (make: OracleMaker, i: number): OracleMaker =>
+  (report, about) => {
+    const oracle = make(report, about);
+    const no = (what: string): never => {
+      throw new ScenarioError(`oracles[${i}]: ${what}; an oracle has a name and some of ${METHODS}`);
+    };
+    if (typeof oracle !== 'object' || oracle === null) return no('what it makes is no oracle');
+    if (typeof oracle.name !== 'string') return no('what it makes has no name');
+    const isPlain = Object.getPrototypeOf(oracle) === Object.prototype;
+    for (const [field, value] of Object.entries(oracle)) {
+      if (isPlain && typeof value === 'function' && !Object.hasOwn(WATCHING, field))
+        no(`${oracle.name} would never be asked for ${field}()`);
+    }
+    if (!Object.keys(WATCHING).some((method) => method in oracle)) no(`${oracle.name} hears nothing`);
+    return oracle;
+  };
+
+/** What its words become is `null` or a list of payloads. */
+export const ownLiar =
+  (make: Liar, i: number): Liar =>
+  (kit) => {
+    const lie: unknown = make(kit);
+    if (typeof lie !== 'function')
+      throw new ScenarioError(`liars[${i}].liar: expected a function (to, payloads) => ..., from it`);
+    return (to, payloads) => {
+      const said: unknown = lie(to, payloads);
+      if (said !== null && !Array.isArray(said))
+        throw new ScenarioError(`liars[${i}].liar: expected a list of payloads, or null for the truth`);
+      return said;
+    };
+  };
