@@ -47,7 +47,7 @@ it('docs/scenarios.md has every liar in its table', () => {
 
 it('docs/library.md shows the examples as they stand, and they are short enough to read', () => {
   const shown = [...text('docs/library.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
-  const files = ['counter.ts', 'workload.ts', 'liar.ts', 'oracle.ts', 'counter.test.ts'];
+  const files = ['counter.ts', 'workload.ts', 'liar.ts', 'oracle.ts', 'counter.test.ts', 'shrink.test.ts'];
   for (const code of shown) expect(code?.split('\n').length).toBeLessThanOrEqual(40);
   expect(shown).toEqual(files.map((file) => text(`examples/${file}`)));
 });

@@ -78,7 +78,7 @@ function savedOf({ scenario, seed, promise, what }: ShrunkText, patch: Patch | n
   const play = playFromJson('the shrunk scenario', scenario) as Scenario;
   const origin = { oracle: promise, what, seed, commit: buildCommit(), ...(patch && { mutant: patch.id }) };
   const name = play.name.endsWith(SHRUNK) ? play.name : `${play.name}${SHRUNK}`;
-  return { ...play, name, origin };
+  return { ...play, name, title: `what broke ${promise}, made small`, origin };
 }
 
 /** Before the work: what cannot be written is said at once. */

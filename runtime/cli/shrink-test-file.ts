@@ -15,6 +15,8 @@ export function testOf(scenario: Scenario): string {
   return [
     `// ${oracle}: made small from a run of commit ${commit}, in which`,
     `// ${inComment(what)}`,
+    '// biome-ignore-all format: written by a program',
+    '/* eslint-disable */',
     '',
     "import { runScenario, type Scenario } from 'rehearsal/sim';",
     "import { expect, test } from 'vitest';",

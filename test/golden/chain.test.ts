@@ -23,7 +23,8 @@ import { formatTime, NS_PER_S, parseTime } from '../../protocol/time.ts';
 import type { ChainState, Header, ValidatorSet } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/block.ts';
 import { decodeCommit, encodeCommit } from '../../protocol/wire/commit.ts';
-import { caseOfSet, ed25519Of, golden, hexBytes, type MemberCase, okay, setOfCase, upper } from './cases.ts';
+import { caseOfSet, ed25519Of, golden, hexBytes, type MemberCase, setOfCase, upper } from './cases.ts';
+import { okay } from './folder.ts';
 
 interface ResultCase {
   readonly code: number;

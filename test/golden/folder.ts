@@ -7,10 +7,23 @@ import { fileURLToPath } from 'node:url';
 import { it } from 'vitest';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 
+const { GOLDEN_DIR } = process.env;
+if (GOLDEN_DIR !== undefined && !existsSync(GOLDEN_DIR))
+  throw new Error(`GOLDEN_DIR: there is no folder ${GOLDEN_DIR}`);
 const ROOTS = [
-  process.env['GOLDEN_DIR'] ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url)),
+  GOLDEN_DIR ?? fileURLToPath(new URL('../../../shared/vectors', import.meta.url)),
   fileURLToPath(new URL('./data', import.meta.url)),
 ];
+
+/** Of a folder or file of cases; undefined: it is nowhere. */
+export const findGolden = (path: string): string | undefined =>
+  ROOTS.map((root) => join(root, path)).find((full) => existsSync(full));
+
+/** A line of its own, as what is skipped is easily taken for passed. */
+export function skipped(title: string, path: string): void {
+  console.log(`skipped: ${title}: ${path} is not here`);
+  it.skip(`${title} (${path} is not here)`);
+}
 
 /** A test on the parsed content of one file. */
 export type GoldenTest = <Case>(file: string, title: string, run: (content: Case) => void) => void;
@@ -27,22 +40,18 @@ export function goldenFolder(name: string): {
   files: GoldenFiles;
   read: (file: string) => unknown;
 } {
-  const find = (path: string): string | undefined =>
-    ROOTS.map((root) => join(root, name, path)).find((full) => existsSync(full));
+  const find = (path: string): string | undefined => findGolden(join(name, path));
   const read = (full: string): unknown => JSON.parse(readFileSync(full, 'utf8'));
   return {
     read: (file) => read(find(file) ?? unreachable(`${name}/${file} is not here`)),
     file: (file, title, run) => {
       const full = find(file);
       if (full) it(title, () => run(read(full) as Parameters<typeof run>[0]));
-      else it.skip(`${title} (${name}/${file} is not here)`);
+      else skipped(title, `${name}/${file}`);
     },
     files: (folder, title, run) => {
       const full = find(folder);
-      if (!full) {
-        it.skip(`${title} (${name}/${folder} is not here)`);
-        return;
-      }
+      if (!full) return skipped(title, `${name}/${folder}`);
       const names = readdirSync(full).filter((name) => name.endsWith('.json'));
       it(title, () => run(names.map((name) => [name, read(join(full, name))] as const)));
     },

@@ -23,7 +23,8 @@ import {
   type ValidatorSet,
   ZERO_TIME_NS,
 } from '../../protocol/types.ts';
-import { golden, type MemberCase, okay, setOfCase, upper } from './cases.ts';
+import { golden, type MemberCase, setOfCase, upper } from './cases.ts';
+import { okay } from './folder.ts';
 
 interface BisectCase {
   readonly chain_id: string;

@@ -13,7 +13,8 @@ import {
   proposerOf,
 } from '../../protocol/rules/validator-set.ts';
 import type { Validator, ValidatorSet } from '../../protocol/types.ts';
-import { caseOfSet, ed25519Of, golden, hexBytes, type MemberCase, okay, setOfCase, upper } from './cases.ts';
+import { caseOfSet, ed25519Of, golden, hexBytes, type MemberCase, setOfCase, upper } from './cases.ts';
+import { okay } from './folder.ts';
 
 interface SetCase {
   readonly initial: readonly MemberCase[];
