@@ -147,6 +147,15 @@ export const forgedVotes = scenario('a vote counts for whom its signature names'
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
+/** v2 has v3's precommits only from those to whom v3 lies now and then. */
+export const extendedVotes = scenario('bytes that nobody signed are not passed on with a vote', {
+  name: 'extended-votes',
+  cast: validators(4),
+  liars: [liar('v3', 'vote-extender', ['v0', 'v1'], { ppm: 500_000, votes: 'precommits' })],
+  act: [at('0s', drop('precommits', { by: ['v3'], from: ['v3'], to: ['v2'] }))],
+  ends: everyone.decides(height(12), { within: '240s' }),
+});
+
 /** The blocks of round 0 come in round 1, when v2 has proposed its own again there, in the name of the proposer, who is late. */
 export const forgedProposals = scenario('a proposal is of the round’s proposer, or of nobody', {
   name: 'forged-proposals',

@@ -4,6 +4,7 @@ import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
 import {
+  extendedVotes,
   falseEvidence,
   falseGreetings,
   forgedBlocks,
@@ -41,6 +42,7 @@ import {
   permanentCut,
 } from './partitions.ts';
 import {
+  lockOutlivesExecution,
   oldCopiesOfAll,
   oldCopy,
   powerCutAsBlockIsStored,
@@ -60,6 +62,7 @@ import {
   evidenceTravels,
   lateDoubleVote,
   lateEvidence,
+  newcomerPunished,
   proposerDown,
 } from './proposers.ts';
 import {
@@ -77,6 +80,7 @@ import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   committedMeanwhile,
+  earlyTransaction,
   emptyBlocksAtIntervals,
   heldTransactions,
   leftOverTransactions,
@@ -119,6 +123,7 @@ export const plays: readonly Play[] = [
   evidenceOutlivesRestart,
   lateDoubleVote,
   lateEvidence,
+  newcomerPunished,
   evidenceTooOld,
   forgedPolka,
   mislabelledParts,
@@ -128,6 +133,7 @@ export const plays: readonly Play[] = [
   voteOutlivesPowerCut,
   signerForgetsTheOldest,
   voteOutlivesLostLog,
+  lockOutlivesExecution,
   powerCutBetweenStores,
   powerCutAsOneDecides,
   powerCutAsBlockIsStored,
@@ -161,6 +167,7 @@ export const plays: readonly Play[] = [
   transactionsTravel,
   leftOverTransactions,
   committedMeanwhile,
+  earlyTransaction,
   waitingNodeCatchesUp,
   applicationDecides,
   oldBlocksGo,
@@ -173,6 +180,7 @@ export const plays: readonly Play[] = [
   tyrantOverthrown,
   tyrantReplaced,
   olderPolkaRefused,
+  extendedVotes,
   forgedVotes,
   forgedProposals,
   invalidBlocks,

@@ -129,16 +129,21 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
 });
 
-/** Every transaction wants ten of the twenty-five gas that a block may take. */
+/** A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; or twenty, if it is a long one. */
 class Metered extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
     const answer = super.answer(request);
-    if (answer.type === 'check-tx') return { ...answer, value: { ...answer.value, gasWanted: 10n } };
-    if (answer.type !== 'init-chain') return answer;
-    return {
-      ...answer,
-      value: { ...answer.value, consensusParams: { block: { maxBytes: 3_000_000n, maxGas: 25n } } },
-    };
+    const block = (maxGas: bigint) => ({ block: { maxBytes: 3_000_000n, maxGas } });
+    if (request.type === 'check-tx' && answer.type === 'check-tx') {
+      const gasWanted = request.value.tx.length > 300 ? 20n : 10n;
+      return { ...answer, value: { ...answer.value, gasWanted } };
+    }
+    if (answer.type === 'init-chain')
+      return { ...answer, value: { ...answer.value, consensusParams: block(25n) } };
+    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block' || request.value.height !== 4n)
+      return answer;
+    const evidence = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 10_000n };
+    return { ...answer, value: { ...answer.value, consensusParamUpdates: { ...block(15n), evidence } } };
   }
 }
 
@@ -146,6 +151,7 @@ export const gasIsCounted = scenario('a block takes no more gas than it may', {
   name: 'gas-is-counted',
   cast: validators(4),
   app: () => new Metered(),
-  load: txs({ perSecond: 4 }),
-  ends: everyone.decides(height(10), { within: '120s' }),
+  load: txs({ perSecond: 4, count: 60 }),
+  act: [when(v0.decides(height(7)), submit('v0', `long=${'x'.repeat(300)}`))],
+  ends: everyone.decides(height(10), { within: '120s', afterwards: 2 }),
 });

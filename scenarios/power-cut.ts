@@ -8,6 +8,7 @@ import {
   backUp,
   crash,
   delay,
+  disk,
   drawn,
   drop,
   everyone,
@@ -75,6 +76,30 @@ export const powerCutBetweenStores = scenario('an application and its chain lose
   ]),
   ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });
+
+/**
+ * What v0 executed is not durable yet when it says its precommit of the next height, and loses its power: it executes that block again,
+ * and still knows what it said, also when it dies once more before the height ends.
+ */
+export const lockOutlivesExecution = scenario(
+  'who executes a block again keeps its lock of the next height',
+  {
+    name: 'lock-outlives-execution',
+    cast: validators(4),
+    load: txs({ perSecond: 2 }),
+    act: [
+      when(v0.decides(height(2)), isolate('v3'), disk('v0', 'slow')),
+      ...[4, 7, 10].flatMap((at): Directive[] => [
+        when(v0.precommits({}, { height: at }), crash('v0', { how: 'lose', restart: '1s' })),
+        when(v0.starts()),
+        after('2s', crash('v0', { how: 'lose', restart: '1s' })),
+        when(v0.joins()),
+      ]),
+      after('1s', heal(), disk('v0', 'good')),
+    ],
+    ends: everyone.decides(height(13), { within: '400s', afterwards: 2 }),
+  },
+);
 
 /**
  * v0 hears no proposal, and dies when it has signed nil. Its log is gone, so that it begins the height anew, where the proposal of a round

@@ -120,3 +120,18 @@ export const evidenceTooOld = scenario('evidence that is too old leaves the pool
   act: [at('0s', drop('evidence'))],
   ends: everyone.decides(height(18), { within: '240s' }),
 });
+
+/** As `evidence-outlives-restart`, and who lies took the place of another with the same power some heights before; it is judged when more have passed. */
+export const newcomerPunished = scenario('who lies soon after it took the place of another is punished', {
+  name: 'newcomer-punished',
+  cast: { ...powers(30, 30, 30, 30, 3), candidates: 1 },
+  liars: [liar('c0', 'double-voter', ['v4'], { votes: 'prevotes', fromHeight: 14, toHeight: 14 })],
+  act: [
+    at('0s', drop('prevotes', { by: ['c0'], from: ['v4'] }), drop('evidence')),
+    when(v0.decides(height(9)), empower('c0', 30), empower('v3', 0)),
+    when(v4.decides(height(18)), crash('v4', { how: 'clean', restart: '1s' })),
+    when(v4.joins(), heal()),
+    when(everyone.punishes('c0')),
+  ],
+  ends: everyone.decides(height(30), { within: '240s' }),
+});

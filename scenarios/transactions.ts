@@ -41,12 +41,12 @@ export const transactionStorm = scenario(
   },
 );
 
-/** What waits fills some fifteen blocks, each with the oldest that has room in it. */
+/** What waits fills some fifteen blocks, each with the oldest that has room in it; the large ones are as long as twelve others. */
 export const smallBlocks = scenario('blocks hold as much as they may, oldest first', {
   name: 'small-blocks',
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 50, size: 100, count: 250 }),
-  act: [after('8s')],
+  act: [...[1, 2, 3, 4].map((i) => after('1s', submit('v0', `large${i}=`.padEnd(1_200, 'v')))), after('4s')],
   ends: everyone.decides(height(14), { within: '120s', afterwards: 2 }),
 });
 
@@ -133,6 +133,26 @@ export const leftOverTransactions = scenario('what a block leaves over is reason
   ],
   ends: everyone.decides(height(12), { within: '240s' }),
 });
+
+/** v0 looks first whether f0 has blocks that it lacks; the transaction comes before that. The application proves nothing new. */
+export const earlyTransaction = scenario(
+  'a transaction that comes before consensus is reason enough for a block',
+  {
+    name: 'early-transaction',
+    cast: validators(1, { fullNodes: 1 }),
+    app: 'noop',
+    settings: { consensus: { createEmptyBlocks: false } },
+    act: [
+      when(v0.decides(height(1))),
+      ...[1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((k) => [
+        after('5s', crash('v0', { how: 'clean', restart: '1s' })),
+        when(v0.starts(), submit('v0', `early${k}=v`)),
+        when(v0.decides(height(k + 1))),
+      ]),
+    ],
+    ends: nobody.decidesBeyond(height(10), { for: '10s' }),
+  },
+);
 
 /** Each time that v3 is away two blocks are decided, and then nobody has anything to say. */
 export const waitingNodeCatchesUp = scenario('who missed a block while all wait is given it', {

@@ -68,6 +68,11 @@ export class Disk implements Device {
     return this.stores.get(store)?.get(key);
   }
 
+  /** The records of a log, durable or not; for those who watch. */
+  records(log: LogName): readonly Uint8Array[] {
+    return this.logs.get(log)?.records ?? [];
+  }
+
   private logMedium(name: LogName): LogMedium {
     return fetch(this.logs, name, () => new LogMedium());
   }

@@ -17,6 +17,7 @@ import { proposalForger } from './proposal-forger.ts';
 import { syncLiar } from './sync-liar.ts';
 import { timeLiar } from './time-liar.ts';
 import { doubleVoter, voteEquivocator } from './vote-equivocator.ts';
+import { voteExtender } from './vote-extender.ts';
 import { voteForger } from './vote-forger.ts';
 import { withholder } from './withholder.ts';
 
@@ -29,6 +30,7 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   withholder,
   'nil-voter': nilVoter,
   'time-liar': timeLiar,
+  'vote-extender': voteExtender,
   'future-spammer': futureSpammer,
   'sync-liar': syncLiar,
   'pol-forger': polForger,

@@ -252,6 +252,7 @@ export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote:
   if (foundTrue.get(vote) === set) return true;
   const member = set.members[vote.validatorIndex];
   if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
+  if (vote.extension.length + vote.extensionSignature.length > 0) return false; // no chain here asks for them
   const isTrue = verify(member.key, voteSignBytes(chainId, vote), vote.signature);
   if (isTrue) foundTrue.set(vote, set);
   return isTrue;

@@ -12,6 +12,7 @@ import { hygiene } from './hygiene.ts';
 import { joiningOracle } from './joining.ts';
 import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
+import { logbookOracle } from './logbook.ts';
 import { mempoolOracle } from './mempool.ts';
 import { presentOracle } from './present.ts';
 import { progressRules } from './progress.ts';
@@ -49,6 +50,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       applicationOracle(ghost),
       chain,
       storesOracle(ghost),
+      logbookOracle,
       resourceBounds,
       timeouts,
       waitingOracle,

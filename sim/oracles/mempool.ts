@@ -22,6 +22,9 @@ const BLOCK_BYTES_JUDGED = 500_000;
 /** As many as a restarted node reminds its pool of. */
 const BLOCKS_REMEMBERED = 64;
 
+/** Around a transaction: a tag and its length. */
+const FIELD_BYTES_MAX = 6;
+
 /** As a field of a block's data: a tag, its length, itself. */
 function sizeOf({ length }: Uint8Array): number {
   let size = 2 + length;
@@ -89,6 +92,10 @@ class Watch {
     const { txsMax, bytesMax } = at.config.mempool;
     if (pool.owedTxs > txsMax || pool.owedBytes > bytesMax)
       this.bad(at, `holds ${pool.owedTxs} transactions of ${pool.owedBytes} bytes, more than it may`);
+    const { gasWanted = 0n } = pool.accepted.get(id) ?? {};
+    const { maxGas = -1n } = this.ghost.params(at.height + 1n)?.block ?? {};
+    if (maxGas >= 0n && gasWanted > maxGas)
+      this.bad(at, `holds a transaction that wants ${gasWanted} gas, and a block may take ${maxGas}`);
   }
 
   private isIncluded(id: string): boolean {
@@ -106,17 +113,18 @@ class Watch {
     const proposer = this.byAddress.get(hexOf(header.proposerAddress));
     const bytes = txs.reduce((sum, { length }) => sum + length, 0);
     // Made by a life that is over: nothing that this one has was lost.
-    if (!proposer?.isUp || !this.about.isHonest(proposer) || bytes > this.judgedMax(block)) return;
-    for (const { owedSince } of this.pools.get(proposer)?.accepted.values() ?? []) {
-      if (owedSince === null || owedSince >= header.height) continue;
-      const what = `a transaction that it accepted at ${owedSince}`;
-      this.report(
-        `${proposer.name} proposed block ${header.height} without ${what}`,
-        proposer,
-        header.height,
-      );
-      return;
+    const most = this.judgedMax(block);
+    if (!proposer?.isUp || !this.about.isHonest(proposer) || bytes > most) return;
+    let leftOut: bigint | null = null;
+    for (const { owedSince, bytes } of this.pools.get(proposer)?.accepted.values() ?? []) {
+      if (owedSince === null) continue;
+      // All behind one that is as large as this wait for it, unless no block has room for it: then no pool keeps it.
+      if (bytes > most && bytes <= 2 * most) return;
+      if (owedSince < header.height) leftOut ??= owedSince;
     }
+    if (leftOut === null) return;
+    const what = `proposed block ${header.height} without a transaction that it accepted at ${leftOut}`;
+    this.report(`${proposer.name} ${what}`, proposer, header.height);
   }
 
   /** Half of what there is room for beside evidence: another transaction would have fitted. */
@@ -172,6 +180,18 @@ class Watch {
       this.bad(at, `proposes ${bytes} bytes of transactions and was asked for ${ask.bytesMax}`);
     if (ask.gasMax >= 0n && gas > ask.gasMax)
       this.bad(at, `proposes transactions that want ${gas} gas and was asked for ${ask.gasMax}`);
+    this.keepsOrder(at, pool, txs, last);
+  }
+
+  /** `last`: the place of the last that it proposes. What came before and is larger than any block may be waits for nothing. */
+  private keepsOrder(at: Machine, { accepted, ask }: Pool, txs: readonly Uint8Array[], last: number): void {
+    const proposed = new Set(txs.map(idOf));
+    for (const [id, { place, owedSince, bytes, gasWanted }] of accepted) {
+      if (place > last || owedSince === null || proposed.has(id)) continue;
+      const fits = BigInt(bytes + FIELD_BYTES_MAX) <= ask.bytesMax || ask.bytesMax < 0n;
+      if (fits && (gasWanted <= ask.gasMax || ask.gasMax < 0n))
+        return this.bad(at, `passes over a transaction of ${bytes} bytes for one that came later`);
+    }
   }
 }
 

@@ -104,6 +104,12 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['committed-meanwhile', '1', 'X119', 'is in blocks 3 and 4'],
   ['old-blocks-go', '1', 'X120', 'which is not there'],
   ['evidence-too-old', '1', 'X121', 'still keeps evidence'],
+  ['lock-outlives-execution', '1', 'X122', 'behind what it said at'],
+  ['early-transaction', '1', 'X123', 'has a transaction and does not begin'],
+  ['newcomer-punished', '1', 'X124', 'which broke no rule'],
+  ['small-blocks', '1', 'X125', 'passes over a transaction'],
+  ['gas-is-counted', '1', 'X126', 'a block may take 15'],
+  ['extended-votes', '1', 'X127', 'never reached it'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
