@@ -236,7 +236,8 @@ export const lockRenewed = scenario('a lock on the same block is as new as its l
       drop('prevotes', { ...third, by: ['v2'], to: ['v1', 'v3'] }),
       drop('prevotes', { ...third, by: ['v3'], to: ['v1', 'v2'] }),
     ),
-    when(v1.proposes(block(2), sixth), heal()),
+    // Who is late to see the polka of round 1 would follow the decision before it votes.
+    when(v1.proposes(block(2), sixth), heal(), delay('precommits', '2s', sixth)),
   ],
   holds: [
     sometime(v0.locks(block(1), first)),
