@@ -12,7 +12,7 @@ import { withMutant } from './patched-build.ts';
 import { PageFile } from './picture-page.ts';
 import { loadPlay, usualSeedOf } from './play-file.ts';
 import { Columns, explanationLines, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
-import { bytesName } from './telling.ts';
+import { bytesName, grouped } from './telling.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
 
@@ -89,7 +89,8 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   else for (const line of verdictLines(verdict, wallMs)) print(line);
   if (explanation && !flags.json && !flags.quiet)
     for (const line of explanationLines(explanation)) print(line);
-  if (trace && !flags.json) print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}`);
+  if (trace && !flags.json)
+    print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}, ${grouped(trace.records)} records`);
   if (page && !flags.json) print(`  picture       ${page.path}, ${bytesName(pageBytes ?? 0)}`);
   return verdict.holds ? EXIT.holds : EXIT.violated;
 }

@@ -13,6 +13,8 @@ const CHUNK_BYTES = 1 << 20;
 export class TraceWriter {
   readonly path: string;
   bytes = 0;
+  /** The header is one more. */
+  records = -1;
   private readonly file: number;
   private readonly buffer = new Uint8Array(CHUNK_BYTES);
   private filled = 0;
@@ -27,8 +29,10 @@ export class TraceWriter {
     }
   }
 
+  /** The header, or a record. */
   write(bytes: Uint8Array): void {
     this.bytes += bytes.length;
+    this.records++;
     if (this.filled + bytes.length > this.buffer.length) this.flush();
     if (bytes.length > this.buffer.length) return this.writeAll(bytes);
     this.buffer.set(bytes, this.filled);

@@ -52,7 +52,7 @@ describe.skipIf(!isBuilt)('traces', () => {
       "export default w.scenario('mine', { cast: w.validators(4), app: () => new KvStore(), ends });",
     ].join('\n');
     writeFileSync(folder.at('own.mjs'), body);
-    nodecli('sim', 'run', folder.at('own.mjs'), '--quiet', '--trace', folder.at('own.trace'));
+    const run = nodecli('sim', 'run', folder.at('own.mjs'), '--quiet', '--trace', folder.at('own.trace'));
     const without = nodecli('sim', 'replay', folder.at('own.trace'));
     expect(without).toMatchObject({ code: 2, err: expect.stringContaining('--play FILE') });
     const { code, out, err } = nodecli(
@@ -64,6 +64,8 @@ describe.skipIf(!isBuilt)('traces', () => {
     );
     expect(err).toBe('');
     expect(out).toContain('same effects, same state digests');
+    const [, records] = /([0-9,]+) records/.exec(out) ?? [];
+    expect(run.out).toMatch(new RegExp(`trace .*own\\.trace, .*, ${records} records`));
     expect(code).toBe(0);
   });
 
