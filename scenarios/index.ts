@@ -31,7 +31,14 @@ import {
   validValueReproposed,
   valueOutlivesCrash,
 } from './locks.ts';
-import { applicationDecides, gasIsCounted, oldBlocksGo, roomShrinks } from './own-application.ts';
+import {
+  applicationDecides,
+  blocksGoMeanwhile,
+  gasIsCounted,
+  goneBlocksAreNotNeeded,
+  oldBlocksGo,
+  roomShrinks,
+} from './own-application.ts';
 import {
   asymmetricPartition,
   evenSplit,
@@ -64,6 +71,7 @@ import {
   lateEvidence,
   newcomerPunished,
   proposerDown,
+  staleOffer,
 } from './proposers.ts';
 import {
   crashAroundSync,
@@ -72,6 +80,7 @@ import {
   laterBeginning,
   longWayBack,
   lostCatchUp,
+  lostRequests,
   lyingSyncPeer,
   nilStaysNil,
   proposalForgotten,
@@ -88,6 +97,7 @@ import {
   noEmptyBlocks,
   poolLetsGo,
   refusedTransactions,
+  seenAgain,
   smallBlocks,
   staleNumbers,
   transactionStorm,
@@ -124,6 +134,7 @@ export const plays: readonly Play[] = [
   lateDoubleVote,
   lateEvidence,
   newcomerPunished,
+  staleOffer,
   evidenceTooOld,
   forgedPolka,
   mislabelledParts,
@@ -143,6 +154,7 @@ export const plays: readonly Play[] = [
   lostCatchUp,
   laterBeginning,
   longWayBack,
+  lostRequests,
   nilStaysNil,
   proposalForgotten,
   forgetfulApplication,
@@ -164,6 +176,7 @@ export const plays: readonly Play[] = [
   heldTransactions,
   lostTransaction,
   poolLetsGo,
+  seenAgain,
   transactionsTravel,
   leftOverTransactions,
   committedMeanwhile,
@@ -171,6 +184,8 @@ export const plays: readonly Play[] = [
   waitingNodeCatchesUp,
   applicationDecides,
   oldBlocksGo,
+  goneBlocksAreNotNeeded,
+  blocksGoMeanwhile,
   roomShrinks,
   gasIsCounted,
   noEmptyBlocks,

@@ -237,7 +237,7 @@ export const lockRenewed = scenario('a lock on the same block is as new as its l
       drop('prevotes', { ...third, by: ['v3'], to: ['v1', 'v2'] }),
     ),
     // Who is late to see the polka of round 1 would follow the decision before it votes.
-    when(v1.proposes(block(2), sixth), heal(), delay('precommits', '2s', sixth)),
+    when(v1.proposes(block(2), sixth), heal(), delay('precommits', '7s', sixth)),
   ],
   holds: [
     sometime(v0.locks(block(1), first)),

@@ -4,18 +4,24 @@ import { REJECT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse, RequestProcessProposal } from '../protocol/abci.ts';
 import { compareBytes } from '../protocol/bytes.ts';
+import { SECOND } from '../sim/latency.ts';
 import {
   anyone,
+  calm,
   crash,
+  disk,
   everyone,
   heal,
   height,
   isolate,
+  links,
   scenario,
   sometime,
   submit,
   txs,
   v0,
+  v1,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -127,6 +133,41 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
     when(v0.decides(height(12)), heal()),
   ],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
+
+/** v1's disk is slow, so what it lets go of is long gone when it loses its power with what was not durable. */
+export const goneBlocksAreNotNeeded = scenario('who lets blocks go has made durable what they led to', {
+  name: 'gone-blocks-are-not-needed',
+  cast: validators(4),
+  app: () => new Forgetful(3n),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(v0.decides(height(2)), disk('v1', 'slow')),
+    ...[9, 17, 25].flatMap((at) => [
+      when(v1.decides(height(at)), crash('v1', { how: 'lose', restart: '1s' })),
+      when(v1.joins()),
+    ]),
+  ],
+  ends: everyone.decides(height(30), { within: '400s', afterwards: 1 }),
+});
+
+/** Peers let a block go with each that comes, and say so often; v3 catches up over slow lines meanwhile. */
+export const blocksGoMeanwhile = scenario('who lets blocks go may still be asked for the others', {
+  name: 'blocks-go-meanwhile',
+  cast: validators(4),
+  app: () => new Forgetful(65n),
+  load: txs({ perSecond: 2 }),
+  settings: { sync: { statusNs: BigInt(SECOND), requestsPerPeerMax: 1 } },
+  act: [
+    when(v0.decides(height(30)), isolate('v3')),
+    when(v0.decides(height(70)), heal(), crash('v3', { how: 'clean', restart: '1s' })),
+    when(
+      v3.starts(),
+      links({ latency: { kind: 'uniform', minNs: SECOND / 4, maxNs: SECOND / 2 } }, { to: ['v3'] }),
+    ),
+    when(v3.joins(), calm()),
+  ],
+  ends: everyone.decides(height(80), { within: '150s', afterwards: 1 }),
 });
 
 /** A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; or twenty, if it is a long one. */

@@ -12,6 +12,7 @@ import {
   finally_,
   heal,
   height,
+  isolate,
   liar,
   powers,
   restart,
@@ -135,3 +136,20 @@ export const newcomerPunished = scenario('who lies soon after it took the place 
   ],
   ends: everyone.decides(height(30), { within: '240s' }),
 });
+
+/** v0 is cut off as it votes at height 4, and has its evidence when it is back: for itself it is fresh then, and for the others too old. */
+export const staleOffer = scenario(
+  'who is behind offers what is too old for others, and is not blamed for it',
+  {
+    name: 'stale-offer',
+    cast: validators(4, { evidence: { maxAgeBlocks: 1, maxAgeMs: 100 } }),
+    liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 4 })],
+    act: [
+      at('0s', delay('precommits', '500ms', { height: 4 })),
+      when(v0.precommits({}, { height: 4 }), isolate('v0')),
+      when(v1.decides(height(8)), heal()),
+      when(v0.decides(height(10))),
+    ],
+    ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
+  },
+);

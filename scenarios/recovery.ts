@@ -7,6 +7,7 @@ import {
   after,
   at,
   crash,
+  cut,
   delay,
   drawn,
   drop,
@@ -15,6 +16,7 @@ import {
   height,
   isolate,
   liar,
+  never,
   nil,
   node,
   powers,
@@ -190,6 +192,23 @@ export const proposalForgotten = scenario('who may not propose again lets its ow
     when(v2.decides(height(5)), heal()),
   ],
   ends: everyone.decides(height(8), { within: '240s', afterwards: 2 }),
+});
+
+/** v3 reaches v0 alone, and of what v0 gives it in block sync the first second is lost. */
+export const lostRequests = scenario('what one peer alone has, and was lost, is asked of it again', {
+  name: 'lost-requests',
+  cast: validators(4),
+  settings: { sync: { requestsPerPeerMax: 1 } },
+  act: [
+    at('0s', cut(['v3'], ['v1', 'v2'], 'for-ever'), cut(['v1', 'v2'], ['v3'], 'for-ever')),
+    when(v0.decides(height(3)), crash('v3')),
+    when(v0.decides(height(20)), restart('v3')),
+    when(v3.decides(height(8)), drop('block-sync', { from: ['v0'], to: ['v3'] })),
+    after('1s', heal()),
+    when(v3.joins()),
+  ],
+  holds: [never(v0.decides(height(28)), { while: v3.isSyncing })],
+  ends: everyone.decides(height(40), { within: '240s' }),
 });
 
 /**

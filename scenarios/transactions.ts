@@ -231,6 +231,24 @@ export const poolLetsGo = scenario('what left the pool makes room', {
   ends: everyone.decides(height(24), { within: '120s', afterwards: 1 }),
 });
 
+const TEN = Array.from({ length: 10 }, (_, i) => i);
+
+/** A client gives v0 the same transaction three times, the last time when the cache has room only for what was seen since the second. */
+export const seenAgain = scenario('what was seen again lately is not taken a second time', {
+  name: 'seen-again',
+  cast: validators(4),
+  settings: { mempool: { cacheSize: 16 } },
+  act: [
+    at('1s', submit('v0', 'again=v')),
+    after('3s', ...TEN.map((i) => submit('v0', `before${i}=v`))),
+    after('3s', submit('v0', 'again=v')),
+    after('1s', ...TEN.map((i) => submit('v0', `after${i}=v`))),
+    after('3s', submit('v0', 'again=v')),
+    after('3s'),
+  ],
+  ends: everyone.decides(height(14), { within: '120s', afterwards: 1 }),
+});
+
 /** f0 proposes nothing, and what it offers first is lost. */
 export const lostTransaction = scenario('a transaction that was lost on its way is offered again', {
   name: 'lost-transaction',

@@ -43,6 +43,8 @@ const EVASIONS_MAX = 3;
 
 /** What a stranger may owe us, so that those who never answer hold up little. */
 const REQUESTS_OF_STRANGER_MAX = 2;
+/** The commit for a block is in the next one: a single one is of no use. */
+const PAIR = 2;
 /** Before any request. */
 const NEVER_NS = -(1n << 62n);
 
@@ -153,7 +155,7 @@ export class SyncPool {
   /** Requests to make now: new heights, late answers again, and second sources. */
   plan(nowNs: bigint): BlockRequest[] {
     const requests: BlockRequest[] = [];
-    const window = BigInt(this.config.requestsPerPeerMax * this.peers.size);
+    const window = BigInt(Math.max(PAIR, this.config.requestsPerPeerMax * this.peers.size));
     const claimed = this.claimedHeight;
     const last = this.height + window - 1n;
     const top = last < claimed ? last : claimed;

@@ -38,6 +38,16 @@ it('asks each height once, of the idlest peer that has it', () => {
   expect([pool.height, asked(pool, 2n)]).toEqual([6n, ['a9']]);
 });
 
+it('one request at a time makes a pair, too', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, requestsPerPeerMax: 1 }, 5n, 0n);
+  pool.range('a', 1n, 20n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a5']);
+  pool.gave('a', 5n, block('a', 5n), 1n);
+  expect(asked(pool, 1n)).toEqual(['a6']);
+  pool.gave('a', 6n, block('a', 6n), 2n);
+  expect(pool.handOver()?.height).toBe(5n);
+});
+
 it('asks a second source for what it waits for, and again what may be lost', () => {
   const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
   for (const peer of ['a', 'b']) pool.range(peer, 1n, 2n, 0n);

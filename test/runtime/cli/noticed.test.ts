@@ -110,6 +110,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['small-blocks', '1', 'X125', 'passes over a transaction'],
   ['gas-is-counted', '1', 'X126', 'a block may take 15'],
   ['extended-votes', '1', 'X127', 'never reached it'],
+  ['stale-offer', '1', 'X128', 'which broke no rule'],
+  ['seen-again', '1', 'X129', 'is in blocks'],
+  ['gone-blocks-are-not-needed', '1', 'X130', 'is too far below'],
+  ['blocks-go-meanwhile', '1', 'X131', 'never fired: when v3 joins'],
+  ['lost-requests', '1', 'X132', 'while v3 is syncing'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
