@@ -67,9 +67,10 @@ class Counted {
   private count = 0;
   private bytes = 0;
 
-  /** Whether it may refuse for want of room: told with half of it left. */
-  mayBeFull(at: Machine, length: number): boolean {
+  /** Whether it may refuse for want of room: told with half of it left, and what a block takes leaves when the pool hears of it. */
+  mayBeFull(at: Machine, length: number, nowNs: number): boolean {
     const { txsMax, bytesMax } = at.config.mempool;
+    if (nowNs - this.takenNs < HOP_NS) return true;
     return this.rechecks > 0 || 2 * (this.count + 1) > txsMax || 2 * (this.bytes + length) > bytesMax;
   }
 
@@ -264,7 +265,7 @@ class Watch {
     const id = idOf(tx);
     const sizeMax = Math.min(at.config.mempool.txBytesMax, this.roomAt(at.height + 1n));
     const isLarge = 2 * tx.length > sizeMax;
-    if (isLarge || pool.isKnown(id) || pool.mayBeFull(at, tx.length)) return;
+    if (isLarge || pool.isKnown(id) || pool.mayBeFull(at, tx.length, this.about.now())) return;
     pool.due.set(id, this.about.now());
   }
 
@@ -280,7 +281,7 @@ class Watch {
     for (const [id, sinceNs] of pool.due) {
       if (now - sinceNs < ASKED_WITHIN_NS) continue;
       pool.due.delete(id);
-      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(at, 0))
+      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(at, 0, now))
         continue;
       this.report(
         `${at.name} was given a transaction and does not ask its application about it`,
