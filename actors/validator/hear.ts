@@ -12,7 +12,7 @@ import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
-import { decodeEvidenceList } from '../../protocol/wire/index.ts';
+import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { Payload, PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
 import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
@@ -340,11 +340,11 @@ function hearPart(
 // --- evidence ----------------------------------------------------------------------------------------------------------
 
 function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void {
-  const list = decodeEvidenceList(bytes);
-  if (isRefusal(list)) return v.score(peer, list.because);
+  const message = decodeEvidenceMessage(bytes);
+  if (isRefusal(message)) return v.score(peer, message.because);
   if (v.mode !== 'consensus') return;
   let isNew = false;
-  for (const evidence of list) {
+  for (const evidence of message.evidence) {
     const added = v.pool.add(evidence, v.facts(), v.config.verify);
     if (added === null) continue;
     if (isRefusal(added)) {

@@ -43,6 +43,10 @@ const ownDouble = ({ vote, mine, against }: Case, more: Partial<Vote> = {}): Dup
 /** More than a block of 16,000 bytes has room for, of evidence. */
 const MANY = 16;
 
+function swapped({ voteA, voteB, ...rest }: DuplicateVoteEvidence): DuplicateVoteEvidence {
+  return { ...rest, voteA: voteB, voteB: voteA };
+}
+
 function ownProof(about: Case): readonly Evidence[] {
   return [ownDouble(about)];
 }
@@ -56,6 +60,7 @@ const ACCUSATIONS: readonly Accusation[] = [
   (about) => [{ ...ownDouble(about), powerTotal: about.powerTotal + 1n }],
   ({ against, vote, mine }) => [against(vote(mine, 1), vote(mine, 2, { round: 1 }))],
   ({ against, vote, mine }) => [against(vote(mine, 1), vote(mine, 2, { type: PREVOTE }))],
+  (about) => [swapped(ownDouble(about))],
   (about) => [ownDouble(about), ownDouble(about)],
   (about) => Array.from({ length: MANY }, (_, round) => ownDouble(about, { round })),
   ownProof,
