@@ -101,7 +101,8 @@ export class MachineClock {
 
   /** The wall clock jumps, forwards or back. Timers do not notice. */
   stepWall(byNs: bigint): void {
-    this.wallAheadNs += byNs;
+    if (this.frozenWallNs === null) this.wallAheadNs += byNs;
+    else this.frozenWallNs += byNs;
     this.cachedAt = -1;
   }
 

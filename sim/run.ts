@@ -67,10 +67,31 @@ export function runScenario(play: Play, options: RunOptions): Verdict {
     throw new ScenarioError('runScenario takes a play: scenario(...)');
   const seed = String((options as RunOptions | undefined)?.seed);
   if (!SEED.test(seed)) throw new ScenarioError(`seed: expected a whole number from 0, not ${seed}`);
+  const odd = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option));
+  if (odd !== undefined)
+    throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);
+  const { heights, oracles } = options;
+  if (heights !== undefined && (!Number.isSafeInteger(heights) || heights < 1))
+    throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
+  if (oracles !== undefined && !Array.isArray(oracles))
+    throw new ScenarioError('oracles: expected a list of functions that make an oracle');
   return new Run(play, options).run();
 }
 
 const SEED = /^[0-9]{1,20}$/;
+const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
+  seed: true,
+  crypto: true,
+  memo: true,
+  cast: true,
+  heights: true,
+  watch: true,
+  commit: true,
+  about: true,
+  recorded: true,
+  onWorld: true,
+  oracles: true,
+};
 
 function checked(scenario: Scenario): Scenario {
   const refusal = scenarioRefusal(scenario);

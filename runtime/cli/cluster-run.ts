@@ -31,7 +31,9 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   if (validators > VALIDATORS_MAX) throw new CliError(`--validators is at most ${VALIDATORS_MAX}`);
   const blocks = flags.blocks === undefined ? null : BigInt(countOf(flags.blocks, '--blocks'));
   const perSecond = flags.load === undefined ? 0 : countOf(flags.load, '--load', 0);
-  if (flags.record !== undefined) mustBeFree(flags.record);
+  // The recordings of a network that goes on go on, too.
+  const isNew = flags.home === undefined || !existsSync(flags.home) || homesFound(flags.home) === 0;
+  if (flags.record !== undefined && isNew) mustBeFree(flags.record);
   const network = await asCliErrors(() => openNetwork(validators, flags));
   const cluster = new Cluster(network.homes, flags.record ?? null);
   const screen = new ClusterScreen(cluster, flags.quiet === true);
@@ -54,7 +56,8 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
 
 function mustBeFree(folder: string): void {
   const there = existsSync(folder) && readdirSync(folder).find((name) => name.endsWith('.trace'));
-  if (there) throw new CliError(`--record: ${join(folder, there)} is there already: name an empty folder`);
+  if (there)
+    throw new CliError(`--record: ${join(folder, there)} is of another network: name an empty folder`);
 }
 
 // --- the folders -------------------------------------------------------------------------------------------

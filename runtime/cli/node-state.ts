@@ -14,7 +14,8 @@ export function stateLines(peeked: unknown, names: Names): string[] {
   const lines = [
     `mode ${v.mode}, last block ${chain.lastBlockHeight}, app hash ${shortHash(chain.appHash) || '(empty)'}`,
   ];
-  if (v.mode === 'handshake' || v.mode === 'sync') return lines;
+  const isBegun = (consensus as Partial<typeof consensus> | null)?.rounds !== undefined;
+  if (!isBegun || v.mode === 'handshake' || v.mode === 'sync') return lines;
   const step = `height ${consensus.height}, round ${consensus.round}, step ${consensus.step}`;
   lines.push(
     step,

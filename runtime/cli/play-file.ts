@@ -8,7 +8,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { fromJson } from '../../sim/scenario/json.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
-import { whereThrown } from './thrown.ts';
+import { whereLoaded } from './thrown.ts';
 import { CliError, nearest, packageFolder, whyNot } from './usage.ts';
 
 const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
@@ -77,7 +77,7 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${name} cannot be loaded: ${whyNot(error)} ${whereThrown(error)}`);
+    throw new CliError(`${name} cannot be loaded: ${whyNot(error)}${whereLoaded(error)}`);
   }
 }
 

@@ -16,6 +16,13 @@ export function whereThrown(error: unknown): string {
   return '(a bug of ours: NODECLI_DEBUG=1 shows where)';
 }
 
+/** Of a module that could not be loaded: what does not parse has no frames, and begins with its place. */
+export function whereLoaded(error: unknown): string {
+  const [, place] = /^(file:\/\/.*:[0-9]+)$/m.exec((error as Error | undefined)?.stack ?? '') ?? [];
+  if (place !== undefined) return ` (at ${place.replace(/^file:\/\/[^:]*/, (url) => fileURLToPath(url))})`;
+  return framesOf(error).some((frame) => !isOurs(frame)) ? ` ${whereThrown(error)}` : '';
+}
+
 /** `file:line:column`, the innermost first, without those of Node itself. */
 function framesOf(error: unknown): string[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
@@ -24,4 +31,5 @@ function framesOf(error: unknown): string[] {
 }
 
 const build = join(cliFolder, '../..');
-const isOurs = (frame: string): boolean => frame.startsWith(build) || frame.includes(PATCHED_FOLDER);
+const isOurs = (frame: string): boolean =>
+  frame.startsWith(build) || frame.includes(PATCHED_FOLDER) || frame.includes('/node_modules/');

@@ -84,6 +84,8 @@ class FileLog implements HostLog {
   #busy = false;
   #asked = false;
   #state: 'open' | 'failed' | 'closed' = 'open';
+  /** Tells who closes it that no sync is answered any more. */
+  #failed: () => void = () => {};
 
   constructor(path: string, options: LogOptions) {
     this.path = path;
@@ -131,7 +133,12 @@ class FileLog implements HostLog {
 
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
-    if (this.#state === 'open') await new Promise<void>((done) => this.sync(done));
+    if (this.#state === 'open') {
+      await new Promise<void>((done) => {
+        this.#failed = done;
+        this.sync(done);
+      });
+    }
     this.#state = 'closed';
     fs.closeSync(this.#file);
     this.#mark.close();
@@ -248,6 +255,7 @@ class FileLog implements HostLog {
     if (this.#state !== 'open') return;
     // After a failed fsync nobody knows what is on the disk, and a second one may lie: never try again.
     this.#state = 'failed';
+    this.#failed(); // who closes it waits for nothing any more
     this.#onFatal(setupError(`cannot write the log ${this.path}`, error));
   }
 }

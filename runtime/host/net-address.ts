@@ -9,7 +9,8 @@ export interface WsAddress {
   readonly port: number;
 }
 
-const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/;
+const BYTE = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const LOOPBACK = new RegExp(`^(127\\.${BYTE}\\.${BYTE}\\.${BYTE}|::1|localhost)$`);
 const SHAPE = /^ws:\/\/(\[[0-9a-fA-F:]+\]|[^/:?#@[\]]+):(\d{1,5})\/?$/;
 
 export function parseWsAddress(text: string): WsAddress | Refusal {

@@ -24,6 +24,8 @@ export async function main(argv: readonly string[], hasCluster: boolean): Promis
 class NodeProcess {
   private life: NodeLife | null = null;
   private isEnding = false;
+  /** Of what went wrong while it ended. */
+  private lastCode = 0;
 
   async run(home: string, record: string | null, commit: string): Promise<void> {
     this.listen();
@@ -79,9 +81,12 @@ class NodeProcess {
    * Says why, closes what can be closed, and ends the process with a code that tells a bug from a refusal.
    */
   private fail(because: string, isBug: boolean): void {
-    if (this.isEnding) return;
-    this.isEnding = true;
     console.error(because);
+    if (this.isEnding) {
+      this.lastCode ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
+      return;
+    }
+    this.isEnding = true;
     const hint = isBug ? this.life?.replayHint : null;
     if (hint) console.error(hint);
     tell({ type: 'fatal', because: because.split('\n')[0] as string });
@@ -98,8 +103,8 @@ class NodeProcess {
     }
     tell({ type: 'status', ...NOTHING, ...this.life?.status() });
     if (process.connected) process.disconnect();
-    process.exitCode = code;
-    setImmediate(() => process.exit(code));
+    process.exitCode = code || this.lastCode;
+    setImmediate(() => process.exit());
   }
 }
 

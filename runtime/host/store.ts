@@ -104,6 +104,8 @@ class LmdbStore implements HostStore {
   #busy = false;
   #asked = false;
   #state: 'open' | 'failed' | 'closed' = 'open';
+  /** Tells who closes it that no write is answered any more. */
+  #failed: () => void = () => {};
 
   constructor(path: string, database: Database<Uint8Array, Uint8Array>, onFatal: (error: Error) => void) {
     this.path = path;
@@ -161,7 +163,12 @@ class LmdbStore implements HostStore {
 
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
-    if (this.#state === 'open') await new Promise<void>((done) => this.write([], done));
+    if (this.#state === 'open') {
+      await new Promise<void>((done) => {
+        this.#failed = done;
+        this.write([], done);
+      });
+    }
     this.#state = 'closed';
     await this.#database.close();
   }
@@ -221,6 +228,7 @@ class LmdbStore implements HostStore {
 
   #fail(error: unknown): void {
     this.#state = 'failed';
+    this.#failed(); // who closes it waits for nothing any more
     const cause = (error as { commitError?: unknown }).commitError ?? error;
     this.#onFatal(setupError(`cannot write the database ${this.path}`, cause));
   }

@@ -6,7 +6,7 @@ import type { Codec, Writer } from '../../protocol/words.ts';
 import { type AnyLogic, Cell } from './cell.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
-import type { Ports } from './ports.ts';
+import type { Ports, Timer } from './ports.ts';
 import { KIND, LastTurn, OneTurn, type TurnRecord, writeBoot, writeInput } from './record.ts';
 
 export interface Watcher {
@@ -325,11 +325,19 @@ export class Node {
 
   private schedule(cell: Cell, id: string, afterNs: bigint): void {
     cell.timers.get(id)?.cancel();
-    const timer = this.ports.clock.after(afterNs, () => {
-      cell.timers.delete(id);
-      this.deliver(cell.logic.name, { type: 'timer', timer: id });
-    });
+    const timer: Timer = this.ports.clock.after(afterNs, () => this.comesDue(cell, id, timer));
     cell.timers.set(id, timer);
+  }
+
+  /** In a pause it waits with all else, and what comes before it may still cancel it. */
+  private comesDue(cell: Cell, id: string, timer: Timer): void {
+    if (this.backlog) {
+      this.backlog.push(() => this.comesDue(cell, id, timer));
+      return;
+    }
+    if (cell.timers.get(id) !== timer) return;
+    cell.timers.delete(id);
+    this.deliver(cell.logic.name, { type: 'timer', timer: id });
   }
 
   private mail(from: ActorName, to: ActorName, message: LocalMessage): void {

@@ -111,6 +111,7 @@ export class GhostSet {
     }
     for (const member of added) next.set(member.address, member);
     const members = [...next.values()].sort(inOrder);
+    if (members.length === 0) return this.copy(); // no chain goes on from there: its nodes say so
     // A newcomer starts behind everybody: 1.125 times the power of the set with those who leave still in it.
     const before = members.reduce((sum, member) => sum + member.power, 0n) + removed;
     for (const member of added) member.priority = -(before + (before >> 3n));

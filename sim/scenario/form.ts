@@ -26,7 +26,7 @@ import {
   whole,
   yesOrNo,
 } from './checks.ts';
-import { type Scenario, STEP_NAMES } from './play.ts';
+import { type Action, type Load, type Scenario, STEP_NAMES } from './play.ts';
 import { namesIn } from './script.ts';
 
 export type ScenarioRefusal = Refusal<'malformed-scenario'>;
@@ -172,7 +172,7 @@ const effect: Check = {
       whole.holds?.((value as { delayMs?: unknown }).delayMs) === true),
 };
 
-const action = tagged('do', {
+const anyAction = tagged('do', {
   isolate: { node: nodeName, forEver: maybe(yes) },
   partition: { groups: listOf(nodes), forEver: maybe(yes) },
   cut: { from: nodes, to: nodes, forEver: maybe(yes) },
@@ -230,6 +230,19 @@ const action = tagged('do', {
   empower: { node: nodeName, power: whole, via: nodeName },
 });
 
+const ofPlace: readonly string[] = ['proposals', 'parts', 'prevotes', 'precommits'];
+const ofVoter: readonly string[] = ['prevotes', 'precommits'];
+/** What a kind of message does not say, no rule can ask of it. */
+const action = also(
+  anyAction,
+  'height and round only of proposals, parts and votes, and by only of votes',
+  (value: Action) => {
+    if (value.do !== 'rule') return true;
+    const { what, by, height, round } = value;
+    if (by !== undefined && !ofVoter.includes(what)) return false;
+    return (height ?? round) === undefined || ofPlace.includes(what);
+  },
+);
 const actions = listOf(action);
 const directive = each('directive', [
   { atMs: whole, actions },
@@ -272,6 +285,11 @@ const isNameOr = (expects: string): Check => ({
   expects,
   holds: (value) => typeof value === 'string' || typeof value === 'function',
 });
+/** What comes again and again must not come without end. */
+const beat: Check = {
+  expects: 'a bigint from 1000000n (1 ms)',
+  holds: (value) => typeof value === 'bigint' && value >= 1_000_000n,
+};
 const positive: Check = {
   expects: 'a number above 0',
   holds: (value) => typeof value === 'number' && value > 0,
@@ -298,14 +316,18 @@ const scenarioCheck = object({
   }),
   act: maybe(listOf(directive)),
   load: maybe(
-    object({
-      perSecond: maybe(positive),
-      perBlock: maybe(positive),
-      count: maybe(whole),
-      copies: maybe(whole),
-      size: whole,
-      make: maybe(isFunction('a function (stream, n) that makes a transaction')),
-    }),
+    also(
+      object({
+        perSecond: maybe(positive),
+        perBlock: maybe(positive),
+        count: maybe(whole),
+        copies: maybe(positive),
+        size: whole,
+        make: maybe(isFunction('a function (stream, n) that makes a transaction')),
+      }),
+      'perSecond or perBlock',
+      ({ perSecond, perBlock }: Load) => (perSecond ?? perBlock) !== undefined,
+    ),
   ),
   holds: maybe(listOf(claim)),
   ends: ending,
@@ -329,9 +351,11 @@ const scenarioCheck = object({
   oracles: maybe(listOf(isFunction('a function that makes an oracle'))),
   settings: maybe(
     object({
-      consensus: maybe(someOf(DEFAULT_CONSENSUS)),
-      mempool: maybe(someOf(DEFAULT_MEMPOOL, { kind: oneOf(['flood', 'nop']) })),
-      sync: maybe(someOf(DEFAULT_SYNC)),
+      consensus: maybe(someOf(DEFAULT_CONSENSUS, { gossipNs: beat, reofferNs: beat })),
+      mempool: maybe(
+        someOf(DEFAULT_MEMPOOL, { kind: oneOf(['flood', 'nop']), gossipPeriodNs: beat, reofferNs: beat }),
+      ),
+      sync: maybe(someOf(DEFAULT_SYNC, { checkNs: beat, statusNs: beat })),
       blocksync: maybe(yesOrNo),
     }),
   ),

@@ -206,10 +206,10 @@ export class Stage {
   }
 
   private setClock({ clock }: Machine, change: Extract<Action, { do: 'clock' }>): void {
+    if (change.frozen === false) clock.thawWall();
     if (change.stepMs !== undefined) clock.stepWall(BigInt(change.stepMs) * BigInt(NS_PER_MS));
     if (change.driftPpm !== undefined) clock.setDrift(change.driftPpm);
     if (change.frozen === true) clock.freezeWall();
-    if (change.frozen === false) clock.thawWall();
   }
 
   /** To the node named, or the next one that is up: a client tries another. Copies go to those after it. */

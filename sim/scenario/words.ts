@@ -68,8 +68,10 @@ function mustBePart(word: string, part: unknown): void {
   throw new ScenarioError(`${word}: write height(3), block(2), nil or { height: 3, round: 0 }, not ${part}`);
 }
 
-function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, { within, ...rest }: Within): Ending {
+function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, ends: Within): Ending {
   mustBePart('ends', at);
+  if (typeof ends !== 'object') throw new ScenarioError(`ends: write { within: '60s' }, not ${ends}`);
+  const { within, ...rest } = ends;
   return { who, decides: at.height, withinMs: msOf(within), ...rest };
 }
 
@@ -197,7 +199,11 @@ export const finally_ = (state: StateOf): Claim => ({ finally: state });
 // --- trouble -----------------------------------------------------------------------------------------------
 
 type ForEver = 'for-ever';
-const lasting = (how?: ForEver): { forEver?: true } => (how ? { forEver: true } : {});
+function lasting(how?: ForEver): { forEver?: true } {
+  if (how === undefined) return {};
+  if (how !== 'for-ever') throw new ScenarioError(`"for-ever" may follow, not ${JSON.stringify(how)}`);
+  return { forEver: true };
+}
 
 export const isolate = (name: NodeName, how?: ForEver): Action => ({
   do: 'isolate',
@@ -251,8 +257,10 @@ export function crash(
   name: NodeName,
   more: { how?: CrashHow; restart?: Duration; point?: Omit<CrashPoint, 'node'> } = {},
 ): Action {
-  const { how = 'drawn', restart, point } = more;
-  if (point) return { do: 'crash-at', node: name, how, ...backAfter(restart), ...point };
+  const { how = 'drawn', restart, point, ...odd } = more;
+  if (typeof more !== 'object' || Object.keys(odd).length > 0)
+    throw new ScenarioError(`crash takes { how, restart, point }, not ${JSON.stringify(more)}`);
+  if (point) return { do: 'crash-at', ...point, node: name, how, ...backAfter(restart) };
   return { do: 'crash', node: name, how, ...backAfter(restart) };
 }
 export const restart = (name: NodeName): Action => ({ do: 'restart', node: name });

@@ -9,7 +9,7 @@ import { costOf } from './cost.ts';
 import { Lab, SCORE, SCORE_GOOD, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
 import { atItsEnd, fewerParts, polished } from './polish.ts';
-import { promiseOf } from './promise.ts';
+import { PLAY, promiseOf } from './promise.ts';
 import { rewritten } from './rewrite.ts';
 import { SHARP, SHARP_GOOD, sharpened, singleTrouble } from './sharpen.ts';
 
@@ -44,7 +44,8 @@ const JITTER_SEEDS = 20;
 const BUDGET = 220_000;
 
 /**
- * Null: the run does not break this promise (`promiseOf` a violation; not given: the first that it breaks). `budget` is in deliveries.
+ * Null: the run does not break this promise (`promiseOf` a violation; not given: the first that it breaks), or it is the play's own, which
+ * says nothing of a smaller one. `budget` is in deliveries.
  * @throws ScenarioError when the play is none, or what else is given is something else.
  */
 export function shrink(play: Play, seed: string, wanted?: string, budget = BUDGET): Shrunk | null {
@@ -53,7 +54,7 @@ export function shrink(play: Play, seed: string, wanted?: string, budget = BUDGE
       'shrink takes a play, its seed as text, a promise as text, a number of deliveries',
     );
   const promise = wanted ?? firstBroken(play, seed);
-  if (promise === null) return null;
+  if (promise === null || promise === PLAY) return null;
   const whole: Scenario = { ...scenarioUnder(play, seed), crypto: 'sim' };
   const lab = new Lab(promise, seed, budget);
   const cut = atItsEnd(whole, lab);

@@ -7,6 +7,8 @@ import { castFromFiles, makeCast } from '../../sim/cast.ts';
 import {
   type Application,
   at,
+  crash,
+  cut,
   drop,
   everyone,
   height,
@@ -20,6 +22,7 @@ import {
   scenario,
   shrink,
   sometime,
+  txs,
   v1,
   validators,
 } from '../../sim/index.ts';
@@ -81,6 +84,41 @@ describe('who runs a module runs it without its types, so', () => {
       'a latency that ends before it begins',
       () => play({ act: [at('0s', links({ latency: { kind: 'uniform', minNs: 5, maxNs: 2 } }))] }),
       'change.latency: expected minNs up to maxNs',
+    ],
+    [
+      'whose proposals',
+      () => play({ act: [at('0s', drop('proposals', { by: ['v0'] }))] }),
+      'by only of votes',
+    ],
+    [
+      'everything of a height',
+      () => play({ act: [at('0s', drop('everything', { height: 4 }))] }),
+      'height and round only of proposals',
+    ],
+    [
+      'a crash with a slip of the pen',
+      () => play({ act: [at('0s', crash('v1', { when: 'inside', op: 'flush' } as never))] }),
+      'crash takes { how, restart, point }',
+    ],
+    [
+      'a cut for so long',
+      () => play({ act: [at('0s', cut(['v0'], ['v1'], '3s' as never))] }),
+      '"for-ever" may follow, not "3s"',
+    ],
+    [
+      'a load without a rate',
+      () => play({ load: txs({ count: 5 }) }),
+      'load: expected perSecond or perBlock',
+    ],
+    [
+      'no time at all',
+      () => play({ ends: everyone.decides(height(5), '9s' as never) }),
+      "write { within: '60s' }",
+    ],
+    [
+      'a beat without end',
+      () => play({ settings: { sync: { checkNs: 0n } } }),
+      'settings.sync.checkNs: expected a bigint from 1000000n',
     ],
     [
       'half a bigint',
@@ -145,6 +183,12 @@ describe('who runs a module runs it without its types, so', () => {
     expect(() => bftProperty({ heigths: 3 } as never)).toThrow(
       'heigths: no such option; there are app, heights',
     );
+  });
+
+  it('options of a run are checked', () => {
+    expect(() => runScenario(play(), { seed: 1, oracle: [] } as never)).toThrow('oracle: no such option');
+    expect(() => runScenario(play(), { seed: 1, heights: 'x' } as never)).toThrow('heights: expected');
+    expect(() => runScenario(play(), { seed: 1, oracles: 'x' } as never)).toThrow('oracles: expected a list');
   });
 
   it('a seed is a whole number from 0', () => {
