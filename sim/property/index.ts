@@ -159,6 +159,8 @@ function check(
     changes: [],
     core: ['v0'],
   };
-  const refusal = scenarioRefusal(play(wanted, { people: least, faults: [], load: wanted.load ?? txs({ perBlock: 1 }) }));
+  const refusal = scenarioRefusal(
+    play(wanted, { people: least, faults: [], load: wanted.load ?? txs({ perBlock: 1 }) }),
+  );
   if (refusal) throw new ScenarioError(refusal.because);
 }

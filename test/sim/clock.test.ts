@@ -94,3 +94,29 @@ describe('clock', () => {
     expect(machineClock.timersPending).toBe(0);
   });
 });
+
+test('a drift that begins moves every timer, also behind one that has fired', () => {
+  const { agenda, clock, machineClock } = machine();
+  clock.after(1n, () => undefined);
+  let firedAt = -1;
+  clock.after(1_000_000n, () => {
+    firedAt = agenda.now;
+  });
+  agenda.runUntil(500_000);
+  machineClock.setDrift(1_000_000);
+  agenda.runUntil(5_000_000);
+  expect(firedAt).toBe(750_000);
+});
+
+test('a step while it is frozen is a step', () => {
+  const { agenda, clock, machineClock } = machine();
+  agenda.runUntil(1000);
+  machineClock.freezeWall();
+  machineClock.stepWall(5_000n);
+  expect(clock.wallNs()).toBe(EPOCH + 6_000n);
+  agenda.runUntil(3000);
+  machineClock.thawWall();
+  expect(clock.wallNs()).toBe(EPOCH + 6_000n);
+  agenda.runUntil(4000);
+  expect(clock.wallNs()).toBe(EPOCH + 7_000n);
+});

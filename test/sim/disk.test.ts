@@ -348,3 +348,72 @@ describe('a crash at every point', () => {
     ]);
   });
 });
+
+describe('each draw has a stream of its own, so', () => {
+  test('a disk that may lie takes as long as one that does not', () => {
+    const times = (liesPpm: number) => {
+      const world = machine({ liesPpm });
+      const at: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        world.log().append(record(i));
+        world.log().sync(() => at.push(world.agenda.now));
+        world.settle();
+      }
+      return at;
+    };
+    expect(times(1)).toEqual(times(0));
+  });
+
+  test('what a crash takes does not follow from whether it may lie', () => {
+    const left = (liesPpm: number) => {
+      const world = machine({ liesPpm });
+      world.log().sync(() => {});
+      world.settle();
+      for (let i = 0; i < 1000; i++) world.log().append(record(i));
+      world.crash('drawn');
+      world.restart();
+      return world.records().length;
+    };
+    expect(left(1)).toBe(left(0));
+  });
+});
+
+test('an image of an empty disk empties it', () => {
+  const world = machine();
+  const image = world.disk.image();
+  world.log().append(record(1));
+  world.store().write([put(1, 1)]);
+  world.crash('clean');
+  world.disk.restore(image);
+  world.restart();
+  expect([world.records(), world.store().get(record(1))]).toEqual([[], undefined]);
+});
+
+test('the flush of an older trim does not make a newer one durable', () => {
+  const world = machine({ flush: { minNs: 100, maxNs: 100 } });
+  for (let i = 0; i < 9; i++) world.log().append(record(i));
+  world.log().sync(() => {});
+  world.settle();
+  for (const keep of [6, 2]) {
+    world.log().trim(keep);
+    world.agenda.runUntil(world.agenda.now + 60);
+  }
+  world.crash('lose');
+  world.restart();
+  expect(world.records()).toHaveLength(9);
+});
+
+test('every sync is answered, in order, however many wait', () => {
+  const world = machine();
+  const answered: number[] = [];
+  const ask = (i: number): void => {
+    world.log().append(record(i));
+    world.log().sync(() => {
+      answered.push(i);
+      if (i < 300) ask(i + 100);
+    });
+  };
+  for (let i = 0; i < 100; i++) ask(i);
+  world.settle();
+  expect(answered).toEqual(Array.from({ length: 400 }, (_, i) => i));
+});

@@ -140,3 +140,14 @@ describe('agenda', () => {
     expect(seen).toEqual(kept.sort((a, b) => a - b));
   });
 });
+
+test('what an ended life was to do neither happens nor keeps time from passing', () => {
+  const agenda = new Agenda();
+  const seen: string[] = [];
+  const life = agenda.beginLife();
+  agenda.at(5, () => seen.push('of the dead'), 0, life);
+  agenda.at(20, () => seen.push('later'));
+  agenda.endLife(life);
+  agenda.runUntil(10);
+  expect([seen, agenda.now]).toEqual([[], 10]);
+});

@@ -405,3 +405,83 @@ describe('crashes', () => {
     }
   });
 });
+
+describe('what each fault is', () => {
+  const without = (line: string): string => line.replace(/^\d+ /, '');
+
+  test('a reset tells both sides', () => {
+    const world = mesh(2);
+    world.network.reset(world.peers[1]!, world.peers[0]!);
+    world.settle();
+    expect(world.story.map(without).sort()).toEqual(['n0 down n1', 'n1 down n0']);
+  });
+
+  test('healing ends a clog', () => {
+    const world = mesh(2);
+    const began = world.agenda.now;
+    world.network.clog(world.peers[0]!, world.peers[1]!, began + 9 * SECOND);
+    world.network.heal();
+    world.say(0, 1, 1);
+    world.settle();
+    expect(world.agenda.now - began).toBeLessThan(SECOND);
+  });
+
+  test('a farewell does not pass a cut: the other side notices in its own time', () => {
+    const world = mesh(2, {}, 'links', { ...USUAL_NETWORK, notice: { minNs: SECOND, maxNs: SECOND } });
+    const began = world.agenda.now;
+    world.network.cut(world.peers[0]!, world.peers[1]!);
+    world.nets[0]!.close(world.peers[1]!);
+    world.settle();
+    expect(world.story.at(-1)).toBe(`${began + SECOND} n1 down n0`);
+  });
+
+  test('any bit may flip, or some of the end goes, and something always does', () => {
+    const world = mesh(2, { corruptPpm: 1_000_000 });
+    for (let i = 0; i < 400; i++) world.say(0, 1, 0, 0);
+    world.settle();
+    const heard = world.told(1).map((line) => line.replace('heard n0 ', ''));
+    expect(heard).not.toContain('0.0');
+    expect(heard).toContain('128.0');
+  });
+
+  test('bandwidth is for all payloads of an envelope', () => {
+    const world = mesh(2, { bytesPerSecond: 1_000_000, latency: uniform(0, 0) });
+    const began = world.agenda.now;
+    const payloads = [1, 2, 3].map((channel) => ({ channel, bytes: new Uint8Array(100_000) }));
+    world.nets[0]!.send([world.peers[1]!], payloads);
+    world.settle();
+    expect(world.agenda.now - began).toBe(300_000_000);
+  });
+
+  test('a shorter delay after a longer one leaves the line late for as long', () => {
+    const world = mesh(2);
+    const link = world.network.link(world.peers[0]!, world.peers[1]!);
+    world.network.rule = (_, __, payloads) => ({
+      delayNs: (payloads[0]?.bytes[0] ?? 0) * SECOND,
+      payloads,
+    });
+    const began = world.agenda.now;
+    world.say(0, 1, 9);
+    world.say(0, 1, 1);
+    expect(link.lateUntil).toBe(began + 9 * SECOND);
+  });
+
+  test.each<[string, (ppm: number) => ReturnType<typeof mesh>]>([
+    ['losses', (lossPpm) => mesh(2, { lossPpm })],
+    ['reordering', (reorderPpm) => mesh(2, { reorderPpm })],
+    ['corruption', (corruptPpm) => mesh(2, { corruptPpm })],
+    ['what goes unnoticed', (unnoticedPpm) => mesh(3, {}, 'links', { ...USUAL_NETWORK, unnoticedPpm })],
+  ])('%s are drawn from a stream of their own', (_, made) => {
+    const story = (ppm: number) => {
+      const world = made(ppm);
+      for (let i = 0; i < 20; i++) {
+        world.say(0, 1, i);
+        world.settle();
+      }
+      world.crash(0);
+      world.settle();
+      return world.story;
+    };
+    expect(story(1)).toEqual(story(0));
+  });
+});

@@ -114,6 +114,17 @@ test('a failed fsync is fatal: told once, nothing is answered, and it is not tri
   await log.close();
 });
 
+test('a disk that fails as a log is closed is told, and the closing ends', async () => {
+  const fatal: string[] = [];
+  const path = join(temporaryFolder(), 'x.log');
+  const log = openLog(path, { onFatal: (error) => fatal.push(error.message) });
+  log.append(bytesOf('a'));
+  const closed = log.close();
+  await answerOne(failure('EIO'));
+  await closed;
+  expect(fatal).toEqual([expect.stringContaining('the disk failed')]);
+});
+
 test('a full disk is fatal, and what was durable is found later', async () => {
   const path = join(temporaryFolder(), 'x.log');
   const fatal: string[] = [];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Effect, LocalMessage } from '../../../actors/turn.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
-import { Bench, scripted } from './world.ts';
+import { Bench, type Scripted, scripted } from './world.ts';
 
 const append = (n: number): Effect => ({ type: 'append', log: 'consensus', record: Uint8Array.of(n) });
 const sync: Effect = { type: 'sync', log: 'consensus' };
@@ -268,4 +268,52 @@ it('turns are digested with their effects: one effect more is another digest', (
   expect(digestOf([send('x')])).toBe(digestOf([send('x')]));
   expect(digestOf([send('x'), send('y')])).not.toBe(digestOf([send('x')]));
   expect(digestOf([send('x'), send('y')])).not.toBe(digestOf([send('y'), send('x')]));
+});
+
+describe('timers', () => {
+  it('of an actor that stopped are not those of its successor', () => {
+    const parent = scripted('a', (message) =>
+      message.type === 'go' && message.n === 1
+        ? [{ type: 'spawn', actor: 'c' }]
+        : [{ type: 'stop', actor: 'c' }],
+    );
+    const child = (name: string) => scripted(name, () => [], [{ type: 'schedule', timer: 't', afterNs: 1n }]);
+    const bench = new Bench([parent], child);
+    for (const n of [1, 2, 1]) bench.go('a', n);
+    bench.timers.pop(); // that of the second child
+    bench.fireTimers();
+    expect((bench.node.peek('c') as Scripted).heard).toEqual([]);
+    expect(bench.lost).toEqual([]);
+  });
+
+  it('that come due in a pause may be cancelled by what came before them', () => {
+    const bench = new Bench([
+      scripted('a', (message) => {
+        if (message.type !== 'go') return [];
+        return message.n === 1
+          ? [{ type: 'schedule', timer: 't', afterNs: 1n }]
+          : [{ type: 'cancel', timer: 't' }];
+      }),
+    ]);
+    bench.go('a', 1);
+    bench.node.pause();
+    bench.go('a', 2);
+    bench.fireTimers();
+    bench.node.unpause();
+    expect((bench.node.peek('a') as Scripted).heard).toEqual(['go 1', 'go 2']);
+  });
+});
+
+it('mail to nobody is no delivery', () => {
+  const bench = new Bench([scripted('a', () => [])]);
+  bench.go('nobody', 1);
+  bench.go('a', 1);
+  expect(bench.node.deliveries).toBe(1);
+});
+
+it('the dialer hears of every peer that comes and goes', () => {
+  const bench = new Bench([scripted('dialer', () => [])], (name) => scripted(name, () => []));
+  bench.net?.up('p');
+  bench.net?.down('p');
+  expect((bench.node.peek('dialer') as Scripted).heard).toEqual(['up', 'down']);
 });
