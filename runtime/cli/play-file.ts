@@ -30,7 +30,11 @@ export const playAtOnce = (nameOrFile: string): Play =>
 
 export async function loadPlay(nameOrFile: string): Promise<Play> {
   const extension = extname(nameOrFile);
-  if (!EXTENSIONS.includes(extension)) return playNamed(nameOrFile);
+  if (!EXTENSIONS.includes(extension)) {
+    if (existsSync(nameOrFile))
+      throw new CliError(`${nameOrFile} is no scenario file: one ends in ${EXTENSIONS.join(', ')}`);
+    return playNamed(nameOrFile);
+  }
   const path = resolve(nameOrFile);
   if (!existsSync(path))
     throw new CliError(`the scenario file ${nameOrFile} cannot be read: there is no such file`);

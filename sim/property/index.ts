@@ -148,7 +148,11 @@ function check(
   if (!Number.isSafeInteger(heights) || heights < 1)
     throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 1 || max < min)
-    throw new ScenarioError(`validators: expected { min, max } from 1, not ${min} to ${max}`);
+    throw new ScenarioError(
+      `validators: expected a number or { min, max } from 1, not ${min === undefined ? wanted.validators : `${min} to ${max}`}`,
+    );
+  if (!Array.isArray(faults) || !Array.isArray(liars))
+    throw new ScenarioError(`${Array.isArray(faults) ? 'liars' : 'faults'}: expected a list`);
   const unknown = faults.find((kind) => !FAULTS.includes(kind));
   if (unknown !== undefined)
     throw new ScenarioError(`faults: no fault ${unknown}; there are ${FAULTS.join(', ')}`);

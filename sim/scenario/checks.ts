@@ -70,13 +70,13 @@ export const listOf = (item: Check): Check => ({
   },
 });
 
-/** What must hold besides, of a value whose shape is right. */
-export const also = (check: Check, expects: string, holds: (value: never) => boolean): Check => ({
-  expects,
+/** Of a value whose shape is right: `wrong` says what is expected besides, or null. */
+export const also = (check: Check, wrong: (value: never) => string | null): Check => ({
+  expects: check.expects,
   inside: (checker, value, path) => {
     checker.check(check, value, path);
-    if (checker.problem === null && !holds(value as never))
-      checker.fail(path, `expected ${expects}, not ${textOf(value)}`);
+    const expected = checker.problem === null ? wrong(value as never) : null;
+    if (expected !== null) checker.fail(path, `expected ${expected}, not ${textOf(value)}`);
   },
 });
 

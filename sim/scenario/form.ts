@@ -26,8 +26,9 @@ import {
   whole,
   yesOrNo,
 } from './checks.ts';
-import { type Action, type Load, type Scenario, STEP_NAMES } from './play.ts';
+import { type Load, type Scenario, STEP_NAMES } from './play.ts';
 import { namesIn } from './script.ts';
+import { nonsenseIn } from './sense.ts';
 
 export type ScenarioRefusal = Refusal<'malformed-scenario'>;
 
@@ -101,20 +102,21 @@ const blockNumber: Check = {
   holds: (value) => value === 'nil' || (Number.isSafeInteger(value) && (value as number) > 0),
 };
 const yes: Check = { expects: 'true', holds: (value) => value === true };
-const isSpan = ({ minNs, maxNs }: { minNs: number; maxNs: number }): boolean => minNs <= maxNs;
-const span = also(object({ minNs: whole, maxNs: whole }), 'minNs up to maxNs', isSpan);
+const spanWrong = ({ minNs, maxNs }: { minNs: number; maxNs: number }): string | null =>
+  minNs <= maxNs ? null : 'minNs up to maxNs';
+const span = also(object({ minNs: whole, maxNs: whole }), spanWrong);
 const latency = also(
   tagged('kind', {
     uniform: { minNs: whole, maxNs: whole },
     exponential: { minNs: whole, meanNs: whole },
     table: { quantilesNs: listOf(whole) },
   }),
-  'minNs up to maxNs, or two ascending quantilesNs at least',
   (value: Latency) => {
-    if (value.kind === 'uniform') return isSpan(value);
-    if (value.kind === 'exponential') return true;
+    if (value.kind === 'uniform') return spanWrong(value);
+    if (value.kind === 'exponential') return null;
     const { quantilesNs } = value;
-    return quantilesNs.length >= 2 && quantilesNs.every((ns, i) => ns >= (quantilesNs[i - 1] ?? 0));
+    const isTable = quantilesNs.length >= 2 && quantilesNs.every((ns, i) => ns >= (quantilesNs[i - 1] ?? 0));
+    return isTable ? null : 'two ascending quantilesNs at least';
   },
 );
 
@@ -230,19 +232,7 @@ const anyAction = tagged('do', {
   empower: { node: nodeName, power: whole, via: nodeName },
 });
 
-const ofPlace: readonly string[] = ['proposals', 'parts', 'prevotes', 'precommits'];
-const ofVoter: readonly string[] = ['prevotes', 'precommits'];
-/** What a kind of message does not say, no rule can ask of it. */
-const action = also(
-  anyAction,
-  'height and round only of proposals, parts and votes, and by only of votes',
-  (value: Action) => {
-    if (value.do !== 'rule') return true;
-    const { what, by, height, round } = value;
-    if (by !== undefined && !ofVoter.includes(what)) return false;
-    return (height ?? round) === undefined || ofPlace.includes(what);
-  },
-);
+const action = also(anyAction, nonsenseIn);
 const actions = listOf(action);
 const directive = each('directive', [
   { atMs: whole, actions },
@@ -290,6 +280,10 @@ const beat: Check = {
   expects: 'a bigint from 1000000n (1 ms)',
   holds: (value) => typeof value === 'bigint' && value >= 1_000_000n,
 };
+const drift: Check = {
+  expects: 'a whole number above -1000000',
+  holds: (value) => Number.isSafeInteger(value) && (value as number) > -1_000_000,
+};
 const positive: Check = {
   expects: 'a number above 0',
   holds: (value) => typeof value === 'number' && value > 0,
@@ -312,7 +306,7 @@ const scenarioCheck = object({
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
     blockBytes: maybe(whole),
-    clocks: maybe(record(nodeName, object({ skewMs: maybe(number), driftPpm: maybe(number) }))),
+    clocks: maybe(record(nodeName, object({ skewMs: maybe(number), driftPpm: maybe(drift) }))),
   }),
   act: maybe(listOf(directive)),
   load: maybe(
@@ -325,8 +319,8 @@ const scenarioCheck = object({
         size: whole,
         make: maybe(isFunction('a function (stream, n) that makes a transaction')),
       }),
-      'perSecond or perBlock',
-      ({ perSecond, perBlock }: Load) => (perSecond ?? perBlock) !== undefined,
+      ({ perSecond, perBlock }: Load) =>
+        (perSecond ?? perBlock) === undefined ? 'perSecond or perBlock' : null,
     ),
   ),
   holds: maybe(listOf(claim)),

@@ -32,8 +32,8 @@ export function fromJson(text: string): Scenario | ScenarioRefusal {
   let value: unknown;
   try {
     value = JSON.parse(text, revive);
-  } catch {
-    return refuse('malformed-scenario', 'the file is not JSON');
+  } catch (error) {
+    return refuse('malformed-scenario', `the file is not JSON: ${(error as Error).message}`);
   }
   const malformed = formRefusal(value);
   if (malformed) return malformed;

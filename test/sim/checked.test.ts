@@ -10,6 +10,7 @@ import {
   crash,
   cut,
   drop,
+  empower,
   everyone,
   height,
   isolate,
@@ -88,7 +89,7 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'whose proposals',
       () => play({ act: [at('0s', drop('proposals', { by: ['v0'] }))] }),
-      'by only of votes',
+      'act[0].actions[0]: expected by only of prevotes and precommits',
     ],
     [
       'everything of a height',
@@ -99,6 +100,27 @@ describe('who runs a module runs it without its types, so', () => {
       'a crash with a slip of the pen',
       () => play({ act: [at('0s', crash('v1', { when: 'inside', op: 'flush' } as never))] }),
       'crash takes { how, restart, point }',
+    ],
+    [
+      'a log that is a store',
+      () =>
+        play({ act: [at('0s', crash('v1', { point: { when: 'after', op: 'sync', on: 'chain', nth: 1 } }))] }),
+      'act[0].actions[0]: expected sync on consensus or privval',
+    ],
+    [
+      'a point before the first',
+      () => play({ act: [at('0s', crash('v1', { point: { when: 'after', op: 'sign', nth: 0 } }))] }),
+      'expected nth from 1',
+    ],
+    [
+      'power for who has no key',
+      () => play({ cast: validators(4, { fullNodes: 1 }), act: [at('0s', empower('f0', 10))] }),
+      'expected a node with a key',
+    ],
+    [
+      'a clock that runs backwards',
+      () => play({ cast: validators(4, { clocks: { v1: { driftPpm: -1_000_000 } } }) }),
+      'cast.clocks.v1.driftPpm: expected a whole number above -1000000',
     ],
     [
       'a cut for so long',

@@ -131,7 +131,7 @@ it('what is found in one’s own is printed as a program writes it', () => {
 
 it.each<[BftWanted, string]>([
   [{ heights: 0 }, 'heights: expected a whole number from 1, not 0'],
-  [{ validators: 0 }, 'validators: expected { min, max } from 1, not 1 to 0'],
+  [{ validators: 0 }, 'validators: expected a number or { min, max } from 1, not 1 to 0'],
   [{ faults: ['crahs' as 'crash'] }, 'faults: no fault crahs; there are links,'],
   [{ liars: ['lair'] }, 'no liar lair; there are vote-equivocator,'],
   [{ app: 'kvstor' }, 'app: no application is named kvstor'],
