@@ -69,6 +69,7 @@ import {
   evidenceTravels,
   lateDoubleVote,
   lateEvidence,
+  lostEvidence,
   newcomerPunished,
   proposerDown,
   staleOffer,
@@ -84,6 +85,7 @@ import {
   lyingSyncPeer,
   nilStaysNil,
   proposalForgotten,
+  smallBuffer,
 } from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
@@ -135,6 +137,7 @@ export const plays: readonly Play[] = [
   lateEvidence,
   newcomerPunished,
   staleOffer,
+  lostEvidence,
   evidenceTooOld,
   forgedPolka,
   mislabelledParts,
@@ -155,6 +158,7 @@ export const plays: readonly Play[] = [
   laterBeginning,
   longWayBack,
   lostRequests,
+  smallBuffer,
   nilStaysNil,
   proposalForgotten,
   forgetfulApplication,

@@ -1,6 +1,7 @@
 // Proposers that are down, and validators that say two things at once.
 
 import {
+  after,
   anyone,
   at,
   block,
@@ -153,3 +154,18 @@ export const staleOffer = scenario(
     ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
   },
 );
+
+/** As `evidence-travels`, over lines that lose it for five seconds; heights take so long that it is offered again before it must be punished. */
+export const lostEvidence = scenario('evidence that was lost on its way is offered again', {
+  name: 'lost-evidence',
+  cast: powers(30, 30, 30, 30, 3),
+  liars: [liar('v3', 'double-voter', ['v4'], { votes: 'prevotes', fromHeight: 10, toHeight: 10 })],
+  settings: { consensus: { timeoutCommitNs: 3_000_000_000n } },
+  act: [
+    at('0s', drop('prevotes', { by: ['v3'], from: ['v4'] }), drop('evidence')),
+    when(v4.decides(height(10))),
+    after('5s', heal()),
+    when(everyone.punishes('v3')),
+  ],
+  ends: everyone.decides(height(18), { within: '240s' }),
+});

@@ -194,6 +194,21 @@ export const proposalForgotten = scenario('who may not propose again lets its ow
   ends: everyone.decides(height(8), { within: '240s', afterwards: 2 }),
 });
 
+/** What v3 may hold of blocks at once is a tenth of what it lacks. */
+export const smallBuffer = scenario('who may hold few blocks at once catches up with many', {
+  name: 'small-buffer',
+  cast: validators(4),
+  load: txs({ perBlock: 2, size: 400 }),
+  settings: { sync: { bufferBytesMax: 8_000, requestsPerPeerMax: 2 } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(v0.decides(height(32)), restart('v3')),
+    when(v3.joins()),
+  ],
+  holds: [never(v0.decides(height(44)), { while: v3.isSyncing })],
+  ends: everyone.decides(height(50), { within: '240s' }),
+});
+
 /** v3 reaches v0 alone, and of what v0 gives it in block sync the first second is lost. */
 export const lostRequests = scenario('what one peer alone has, and was lost, is asked of it again', {
   name: 'lost-requests',

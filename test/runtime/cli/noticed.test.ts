@@ -116,6 +116,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['blocks-go-meanwhile', '1', 'X131', 'never fired: when v3 joins'],
   ['lost-requests', '1', 'X132', 'while v3 is syncing'],
   ['false-evidence', '1', 'X133', 'stand in the order of their block ids'],
+  ['lost-evidence', '1', 'X134', 'nobody was punished'],
+  ['small-buffer', '1', 'X135', 'while v3 is syncing'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
