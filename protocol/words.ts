@@ -61,6 +61,13 @@ export class Writer {
     this.length += bytes.length;
   }
 
+  /** What stands from `start` to `end`, and is short: a view of it would cost more. */
+  part(bytes: Uint8Array, start: number, end: number): void {
+    this.reserve(end - start);
+    const { buffer } = this;
+    for (let i = start; i < end; i++) buffer[this.length++] = bytes[i] as number;
+  }
+
   bytes(bytes: Uint8Array): void {
     this.u32(bytes.length);
     this.raw(bytes);

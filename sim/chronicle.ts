@@ -7,7 +7,7 @@ import { hexOf } from '../protocol/bytes.ts';
 import { PREVOTE } from '../protocol/types.ts';
 import type { Machine } from './machine.ts';
 import type { GhostChain, GhostSet } from './oracles/ghost.ts';
-import { consensusMessage } from './oracles/messages.ts';
+import { consensusMessage, isOfConsensus } from './oracles/messages.ts';
 import { hexFor } from './oracles/votes.ts';
 import { type RunOptions, runScenario } from './run.ts';
 import type { Action, Deed, NodeName, Play } from './scenario/play.ts';
@@ -133,9 +133,9 @@ export class Chronicle {
   private arrived(peer: string, payloads: readonly Payload[]): void {
     const to = this.nameByPeer.get(peer);
     if (to === undefined) return;
-    for (const { channel, bytes } of payloads) {
-      if (channel < 0x20 || channel > 0x23) continue;
-      const word = this.wordOf(bytes);
+    for (const payload of payloads) {
+      if (!isOfConsensus(payload.channel)) continue;
+      const word = this.wordOf(payload);
       if (!word || word.height <= (this.forgotten.get(to) ?? 0)) continue;
       const heard: Heard = { atNs: this.now, to, ...word };
       const key = keyOf(heard);
@@ -145,8 +145,8 @@ export class Chronicle {
     }
   }
 
-  private wordOf(bytes: Uint8Array): Omit<Heard, 'atNs' | 'to'> | null {
-    const message = consensusMessage(bytes);
+  private wordOf(payload: Payload): Omit<Heard, 'atNs' | 'to'> | null {
+    const message = consensusMessage(payload);
     if (message?.type === 'vote') {
       const { type, height, round, validatorAddress, blockId } = message.vote;
       const kind = type === PREVOTE ? 'prevotes' : 'precommits';

@@ -16,7 +16,7 @@ import { Liveness } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
 import { Forensics } from './oracles/forensics.ts';
-import { allOracles, type OraclesOfRun } from './oracles/index.ts';
+import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
 import { hexFor } from './oracles/votes.ts';
 import type { Recording } from './recording.ts';
 import { scenarioRefusal } from './scenario/form.ts';
@@ -78,6 +78,13 @@ export function runScenario(play: Play, options: RunOptions): Verdict {
   return new Run(play, options).run();
 }
 
+/**
+ * The digest of a run that held, made again: oracles change nothing of it, so only the one watches that liars
+ * and liveness learn the chain from. Of a run that does not hold, which an oracle ends, it is another one.
+ */
+export const digestAgain = (play: Play, options: Pick<RunOptions, 'seed' | 'memo'>): string =>
+  new Run(play, options, 'again').run().digest;
+
 const SEED = /^[0-9]{1,20}$/;
 const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
   seed: true,
@@ -122,7 +129,7 @@ class Run {
   private progressAt = 0;
   private healedTarget = -1n;
 
-  constructor(play: Play, options: RunOptions) {
+  constructor(play: Play, options: RunOptions, time: 'first' | 'again' = 'first') {
     this.options = options;
     this.watch = options.watch ?? {};
     const { seed, recorded } = options;
@@ -131,7 +138,7 @@ class Run {
     this.play = scenario;
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ?? castOf(scenario);
-    this.oracles = allOracles(cast.genesis);
+    this.oracles = (time === 'first' ? allOracles : chainAlone)(cast.genesis);
     const { ghost } = this.oracles;
     this.forensics =
       scenario.ends.who === 'fork' ? new Forensics(ghost, BigInt(scenario.ends.decides)) : null;

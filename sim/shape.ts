@@ -23,14 +23,14 @@ export class Shape {
     digest.addU32(nowNs % TIME_SPLIT);
     const { input, kind } = record;
     const nameEnd = 5 + u32(input, 1);
-    digest.add(input.subarray(0, nameEnd));
+    digest.addPart(input, 0, nameEnd);
     if (kind !== 'turn') return;
     // After the name: wall and monotonic time, then the draws.
     const tagAt = nameEnd + 20 + 4 * u32(input, nameEnd + 16);
     const tag = input[tagAt] as number;
     digest.addU32(tag);
     if (tag === TAG_HEARD) this.heard(input, tagAt + 1);
-    else if (tag === TAG_TIMER) digest.add(input.subarray(tagAt + 1));
+    else if (tag === TAG_TIMER) digest.addPart(input, tagAt + 1, input.length);
     else {
       digest.addU32(Number(at.height));
       digest.addU32(at.round);
@@ -40,7 +40,7 @@ export class Shape {
   private heard(input: Uint8Array, start: number): void {
     const { digest } = this;
     let at = start + 4 + u32(input, start);
-    digest.add(input.subarray(start, at));
+    digest.addPart(input, start, at);
     const count = u32(input, at);
     at += 4;
     for (let i = 0; i < count; i++) {

@@ -87,7 +87,7 @@ class Explorer {
   /** Batches that are being made for the first time now: they will need another worker. */
   private firstTimes = 0;
   /** Batches that are done, and wait for those before them: a campaign is counted in order. */
-  private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly RunSummary[] }>();
+  private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly string[] }>();
   private counted = 0;
   /** Somebody's work broke off. */
   private hasBroken = false;
@@ -140,11 +140,12 @@ class Explorer {
     }
   }
 
-  /** In the opposite order: what a run leaves behind in its process must not show. */
+  /** In the opposite order: what a run leaves behind in its process must not show. Oracles look on only where one has spoken. */
   private async again(worker: Worker, { index, runs }: Half): Promise<void> {
     const seeds = runs.map(({ seed }) => seed).reverse();
-    const { runs: second } = await worker.explore({ explore: PLAY, seeds });
-    this.done.set(index, { first: runs, second: [...second].reverse() });
+    const again = runs.every(({ broken }) => broken === null);
+    const { digests } = await worker.explore({ explore: PLAY, seeds, again });
+    this.done.set(index, { first: runs, second: [...digests].reverse() });
     this.count();
   }
 
@@ -153,7 +154,7 @@ class Explorer {
     if (!this.done.has(this.counted)) return;
     for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
       this.done.delete(this.counted++);
-      for (const [i, run] of both.first.entries()) add(campaign, run, both.second[i]?.digest ?? '');
+      for (const [i, run] of both.first.entries()) add(campaign, run, both.second[i] ?? '');
     }
     const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
     const failed = campaign.failures.length + campaign.mismatches.length;

@@ -1,6 +1,6 @@
 // A batch of swarm runs as a job for another process, and what a campaign keeps of each run.
 
-import { runScenario } from '../../sim/run.ts';
+import { digestAgain, runScenario } from '../../sim/run.ts';
 import { playAtOnce } from './play-file.ts';
 
 export interface ExploreJob {
@@ -8,6 +8,8 @@ export interface ExploreJob {
   /** In this order. */
   readonly seeds: readonly string[];
   readonly memo?: boolean;
+  /** The second time, of runs that held: only the digests are wanted. */
+  readonly again?: boolean;
 }
 
 export interface RunSummary {
@@ -28,12 +30,24 @@ export interface RunSummary {
 }
 
 export interface ExploreResult {
+  /** Empty the second time. */
   readonly runs: readonly RunSummary[];
+  readonly digests: readonly string[];
 }
 
-export const performExplore = ({ explore, seeds, memo = true }: ExploreJob): ExploreResult => ({
-  runs: seeds.map((seed) => summary(explore, seed, memo)),
-});
+export function performExplore({ explore, seeds, memo = true, again = false }: ExploreJob): ExploreResult {
+  if (again) return { runs: [], digests: seeds.map((seed) => digestOf(explore, seed, memo)) };
+  const runs = seeds.map((seed) => summary(explore, seed, memo));
+  return { runs, digests: runs.map(({ digest }) => digest) };
+}
+
+function digestOf(play: string, seed: string, memo: boolean): string {
+  try {
+    return digestAgain(playAtOnce(play), { seed, memo });
+  } catch {
+    return ''; // it held the first time: that differs
+  }
+}
 
 function summary(play: string, seed: string, memo: boolean): RunSummary {
   try {

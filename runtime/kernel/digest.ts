@@ -20,6 +20,11 @@ export class RunningDigest {
     this.open().raw(bytes);
   }
 
+  /** What stands from `start` to `end`, and is short. */
+  addPart(bytes: Uint8Array, start: number, end: number): void {
+    this.open().part(bytes, start, end);
+  }
+
   addU32(value: number): void {
     this.open().u32(value);
   }

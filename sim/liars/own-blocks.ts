@@ -41,8 +41,8 @@ export function aboutOwnBlocks(
   const others = new Remembered<Other | null>();
   return (to, payloads) => {
     if (!kit.victims.has(to)) return null;
-    for (const { channel, bytes } of payloads) {
-      const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+    for (const payload of payloads) {
+      const message = payload.channel === CHANNEL_DATA ? consensusMessage(payload) : null;
       if (message?.type !== 'proposal' || message.proposal.polRound >= 0) continue;
       const { proposal } = message;
       const other = others.get(`${proposal.height}/${proposal.round}`, () => {
@@ -61,8 +61,8 @@ export function aboutOwnBlocks(
 /** Null: not its own, or not whole in this envelope. */
 function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]): Block | null {
   const parts = new PartSet(proposal.blockId.parts);
-  for (const { channel, bytes } of payloads) {
-    const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+  for (const payload of payloads) {
+    const message = payload.channel === CHANNEL_DATA ? consensusMessage(payload) : null;
     if (message?.type === 'block-part') parts.add(message.part);
   }
   if (!parts.isComplete) return null;

@@ -27,7 +27,7 @@ export function aboutOwnVotes(
     return said;
   };
   return (to, payloads) => {
-    if (!kit.victims.has(to)) return null;
+    if (!kit.victims.has(to) || !payloads.some((payload) => ownVote(kit.machine, payload))) return null;
     let isLie = false;
     const said = payloads.flatMap((payload) => {
       const vote = ownVote(kit.machine, payload);

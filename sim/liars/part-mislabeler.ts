@@ -7,8 +7,8 @@ import { instead, isItsPlace, type Liar, partPayload, Remembered } from './liar.
 
 export const partMislabeler: Liar = (kit) => {
   const isMislabelled = new Remembered<boolean>();
-  return instead(kit, ({ channel, bytes }) => {
-    const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+  return instead(kit, (payload) => {
+    const message = payload.channel === CHANNEL_DATA ? consensusMessage(payload) : null;
     if (message?.type !== 'block-part') return null;
     const { height, round, part } = message;
     const total = Number(part.proof.total);

@@ -26,8 +26,8 @@ function aboutBlocks(kit: LiarKit): Lie {
     });
   return (to, payloads) => {
     if (!kit.victims.has(to)) return null;
-    const said = payloads.filter(({ channel, bytes }) => {
-      const message = channel === CHANNEL_DATA ? consensusMessage(bytes) : null;
+    const said = payloads.filter((payload) => {
+      const message = payload.channel === CHANNEL_DATA ? consensusMessage(payload) : null;
       if (message?.type === 'proposal') return !withholds(message.proposal.height, message.proposal.round);
       return message?.type !== 'block-part' || !withholds(message.height, message.round);
     });

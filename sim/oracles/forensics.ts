@@ -44,8 +44,8 @@ export class Forensics {
 
   asOracle: OracleMaker = (_report, about): Oracle => {
     const read = (payloads: readonly Payload[]): void => {
-      for (const { channel, bytes } of payloads) {
-        const message = channel === CHANNEL_VOTE ? consensusMessage(bytes) : null;
+      for (const payload of payloads) {
+        const message = payload.channel === CHANNEL_VOTE ? consensusMessage(payload) : null;
         if (message?.type !== 'vote' || message.vote.height !== this.height) continue;
         this.file(message.vote, (vote, { key }) =>
           about.verify(key, voteSignBytes(about.chainId, vote), vote.signature),

@@ -29,10 +29,20 @@ export interface OraclesOfRun {
   readonly makers: readonly OracleMaker[];
 }
 
+/** Only who keeps the ghost: liars and the watch over liveness read it. */
+export function chainAlone(genesisText: string): OraclesOfRun {
+  const ghost = new GhostChain(genesisText);
+  return { ghost, makers: [chainOver(ghost)] };
+}
+
+const chainOver =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about) =>
+    chainOracle(ghost, about.verify)(report, about);
+
 /** Fresh for every run: a ghost remembers what it saw. */
 export function allOracles(genesisText: string): OraclesOfRun {
   const ghost = new GhostChain(genesisText);
-  const chain: OracleMaker = (report, about) => chainOracle(ghost, about.verify)(report, about);
   return {
     ghost,
     makers: [
@@ -48,7 +58,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       mempoolOracle(ghost),
       admissionOracle(ghost),
       applicationOracle(ghost),
-      chain,
+      chainOver(ghost),
       storesOracle(ghost),
       logbookOracle,
       resourceBounds,

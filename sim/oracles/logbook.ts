@@ -4,7 +4,7 @@
 import { bytes, decodeWith, i64, record, u8 } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { consensusMessage } from './messages.ts';
+import { decoded } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Two kinds of record, as they stand in the log of consensus. */
@@ -47,7 +47,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
 /** The height of a vote or proposal of its own; 0: it is none. */
 function saidAt(logged: Uint8Array): bigint {
   const own = logged[0] === OWN ? decodeWith(ownRecord, logged) : null;
-  const message = own && consensusMessage(own.bytes);
+  const message = own && decoded(own.bytes);
   if (message?.type === 'vote') return message.vote.height;
   return message?.type === 'proposal' ? message.proposal.height : 0n;
 }

@@ -19,18 +19,22 @@ export const isOfConsensus = (channel: number): boolean =>
   channel === CHANNEL_DATA ||
   channel === CHANNEL_VOTE_SET_BITS;
 
-/** In a large network a payload is relayed by many. */
-const decoded = new WeakMap<Uint8Array, ConsensusMessage | null>();
+/** In a large network a payload is relayed by many. What it says stays with it: a weak map costs the collector more than all the decoding. */
+interface Read extends Payload {
+  read?: ConsensusMessage | null;
+}
 
 /** A payload of the consensus channels; null when it does not decode (a corrupt or lying one). */
-export function consensusMessage(bytes: Uint8Array): ConsensusMessage | null {
-  let message = decoded.get(bytes);
-  if (message === undefined) {
-    const fresh = decodeConsensusMessage(bytes);
-    message = isRefusal(fresh) ? null : (fresh as ConsensusMessage);
-    decoded.set(bytes, message);
-  }
-  return message;
+export function consensusMessage(payload: Payload): ConsensusMessage | null {
+  const known = payload as Read;
+  if (known.read === undefined) known.read = decoded(payload.bytes);
+  return known.read;
+}
+
+/** As `consensusMessage`, of bytes that nobody else looks at. */
+export function decoded(bytes: Uint8Array): ConsensusMessage | null {
+  const message = decodeConsensusMessage(bytes);
+  return isRefusal(message) ? null : message;
 }
 
 let asked: readonly Payload[] = [];
@@ -41,8 +45,8 @@ export function messagesIn(payloads: readonly Payload[]): readonly (ConsensusMes
   if (payloads === asked) return answer;
   const messages: (ConsensusMessage | null)[] = [];
   for (let i = 0; i < payloads.length; i++) {
-    const { channel, bytes } = payloads[i] as Payload;
-    messages.push(isOfConsensus(channel) ? consensusMessage(bytes) : null);
+    const payload = payloads[i] as Payload;
+    messages.push(isOfConsensus(payload.channel) ? consensusMessage(payload) : null);
   }
   asked = payloads;
   answer = messages;

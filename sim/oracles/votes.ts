@@ -33,8 +33,8 @@ export const hexFor = (at: Machine): string => ofMachine(at).hex;
 export const isOwn = (at: Machine, vote: Vote): boolean => equalBytes(vote.validatorAddress, addressFor(at));
 
 /** The vote in a payload, when the machine that sends it signed it; null for all else. */
-export function ownVote(at: Machine, { channel, bytes }: Payload): Vote | null {
-  const message = channel === CHANNEL_VOTE ? consensusMessage(bytes) : null;
+export function ownVote(at: Machine, payload: Payload): Vote | null {
+  const message = payload.channel === CHANNEL_VOTE ? consensusMessage(payload) : null;
   return message?.type === 'vote' && isOwn(at, message.vote) ? message.vote : null;
 }
 

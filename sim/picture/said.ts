@@ -156,7 +156,8 @@ export class SaidTable {
 
 const UNREADABLE: Said = { kind: 'unreadable', text: 'bytes that do not decode' };
 
-function saidBy({ channel, bytes }: Payload): Said {
+function saidBy(payload: Payload): Said {
+  const { channel, bytes } = payload;
   if (channel === CHANNEL_MEMPOOL) return transactionsSaid(bytes);
   if (channel === CHANNEL_EVIDENCE) {
     const message = decodeEvidenceMessage(bytes);
@@ -165,7 +166,7 @@ function saidBy({ channel, bytes }: Payload): Said {
   }
   if (channel === CHANNEL_BLOCKSYNC) return blockSyncSaid(bytes);
   if (channel >= CHANNEL_STATE && channel <= CHANNEL_VOTE_SET_BITS) {
-    const message = consensusMessage(bytes);
+    const message = consensusMessage(payload);
     return message ? consensusSaid(message) : UNREADABLE;
   }
   if (channel === CHANNEL_GREETING) {

@@ -10,7 +10,7 @@ import {
 } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
 import type { SendRule, Verdict } from '../links.ts';
-import { consensusMessage } from '../oracles/messages.ts';
+import { consensusMessage, isOfConsensus } from '../oracles/messages.ts';
 import type { MessageKind, NodeName, RuleAction } from './play.ts';
 
 /** Says what a liar's envelope to this receiver becomes; null: the truth. */
@@ -83,8 +83,8 @@ export class RuleBook {
     }
     for (const rule of this.rules) {
       if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
+      if (!payloads.some((payload) => isAbout(rule, payload))) continue;
       const kept = payloads.filter((payload) => !isAbout(rule, payload));
-      if (kept.length === payloads.length) continue;
       if (rule.words.effect !== 'drop') return { delayNs: rule.words.effect.delayMs * NS_PER_MS, payloads };
       if (kept.length === 0) return 'drop';
       payloads = kept;
@@ -95,14 +95,15 @@ export class RuleBook {
 
 const NO_LIES: readonly Lie[] = [];
 
-function isAbout({ words, by }: Rule, { channel, bytes }: Payload): boolean {
+function isAbout({ words, by }: Rule, payload: Payload): boolean {
+  const { channel } = payload;
   const kind = words.what;
   if (kind === 'everything') return true;
   if (kind === 'transactions') return channel === CHANNEL_MEMPOOL;
   if (kind === 'evidence') return channel === CHANNEL_EVIDENCE;
   if (kind === 'block-sync') return channel === CHANNEL_BLOCKSYNC;
-  if (channel < 0x20 || channel > 0x23) return false;
-  const message = consensusMessage(bytes);
+  if (!isOfConsensus(channel)) return false;
+  const message = consensusMessage(payload);
   if (!message) return false;
   const place = placeOf(kind, message);
   if (!place) return false;

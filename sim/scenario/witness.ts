@@ -115,7 +115,7 @@ export class Witness {
           continue;
         this.tell(at, does, vote.height, vote.round, { hash: vote.blockId.hash });
       } else if (payload.channel === CHANNEL_DATA) {
-        const message = consensusMessage(payload.bytes);
+        const message = consensusMessage(payload);
         if (message?.type !== 'proposal') continue;
         const { proposal } = message;
         this.propose(proposal.height, proposal.round, proposal.blockId);

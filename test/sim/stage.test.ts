@@ -93,8 +93,8 @@ function votesHeard(name: string, to: string): { oracle: OracleMaker; heard: Vot
       name: 'ear',
       leaving(_at, _actor, effect) {
         if (effect.type !== 'send' || !receiver || !by || !effect.to.includes(receiver.member.id)) return;
-        for (const { channel, bytes } of effect.payloads) {
-          const message = channel === 0x22 ? consensusMessage(bytes) : null;
+        for (const payload of effect.payloads) {
+          const message = payload.channel === 0x22 ? consensusMessage(payload) : null;
           if (message?.type !== 'vote') continue;
           if (hexOf(message.vote.validatorAddress) === hexOf(addressFor(by))) heard.push(message.vote);
         }
@@ -111,8 +111,8 @@ describe('liars', () => {
       name: 'judge',
       leaving(machine, _actor, effect) {
         if (machine.name !== 'v3' || effect.type !== 'send') return;
-        for (const { channel, bytes } of effect.payloads) {
-          const message = channel === 0x22 ? consensusMessage(bytes) : null;
+        for (const payload of effect.payloads) {
+          const message = payload.channel === 0x22 ? consensusMessage(payload) : null;
           if (message?.type !== 'vote') continue;
           const { vote } = message;
           if (hexOf(vote.validatorAddress) !== hexOf(addressFor(machine))) continue;
@@ -183,8 +183,8 @@ describe('message rules', () => {
                 ? judged.payloads
                 : payloads;
           if (link.to.peer === receiver.member.id) {
-            for (const { channel, bytes } of left) {
-              const message = channel === 0x22 ? consensusMessage(bytes) : null;
+            for (const payload of left) {
+              const message = payload.channel === 0x22 ? consensusMessage(payload) : null;
               if (message?.type === 'vote' && hexOf(message.vote.validatorAddress) === by)
                 seen.push(message.vote);
             }
