@@ -20,10 +20,7 @@ import {
 const FORK = 13;
 const there = { fromHeight: FORK, toHeight: FORK };
 
-/**
- * v0 and v1 each hear a block and votes that make two thirds with their own. Nobody passes on to v0, or from v0,
- * what v2 shows it.
- */
+/** v0 and v1 each hear a block and votes that make two thirds with their own. */
 export const forkByTwoVotes = scenario('two of four vote twice, the chain forks, and both are named', {
   name: 'fork-by-two-votes',
   cast: validators(4),
@@ -31,15 +28,6 @@ export const forkByTwoVotes = scenario('two of four vote twice, the chain forks,
     liar('v2', 'proposal-equivocator', ['v0'], there),
     liar('v2', 'vote-equivocator', ['v0'], there),
     liar('v3', 'vote-equivocator', ['v0'], there),
-  ],
-  act: [
-    at(
-      '0s',
-      drop('proposals', { height: FORK, from: ['v0'] }),
-      drop('parts', { height: FORK, from: ['v0'] }),
-      drop('proposals', { height: FORK, from: ['v1', 'v3'], to: ['v0'] }),
-      drop('parts', { height: FORK, from: ['v1', 'v3'], to: ['v0'] }),
-    ),
   ],
   ends: chain.forksAt(height(FORK), { guilty: ['v2', 'v3'], within: '60s' }),
 });

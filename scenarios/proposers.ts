@@ -129,7 +129,7 @@ export const newcomerPunished = scenario('who lies soon after it took the place 
   cast: { ...powers(30, 30, 30, 30, 3), candidates: 1 },
   liars: [liar('c0', 'double-voter', ['v4'], { votes: 'prevotes', fromHeight: 14, toHeight: 14 })],
   act: [
-    at('0s', drop('prevotes', { by: ['c0'], from: ['v4'] }), drop('evidence')),
+    at('0s', drop('evidence')),
     when(v0.decides(height(9)), empower('c0', 30), empower('v3', 0)),
     when(v4.decides(height(18)), crash('v4', { how: 'clean', restart: '1s' })),
     when(v4.joins(), heal()),

@@ -22,7 +22,7 @@ import type { Recording } from './recording.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
 import { ownApplication, ownOracle } from './scenario/own.ts';
-import type { NodeName, Play, Scenario } from './scenario/play.ts';
+import type { LiarWords, NodeName, Play, Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';
 import { namesIn, Script } from './scenario/script.ts';
 import { Stage } from './scenario/stage.ts';
@@ -31,6 +31,7 @@ import { Witness } from './scenario/witness.ts';
 import { ScenarioError } from './scenario/words.ts';
 import { Shape } from './shape.ts';
 import { actionText, eventText, lineOf } from './story.ts';
+import { unmetOf } from './unmet.ts';
 import type { RunWatch, Verdict } from './verdict.ts';
 import { World } from './world.ts';
 
@@ -121,6 +122,7 @@ class Run {
   private readonly forensics: Forensics | null;
   private fork: Fork | null = null;
   private readonly honest: readonly Machine[];
+  private readonly silentLiars: () => readonly LiarWords[];
   private readonly shape = new Shape();
   private readonly rounds = { max: 0, laterThanFirst: 0 };
   private heightMax = 0n;
@@ -161,7 +163,7 @@ class Run {
       },
     );
     this.stage = new Stage(world, rules);
-    castLiars(scenario.liars, this.stage, this.witness, ghost);
+    this.silentLiars = castLiars(scenario.liars, this.stage, this.witness, ghost);
     this.liveness.watch(this.stage);
     this.tellStory();
     this.script = new Script({
@@ -383,6 +385,7 @@ class Run {
       labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),
       liveness: this.liveness.closest,
       fork: this.fork,
+      unmet: unmetOf(this.stage, this.silentLiars()),
       again: againLine(this.options, this.crypto),
     };
   }

@@ -4,7 +4,7 @@ import { utf8Encode } from '#platform';
 import type { NodeEvent } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import type { Latency } from './latency.ts';
-import type { Action, LinkChange, MessageKind, NodeName } from './scenario/play.ts';
+import type { Action, CrashPoint, LinkChange, MessageKind, NodeName, RuleAction } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
 
 const HASH_SHOWN = 8;
@@ -95,6 +95,16 @@ function changeText(change: LinkChange): string {
   return said.filter((each) => typeof each === 'string').join(', ');
 }
 
+/** What a rule is about. */
+export function messagesText({ what, round, height, by, from, to }: RuleAction): string {
+  const where = `${round === undefined ? '' : ` of round ${round}`}${height === undefined ? '' : ` of height ${height}`}`;
+  const whose = by ? ` by ${by.join(' ')}` : '';
+  return `${KIND_TEXT[what]}${where}${whose} from ${list(from, 'anyone')} to ${list(to, 'anyone')}`;
+}
+
+export const pointText = ({ node, when, op, nth, on }: CrashPoint): string =>
+  `${node} ${when} ${op} number ${nth}${on ? ` on ${on}` : ''}`;
+
 export function actionText(action: Action, names: readonly string[]): string {
   switch (action.do) {
     case 'isolate':
@@ -122,12 +132,9 @@ export function actionText(action: Action, names: readonly string[]): string {
     case 'calm':
       return 'the links are calm again';
     case 'rule': {
-      const what = `${KIND_TEXT[action.what]}${action.round === undefined ? '' : ` of round ${action.round}`}${
-        action.height === undefined ? '' : ` of height ${action.height}`
-      }${action.by ? ` by ${action.by.join(' ')}` : ''}`;
-      const way = `from ${list(action.from, 'anyone')} to ${list(action.to, 'anyone')}`;
-      if (action.effect === 'drop') return `${what} ${way} are lost from now on`;
-      return `${what} ${way} come ${seconds(action.effect.delayMs)} late from now on`;
+      const what = messagesText(action);
+      if (action.effect === 'drop') return `${what} are lost from now on`;
+      return `${what} come ${seconds(action.effect.delayMs)} late from now on`;
     }
     default:
       return nodeActionText(action);
@@ -139,7 +146,7 @@ function nodeActionText(action: Action): string {
     case 'crash':
       return `${action.node} is killed${action.restartMs === undefined ? '' : `, for ${seconds(action.restartMs)}`}`;
     case 'crash-at':
-      return `${action.node} will be killed ${action.when} ${action.op} number ${action.nth}${action.on ? ` on ${action.on}` : ''}`;
+      return `${action.node} will be killed${pointText(action).slice(action.node.length)}`;
     case 'restart':
       return `${action.node} is started`;
     case 'remove-log':

@@ -153,6 +153,7 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     ),
     row('transactions', `${transactions.submitted} submitted, ${transactions.committed} committed`),
     row('faults', faultsLine(faults)),
+    ...unmetLines(verdict.unmet),
     row('app hash', appHashLine(verdict)),
     row('digest', verdict.digest),
     row('again', verdict.again),
@@ -186,6 +187,15 @@ function faultsLine(faults: Verdict['faults']): string {
   return happened.length === 0
     ? 'none'
     : happened.map(([name, times]) => `${name} ${grouped(times)}`).join(', ');
+}
+
+const UNMET_SHOWN = 4;
+
+/** A swarm may have many of them. */
+function unmetLines(unmet: Verdict['unmet']): string[] {
+  const more = unmet.length - UNMET_SHOWN;
+  const shown = more > 1 ? [...unmet.slice(0, UNMET_SHOWN), `and ${more} more`] : unmet;
+  return shown.map((each, i) => row(i === 0 ? 'never met' : '', each));
 }
 
 /** Of the nodes that got furthest; more than one hash there would be a fork. */

@@ -12,13 +12,15 @@ import { liarNamed } from './index.ts';
 /** Of the chain, for liars to speak of. */
 const BLOCKS_KEPT = 8n;
 
+/** Gives the way to ask which of them have told no lie so far. */
 export function castLiars(
   liars: readonly LiarWords[],
   stage: Stage,
   witness: Witness,
   ghost: GhostChain,
-): void {
-  if (liars.length === 0) return;
+): () => readonly LiarWords[] {
+  const silent = new Set(liars);
+  if (liars.length === 0) return () => [];
   const { world, rules } = stage;
   const decided = new Map<bigint, Block>();
   ghost.onBlock.push((_at, block) => {
@@ -61,9 +63,15 @@ export function castLiars(
       },
       count: (what) => {
         told++;
+        silent.delete(words);
         stage.count(what);
       },
     });
-    rules.addLie(machine.member.id, lie);
+    rules.addLie(machine.member.id, (to, payloads) => {
+      const lied = lie(to, payloads);
+      if (lied !== null) silent.delete(words);
+      return lied;
+    });
   }
+  return () => [...silent];
 }

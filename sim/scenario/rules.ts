@@ -27,6 +27,8 @@ interface Rule {
   readonly from: ReadonlySet<PeerId> | null;
   readonly to: ReadonlySet<PeerId> | null;
   readonly by: ReadonlySet<string> | null;
+  /** A message came that it is about. */
+  hasMet: boolean;
 }
 
 const NS_PER_MS = 1_000_000;
@@ -35,6 +37,10 @@ export class RuleBook {
   private readonly names: Names;
   private readonly lies = new Map<PeerId, Lie[]>();
   private rules: Rule[] = [];
+  /** Rules that were taken back before they met anything. */
+  private readonly inVain: RuleAction[] = [];
+  /** Messages that rules took out, those of envelopes of which something was left, too. */
+  messagesDropped = 0;
   private readonly changed: (rule: SendRule | null) => void;
   /** Told of what a liar really says. */
   lied: ((from: PeerId, to: PeerId, payloads: readonly Payload[]) => void) | null = null;
@@ -63,11 +69,17 @@ export class RuleBook {
     const peers = (names?: readonly NodeName[]): ReadonlySet<PeerId> | null =>
       names ? new Set(names.map((name) => this.names.peerOf(name))) : null;
     const by = words.by ? new Set(words.by.map((name) => this.names.addressOf(name))) : null;
-    this.rules.push({ words, from: peers(words.from), to: peers(words.to), by });
+    this.rules.push({ words, from: peers(words.from), to: peers(words.to), by, hasMet: false });
     this.changed(this.judge);
   }
 
+  /** Rules that no message has met. */
+  get unmet(): readonly RuleAction[] {
+    return [...this.inVain, ...this.rules.filter(({ hasMet }) => !hasMet).map(({ words }) => words)];
+  }
+
   clear(): void {
+    this.inVain.splice(0, this.inVain.length, ...this.unmet);
     this.rules = [];
     this.changed(this.lies.size > 0 ? this.judge : null);
   }
@@ -84,8 +96,10 @@ export class RuleBook {
     for (const rule of this.rules) {
       if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
       if (!payloads.some((payload) => isAbout(rule, payload))) continue;
-      const kept = payloads.filter((payload) => !isAbout(rule, payload));
+      rule.hasMet = true;
       if (rule.words.effect !== 'drop') return { delayNs: rule.words.effect.delayMs * NS_PER_MS, payloads };
+      const kept = payloads.filter((payload) => !isAbout(rule, payload));
+      this.messagesDropped += payloads.length - kept.length;
       if (kept.length === 0) return 'drop';
       payloads = kept;
     }

@@ -42,6 +42,8 @@ export class Stage {
   private readonly usual: LinkSettings;
   private readonly armed = new Map<Machine, Armed[]>();
   private readonly backUps = new Map<Machine, DiskImage>();
+  /** Crash points that were taken back before they were reached. */
+  private readonly inVain: CrashPoint[] = [];
   private doomed: Machine | null = null;
   private doomedBy: Armed | null = null;
 
@@ -51,11 +53,16 @@ export class Stage {
     this.usual = usual;
   }
 
-  /** Crash points that have not been reached. */
+  /** Crash points that may still be reached. */
   get pointsArmed(): number {
     let sum = 0;
     for (const list of this.armed.values()) sum += list.length;
     return sum;
+  }
+
+  /** Crash points that nobody has reached. */
+  get unreached(): readonly CrashPoint[] {
+    return [...this.inVain, ...[...this.armed.values()].flat()];
   }
 
   private machine(name: NodeName): Machine {
@@ -288,6 +295,7 @@ export class Stage {
   }
 
   private disarm(): void {
+    this.inVain.push(...[...this.armed.values()].flat());
     for (const machine of this.armed.keys()) machine.disk.watch = null;
     this.armed.clear();
     this.doomed = null;

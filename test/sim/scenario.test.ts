@@ -441,5 +441,54 @@ describe('actions', () => {
     expect(verdict.faults).toMatchObject({ crashes: 2, restarts: 2, pauses: 1, 'crashed after send': 1 });
     expect(verdict.faults['envelopes dropped by rule']).toBeGreaterThan(0);
     expect(verdict.transactions).toEqual({ submitted: 9, committed: 9 });
+    expect(verdict.unmet).toEqual([]);
+  });
+
+  it('are told of when nothing of them ever happened', () => {
+    const play = scenario('a play full of slips', {
+      cast: validators(4),
+      liars: [
+        liar('v3', 'withholder', ['v0'], { fromHeight: 1000 }),
+        liar('v3', 'nil-voter', ['v0'], { fromHeight: 2, toHeight: 2 }),
+      ],
+      act: [
+        at('0s', drop('prevotes', { round: 90 }), drop('precommits', { height: 3, by: ['v1'] })),
+        at('1s', crash('v2', { restart: '1s', point: { op: 'append', when: 'before', nth: 90_000 } })),
+        at('2s', drop('proposals', { height: 4000, from: ['v1'], to: ['v2', 'v3'] })),
+      ],
+      ends: everyone.decides(height(5), { within: '200s' }),
+    });
+    const verdict = runScenario(play, { seed: 1 });
+    expect(verdict.holds).toBe(true);
+    expect(verdict.unmet).toEqual([
+      'no message for the rule about prevotes of round 90 from anyone to anyone',
+      'no message for the rule about proposals of height 4000 from v1 to v2 v3',
+      'no crash of v2 before append number 90000: it did not come to that',
+      'no lie of v3 (withholder)',
+    ]);
+  });
+
+  it('are told of when a heal took them back before they met anything', () => {
+    const play = scenario('in vain', {
+      cast: validators(4),
+      act: [
+        at('0s', drop('prevotes', { round: 90 })),
+        when(anyone.decides(height(2)), heal()),
+        at('1s', crash('v2', { restart: '1s', point: { op: 'append', when: 'before', nth: 90_000 } })),
+        when(anyone.decides(height(3)), calm()),
+      ],
+      ends: everyone.decides(height(5), { within: '200s' }),
+    });
+    expect(runScenario(play, { seed: 3 }).unmet).toHaveLength(2);
+  });
+
+  it('count each message that a rule took, of envelopes that went on without it, too', () => {
+    const play = scenario('parts are lost, their proposals are not', {
+      cast: validators(4),
+      act: [at('0s', drop('parts', { round: 0, height: 2 }))],
+      ends: everyone.decides(height(4), { within: '200s' }),
+    });
+    const { faults } = runScenario(play, { seed: 3 });
+    expect(faults['messages dropped by rule']).toBeGreaterThan(faults['envelopes dropped by rule'] ?? 0);
   });
 });
