@@ -28,6 +28,7 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
+const tenth = { height: 10 };
 const first = { height: 7, round: 0 };
 const second = { height: 7, round: 1 };
 const third = { height: 7, round: 2 };
@@ -197,6 +198,28 @@ export const falseEvidence = scenario(
     ends: everyone.decides(height(60), { within: '900s' }),
   },
 );
+
+/**
+ * v0 hears of no block at height 10 and precommits nil. v3 tells it nil, too, and the others the block, which they decide with that vote: v0
+ * has one of its votes, and needs the other.
+ */
+export const bothVotesOfALiar = scenario('who was lied to is given the vote that decided', {
+  name: 'both-votes-of-a-liar',
+  cast: validators(4),
+  liars: [liar('v3', 'vote-equivocator', ['v0'], { votes: 'precommits', fromHeight: 10, toHeight: 10 })],
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...tenth, to: ['v0'] }),
+      drop('parts', { ...tenth, to: ['v0'] }),
+      delay('precommits', '6s', { ...tenth, by: ['v1', 'v2'] }),
+    ),
+    when(v2.decides(height(10)), heal()),
+    when(v0.decides(height(10))),
+  ],
+  holds: [sometime(v0.precommits(nil, { ...tenth, round: 0 }))],
+  ends: everyone.decides(height(14), { within: '120s' }),
+});
 
 /** v3 casts both votes in rounds that nobody has reached: that is one voice in each, and it takes more than a third. */
 export const oneVoice = scenario('who speaks twice in a later round is one voice there', {

@@ -4,6 +4,7 @@ import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
 import {
+  bothVotesOfALiar,
   extendedVotes,
   falseEvidence,
   falseGreetings,
@@ -36,6 +37,7 @@ import {
   blocksGoMeanwhile,
   gasIsCounted,
   goneBlocksAreNotNeeded,
+  goneBlocksAreRemembered,
   oldBlocksGo,
   roomShrinks,
 } from './own-application.ts';
@@ -83,9 +85,11 @@ import {
   lostCatchUp,
   lostRequests,
   lyingSyncPeer,
+  missedPolka,
   nilStaysNil,
   proposalForgotten,
   smallBuffer,
+  thirdRoundAhead,
 } from './recovery.ts';
 import { swarm } from './swarm.ts';
 import { tour } from './tour.ts';
@@ -98,6 +102,7 @@ import {
   lostTransaction,
   noEmptyBlocks,
   poolLetsGo,
+  refusedLeaveRoom,
   refusedTransactions,
   seenAgain,
   smallBlocks,
@@ -159,6 +164,8 @@ export const plays: readonly Play[] = [
   longWayBack,
   lostRequests,
   smallBuffer,
+  missedPolka,
+  thirdRoundAhead,
   nilStaysNil,
   proposalForgotten,
   forgetfulApplication,
@@ -169,6 +176,7 @@ export const plays: readonly Play[] = [
   forgedCommits,
   nilIsNoCommit,
   oneVoice,
+  bothVotesOfALiar,
   slowDisk,
   fullDisk,
   clockSkew,
@@ -180,6 +188,7 @@ export const plays: readonly Play[] = [
   heldTransactions,
   lostTransaction,
   poolLetsGo,
+  refusedLeaveRoom,
   seenAgain,
   transactionsTravel,
   leftOverTransactions,
@@ -189,6 +198,7 @@ export const plays: readonly Play[] = [
   applicationDecides,
   oldBlocksGo,
   goneBlocksAreNotNeeded,
+  goneBlocksAreRemembered,
   blocksGoMeanwhile,
   roomShrinks,
   gasIsCounted,

@@ -7,13 +7,16 @@ import { compareBytes } from '../protocol/bytes.ts';
 import { SECOND } from '../sim/latency.ts';
 import {
   anyone,
+  at,
   calm,
   crash,
   disk,
+  drop,
   everyone,
   heal,
   height,
   isolate,
+  liar,
   links,
   scenario,
   sometime,
@@ -133,6 +136,26 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
     when(v0.decides(height(12)), heal()),
   ],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
+
+/**
+ * v0 alone has evidence of height 8, and proposes that at height 15: it is old in blocks by then, and not in time. The block that it speaks of is
+ * gone, from the memory of the others, too. (With four equal validators v0 proposes round 0 of heights 11 and 15.)
+ */
+export const goneBlocksAreRemembered = scenario('evidence is judged by blocks that are gone', {
+  name: 'gone-blocks-are-remembered',
+  cast: validators(4, { evidence: { maxAgeBlocks: 1 } }),
+  app: () => new Forgetful(5n),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 8, toHeight: 8 })],
+  act: [
+    at('0s', drop('evidence'), drop('proposals', { height: 11, round: 0 })),
+    when(
+      everyone.decides(height(14)),
+      ...(['v1', 'v2', 'v3'] as const).map((name) => crash(name, { how: 'clean', restart: '1s' })),
+    ),
+    when(everyone.punishes('v3')),
+  ],
+  ends: everyone.decides(height(22), { within: '240s' }),
 });
 
 /** v1's disk is slow, so what it lets go of is long gone when it loses its power with what was not durable. */

@@ -11,6 +11,7 @@ import {
   disk,
   drawn,
   drop,
+  empower,
   everyone,
   heal,
   height,
@@ -132,13 +133,17 @@ export const voteOutlivesLostLog = drawn(
   },
 );
 
-/** v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again. */
+/**
+ * v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again, each with the
+ * power that its validators had.
+ */
 export const oldCopy = scenario('a validator goes on from an old copy of its disk', {
   name: 'old-copy',
   cast: validators(4),
   load: txs({ perSecond: 3 }),
   act: [
     when(v0.decides(height(3)), backUp('v0')),
+    when(v0.decides(height(4)), empower('v1', 20)),
     ...([['app'], ['app', 'chain', 'consensus']] as const).flatMap((media, i) => [
       when(
         v0.decides(height(8 + 5 * i)),

@@ -6,6 +6,7 @@ import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/pl
 import {
   after,
   at,
+  block,
   crash,
   cut,
   delay,
@@ -23,6 +24,7 @@ import {
   removeLog,
   restart,
   scenario,
+  sometime,
   txs,
   v0,
   v1,
@@ -224,6 +226,61 @@ export const lostRequests = scenario('what one peer alone has, and was lost, is 
   ],
   holds: [never(v0.decides(height(28)), { while: v3.isSyncing })],
   ends: everyone.decides(height(40), { within: '240s' }),
+});
+
+const ROUNDS_LOST = 8;
+const NO_BLOCK = ['proposals', 'parts'] as const;
+
+/**
+ * v0 hears two rounds of each of the others, other ones of each, and nothing else of height 5; the rounds that it hears of decide nothing. The
+ * precommits of the one that does are of a third round that each has spoken in. (With four equal validators v0 would propose rounds 2 and 6.)
+ */
+export const thirdRoundAhead = scenario('who heard of many rounds is given the one that decided', {
+  name: 'third-round-ahead',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('precommits', { height: 5, to: ['v0'] }),
+      ...Array.from({ length: ROUNDS_LOST }, (_, round) => {
+        const speaks = round >> 1;
+        const others = (['v1', 'v2', 'v3'] as const).filter((_, i) => i + 1 !== speaks);
+        return [
+          ...(round % 4 === 2 ? [] : NO_BLOCK.map((what) => drop(what, { height: 5, round }))),
+          drop('prevotes', { height: 5, round, by: others, to: ['v0'] }),
+        ];
+      }).flat(),
+      drop('prevotes', { height: 5, round: ROUNDS_LOST, to: ['v0'] }),
+    ),
+    when(v1.decides(height(5)), heal()),
+    when(v0.decides(height(5))),
+  ],
+  ends: everyone.decides(height(8), { within: '240s' }),
+});
+
+/**
+ * Seven validators, and v6 is behind. In round 0 of height 5 three of the others see the polka for a block and lock it, and three precommit nil;
+ * then two of these die, so that v6 is needed. It comes when round 0 is long over, and votes for the block once it has the polka of that round.
+ */
+export const missedPolka = scenario('who comes in a later round is given the polka that it rests on', {
+  name: 'missed-polka',
+  cast: validators(7),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { height: 5, round: 0, to: ['v5'] }),
+      drop('parts', { height: 5, round: 0, to: ['v5'] }),
+      drop('prevotes', { height: 5, round: 0, by: ['v0'], to: ['v3', 'v4', 'v5'] }),
+    ),
+    when(v0.decides(height(3)), isolate('v6')),
+    when(v0.enters('propose', { height: 5, round: 1 }), crash('v4'), crash('v5'), heal()),
+    when(v0.decides(height(6)), restart('v4'), restart('v5')),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), { height: 5, round: 0 })),
+    never(v3.locks(block(1), { height: 5, round: 0 })),
+  ],
+  ends: everyone.decides(height(9), { within: '240s' }),
 });
 
 /**

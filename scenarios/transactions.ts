@@ -231,6 +231,19 @@ export const poolLetsGo = scenario('what left the pool makes room', {
   ends: everyone.decides(height(24), { within: '120s', afterwards: 1 }),
 });
 
+/** More bytes than v0's pool may hold, refused one by one, before those that are not. */
+export const refusedLeaveRoom = scenario('what was refused takes no room', {
+  name: 'refused-leave-room',
+  cast: validators(4),
+  settings: { mempool: { bytesMax: 8_000 } },
+  act: [
+    at('1s'),
+    ...Array.from({ length: 20 }, (_, i) => after('100ms', submit('v0', `no pair ${i}`.padEnd(900, '.')))),
+    ...Array.from({ length: 4 }, (_, i) => after('500ms', submit('v0', `k${i}=v`))),
+  ],
+  ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
+});
+
 const TEN = Array.from({ length: 10 }, (_, i) => i);
 
 /** A client gives v0 the same transaction three times, the last time when the cache has room only for what was seen since the second. */

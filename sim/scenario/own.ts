@@ -1,5 +1,6 @@
 // What a play brings of its own: functions, which no JSON can hold and no field check can look into. What they give is checked as it comes.
 
+import type { Effect } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -41,6 +42,23 @@ const WATCHING: Readonly<Record<keyof Omit<Oracle, 'name' | 'effects'>, true>> =
   ended: true,
 };
 const METHODS = Object.keys(WATCHING).join(', ');
+const EFFECTS: Readonly<Record<Effect['type'], true>> = {
+  append: true,
+  sync: true,
+  trim: true,
+  store: true,
+  load: true,
+  sign: true,
+  send: true,
+  tell: true,
+  schedule: true,
+  cancel: true,
+  publish: true,
+  score: true,
+  dial: true,
+  spawn: true,
+  stop: true,
+};
 
 /** One that hears nothing would never object. */
 export const ownOracle =
@@ -58,8 +76,20 @@ export const ownOracle =
         no(`${oracle.name} would never be asked for ${field}()`);
     }
     if (!Object.keys(WATCHING).some((method) => method in oracle)) no(`${oracle.name} hears nothing`);
+    const odd = oddEffects(oracle);
+    if (odd !== null) no(`${oracle.name}: effects: ${odd}`);
     return oracle;
   };
+
+/** What is wrong with the effects it wants to hear of; null: nothing. */
+function oddEffects({ effects, leaving }: Oracle): string | null {
+  if (effects === undefined) return null;
+  const known = Object.keys(EFFECTS).join(', ');
+  if (!Array.isArray(effects)) return `expected a list of ${known}`;
+  if (effects.length === 0) return leaving ? 'empty, so leaving() would never be asked' : null;
+  const odd = effects.find((type) => typeof type !== 'string' || !Object.hasOwn(EFFECTS, type));
+  return odd === undefined ? null : `${String(odd)} is none; there are ${known}`;
+}
 
 /** What its words become is `null` or a list of payloads. */
 export const ownLiar =

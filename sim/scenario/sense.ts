@@ -33,6 +33,7 @@ export function nonsenseIn(action: Action): string | null {
     if (on === undefined || media.includes(on)) return null;
     return media.length === 0 ? `no "on" with ${op}` : `${op} on ${media.join(' or ')}`;
   }
+  if (action.do === 'reset' && action.nodes[0] === action.nodes[1]) return 'two nodes';
   if (action.do === 'clock' && (action.driftPpm ?? 0) <= -1_000_000) return 'driftPpm above -1000000';
   if (action.do === 'empower' && action.node.startsWith('f')) return 'a node with a key: v or c';
   return null;

@@ -18,6 +18,7 @@ import {
   links,
   never,
   nil,
+  reset,
   runScenario,
   type Scenario,
   scenario,
@@ -111,6 +112,21 @@ describe('who runs a module runs it without its types, so', () => {
       'a point before the first',
       () => play({ act: [at('0s', crash('v1', { point: { when: 'after', op: 'sign', nth: 0 } }))] }),
       'expected nth from 1',
+    ],
+    [
+      'a connection of one',
+      () => play({ act: [at('0s', reset('v1', 'v1'))] }),
+      'act[0].actions[0]: expected two nodes',
+    ],
+    [
+      'an effect that is none',
+      () => play({ oracles: [() => ({ name: 'mine', effects: ['sent'], leaving: () => undefined })] }),
+      'oracles[0]: mine: effects: sent is none; there are append, sync',
+    ],
+    [
+      'an oracle that is asked about nothing',
+      () => play({ oracles: [() => ({ name: 'mine', effects: [], leaving: () => undefined })] }),
+      'effects: empty, so leaving() would never be asked',
     ],
     [
       'power for who has no key',

@@ -118,6 +118,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['false-evidence', '1', 'X133', 'stand in the order of their block ids'],
   ['lost-evidence', '1', 'X134', 'nobody was punished'],
   ['small-buffer', '1', 'X135', 'while v3 is syncing'],
+  ['third-round-ahead', '1', 'X136', 'has not committed height 6'],
+  ['old-copy', '1', 'X137', 'another last commit than'],
+  ['refused-leave-room', '1', 'X138', 'does not ask its application'],
+  ['gone-blocks-are-remembered', '1', 'X139', "don't have header"],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
