@@ -37,9 +37,11 @@ export class Checker {
 const TEXT_SHOWN_MAX = 60;
 function textOf(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, plain) ?? String(value));
   return text.length > TEXT_SHOWN_MAX ? `${text.slice(0, TEXT_SHOWN_MAX)}...` : text;
 }
+
+const plain = (_field: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,6 +4,7 @@ import type { Effect } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { withAnswersChecked } from './own-answers.ts';
 import type { Scenario } from './play.ts';
 import { ScenarioError } from './words.ts';
 
@@ -26,7 +27,7 @@ export function ownApplication(make: () => Application): () => Application {
   const made: Partial<Application> | undefined = make();
   const missing = APPLICATION.find((method) => typeof made?.[method] !== 'function');
   if (missing) throw new ScenarioError(`app: what it makes is no application: it has no ${missing}()`);
-  return make;
+  return () => withAnswersChecked(make());
 }
 
 const isClass = (value: object): boolean => /^class\b/.test(Function.prototype.toString.call(value));

@@ -34,11 +34,21 @@ export class ScenarioError extends Error {
 /** `250ms`, `10s`, `1.5s`, `2m`. */
 export type Duration = `${number}ms` | `${number}s` | `${number}m`;
 
-export function msOf(duration: Duration): number {
+/** `word`: whose time it is, for who reads that it is none. */
+export function msOf(duration: Duration, word = ''): number {
   const [, number, unit] = /^([0-9]+(?:[.][0-9]+)?)(ms|s|m)$/.exec(duration) ?? [];
   if (number === undefined)
-    throw new ScenarioError(`"${duration}" is no duration: write 250ms, 10s, 1.5s, 2m`);
+    throw new ScenarioError(
+      `${word === '' ? '' : `${word}: `}"${duration}" is no duration: write 250ms, 10s, 1.5s, 2m`,
+    );
   return Math.round(Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000));
+}
+
+/** Of a clock that is set, which may go back. */
+function stepMsOf(step: Duration): number {
+  const isBack = String(step).startsWith('-');
+  const ms = msOf((isBack ? step.slice(1) : step) as Duration, 'clock: step');
+  return isBack ? -ms : ms;
 }
 
 // --- who and what ------------------------------------------------------------------------------------------
@@ -72,7 +82,7 @@ function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, ends: Wit
   mustBePart('ends', at);
   if (typeof ends !== 'object') throw new ScenarioError(`ends: write { within: '60s' }, not ${ends}`);
   const { within, ...rest } = ends;
-  return { who, decides: at.height, withinMs: msOf(within), ...rest };
+  return { who, decides: at.height, withinMs: msOf(within, 'within'), ...rest };
 }
 
 /** What one can say of a node, or of `anyone` and `everyone`. */
@@ -160,7 +170,7 @@ export const these = (...names: NodeName[]) => ({
 export const nobody = {
   decidesBeyond(at: AtHeight, ends: { readonly for: Duration }): Ending {
     mustBePart('ends', at);
-    return { who: 'nobody', decides: at.height, forMs: msOf(ends.for) };
+    return { who: 'nobody', decides: at.height, forMs: msOf(ends.for, 'for') };
   },
 };
 
@@ -168,14 +178,20 @@ export const nobody = {
 export const chain = {
   forksAt(at: AtHeight, ends: { readonly guilty: readonly NodeName[]; readonly within: Duration }): Ending {
     mustBePart('ends', at);
-    return { who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within) };
+    return { who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within, 'within') };
   },
 };
 
 // --- when --------------------------------------------------------------------------------------------------
 
-export const at = (time: Duration, ...actions: Action[]): Directive => ({ atMs: msOf(time), actions });
-export const after = (time: Duration, ...actions: Action[]): Directive => ({ afterMs: msOf(time), actions });
+export const at = (time: Duration, ...actions: Action[]): Directive => ({
+  atMs: msOf(time, 'at'),
+  actions,
+});
+export const after = (time: Duration, ...actions: Action[]): Directive => ({
+  afterMs: msOf(time, 'after'),
+  actions,
+});
 export const when = (condition: Condition, ...actions: Action[]): Directive => ({ when: condition, actions });
 /** Each time that this happens, until chaos is over. */
 export const whenever = (condition: Condition, ...actions: Action[]): Directive => ({
@@ -185,7 +201,7 @@ export const whenever = (condition: Condition, ...actions: Action[]): Directive 
 /** When this happens, and at this time if it has not happened by then. */
 export const whenOrAt = (condition: Condition, latest: Duration, ...actions: Action[]): Directive => ({
   when: condition,
-  latestMs: msOf(latest),
+  latestMs: msOf(latest, 'whenOrAt'),
   actions,
 });
 
@@ -223,7 +239,7 @@ export const clog = (from: NodeName[], to: NodeName[], time: Duration): Action =
   do: 'clog',
   from,
   to,
-  forMs: msOf(time),
+  forMs: msOf(time, 'clog'),
 });
 export const reset = (a: NodeName, b: NodeName): Action => ({ do: 'reset', nodes: [a, b] });
 export const links = (change: LinkChange, between: { from?: NodeName[]; to?: NodeName[] } = {}): Action => ({
@@ -245,12 +261,12 @@ export const drop = (what: MessageKind, matching: Matching = {}): Action => ({
 export const delay = (what: MessageKind, by: Duration, matching: Matching = {}): Action => ({
   do: 'rule',
   what,
-  effect: { delayMs: msOf(by) },
+  effect: { delayMs: msOf(by, 'delay') },
   ...matching,
 });
 
 const backAfter = (restart?: Duration): { restartMs?: number } =>
-  restart === undefined ? {} : { restartMs: msOf(restart) };
+  restart === undefined ? {} : { restartMs: msOf(restart, 'restart') };
 
 /** Now. With a `point`, there: `{ when: 'inside', op: 'flush', on: 'privval', nth: 2 }`. */
 export function crash(
@@ -276,7 +292,7 @@ export const putBack = (name: NodeName, ...media: MediumName[]): Action => ({
 export const pause = (name: NodeName, time?: Duration): Action => ({
   do: 'pause',
   node: name,
-  ...(time === undefined ? {} : { forMs: msOf(time) }),
+  ...(time === undefined ? {} : { forMs: msOf(time, 'pause') }),
 });
 export const unpause = (name: NodeName): Action => ({ do: 'unpause', node: name });
 export const clock = (
@@ -284,7 +300,7 @@ export const clock = (
   change: { step?: Duration; driftPpm?: number; frozen?: boolean },
 ): Action => {
   const { step, ...rest } = change;
-  return { do: 'clock', node: name, ...(step === undefined ? {} : { stepMs: msOf(step) }), ...rest };
+  return { do: 'clock', node: name, ...(step === undefined ? {} : { stepMs: stepMsOf(step) }), ...rest };
 };
 export const disk = (name: NodeName, how: 'good' | 'slow' | 'full'): Action => ({
   do: 'disk',

@@ -7,6 +7,7 @@ import { castFromFiles, makeCast } from '../../sim/cast.ts';
 import {
   type Application,
   at,
+  clock,
   crash,
   cut,
   drop,
@@ -238,6 +239,14 @@ describe('who runs a module runs it without its types, so', () => {
   it('a duration has a number and a unit', () => {
     expect([msOf('250ms'), msOf('1.5s'), msOf('2m')]).toEqual([250, 1_500, 120_000]);
     for (const wrong of ['3 sec', '30', 's', '-1s']) expect(() => msOf(wrong as '1s')).toThrow('no duration');
+    expect(() => at('2sec' as '2s')).toThrow('at: "2sec" is no duration');
+    expect(() => crash('v0', { restart: '' as '1s' })).toThrow('restart: "" is no duration');
+    expect(() => everyone.decides(height(3), { within: 60 as never })).toThrow('within: "60" is no duration');
+  });
+
+  it('sets clocks back, too', () => {
+    expect(clock('v0', { step: '-1.5s' })).toEqual({ do: 'clock', node: 'v0', stepMs: -1_500 });
+    expect(() => clock('v0', { step: '--1s' as '1s' })).toThrow('clock: step: "-1s" is no duration');
   });
 });
 

@@ -145,3 +145,46 @@ it.each<[string, object, string]>([
 ])('%s that is none is named', (_, more, because) => {
   expect(() => runScenario(play(more), { seed: 1 })).toThrow(because);
 });
+
+describe('what an application of one’s own answers', () => {
+  const answering = (change: (answer: AbciResponse) => unknown) =>
+    class extends KvStore {
+      override answer(request: AbciRequest): AbciResponse {
+        return change(super.answer(request)) as AbciResponse;
+      }
+    };
+
+  it.each<[string, (answer: AbciResponse) => unknown, string]>([
+    [
+      'a number where a bigint belongs',
+      (answer) => (answer.type === 'commit' ? { ...answer, value: { retainHeight: 0 } } : answer),
+      'app: its answer to commit: value.retainHeight: expected a bigint, not 0',
+    ],
+    [
+      'a field inside a list that is missing',
+      (answer) =>
+        answer.type === 'finalize-block'
+          ? { ...answer, value: { ...answer.value, validatorUpdates: [{ power: 1n }] } }
+          : answer,
+      'app: its answer to finalize-block: value.validatorUpdates[0].publicKey: expected an object, not nothing',
+    ],
+    [
+      'another question’s answer',
+      (answer) =>
+        answer.type === 'process-proposal' ? { type: 'commit', value: { retainHeight: 0n } } : answer,
+      'app: its answer to process-proposal: type: expected process-proposal, not commit',
+    ],
+    [
+      'nothing',
+      (answer) => (answer.type === 'check-tx' ? undefined : answer),
+      'app: its answer to check-tx: the answer: expected an object, not nothing',
+    ],
+    ['a promise', (answer) => Promise.resolve(answer), 'app: its answer to info: type: expected one of'],
+  ])('%s is named', (_, change, says) => {
+    const App = answering(change);
+    const own = play({ app: () => new App(), load: txs({ perSecond: 2, count: 4 }) });
+    const [first] = runScenario(own, { seed: 1 }).violations;
+    expect(first?.oracle).toBe('hygiene');
+    expect(first?.what).toContain(says);
+  });
+});

@@ -1,0 +1,89 @@
+// What an application of one's own answers, looked at as it comes: in JavaScript nothing else says that a field is missing or of another kind.
+
+import type { Application } from '../../machines/apps/application.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
+import { type Check, Checker, isText, listOf, maybe, object, type Shape, tagged } from './checks.ts';
+import { ScenarioError } from './words.ts';
+
+const bigInt: Check = { expects: 'a bigint', holds: (value) => typeof value === 'bigint' };
+const bytes: Check = { expects: 'a Uint8Array', holds: (value) => value instanceof Uint8Array };
+const code: Check = {
+  expects: 'a whole number from 0 to 4294967295',
+  holds: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff_ffff,
+};
+/** Rules of the chain look into these. */
+const anything: Check = { expects: 'anything' };
+
+const events = listOf(object({ type: isText, attributes: listOf(anything) }));
+const result: Shape = {
+  code,
+  data: bytes,
+  log: isText,
+  info: isText,
+  gasWanted: bigInt,
+  gasUsed: bigInt,
+  events,
+  codespace: isText,
+};
+const updates = listOf(object({ publicKey: object({ type: isText, bytes }), power: bigInt }));
+
+const VALUES: Readonly<Record<AbciResponse['type'], Shape>> = {
+  exception: { error: isText },
+  info: {
+    data: isText,
+    version: isText,
+    appVersion: bigInt,
+    lastBlockHeight: bigInt,
+    lastBlockAppHash: bytes,
+  },
+  'init-chain': { consensusParams: maybe(anything), validators: updates, appHash: bytes },
+  query: {
+    code,
+    log: isText,
+    info: isText,
+    index: bigInt,
+    key: bytes,
+    value: bytes,
+    height: bigInt,
+    codespace: isText,
+  },
+  'check-tx': result,
+  'prepare-proposal': { txs: listOf(bytes) },
+  'process-proposal': { status: code },
+  'finalize-block': {
+    events,
+    txResults: listOf(object(result)),
+    validatorUpdates: updates,
+    consensusParamUpdates: maybe(anything),
+    appHash: bytes,
+  },
+  commit: { retainHeight: bigInt },
+};
+
+const answerCheck = tagged(
+  'type',
+  Object.fromEntries(Object.entries(VALUES).map(([type, shape]) => [type, { value: object(shape) }])),
+);
+
+/** @throws ScenarioError that names the request, and the field. */
+function mustAnswer({ type }: AbciRequest, answer: AbciResponse): void {
+  const checker = new Checker('the answer');
+  checker.check(answerCheck, answer, '');
+  const other = checker.problem === null && answer.type !== type && answer.type !== 'exception';
+  const problem = other ? `type: expected ${type}, not ${answer.type}` : checker.problem;
+  if (problem !== null) throw new ScenarioError(`app: its answer to ${type}: ${problem}`);
+}
+
+/** The same application, and each of its answers is looked at. */
+export const withAnswersChecked = (app: Application): Application => ({
+  name: app.name,
+  answer(request) {
+    const answer = app.answer(request);
+    mustAnswer(request, answer);
+    return answer;
+  },
+  drainWrites: () => app.drainWrites(),
+  restore: (pairs) => app.restore(pairs),
+  digest: () => app.digest(),
+  digestFromScratch: () => app.digestFromScratch(),
+});
