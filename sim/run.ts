@@ -385,7 +385,12 @@ class Run {
       labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),
       liveness: this.liveness.closest,
       fork: this.fork,
-      unmet: unmetOf(this.stage, this.silentLiars()),
+      unmet: unmetOf({
+        stage: this.stage,
+        silent: this.silentLiars(),
+        ends: play.ends,
+        heightMax: this.heightMax,
+      }),
       again: againLine(this.options, this.crypto),
     };
   }

@@ -1,14 +1,29 @@
 // What a play has in it and its run never met. A play that holds because nothing of it happened shows little, and a slip in a height
 // or a name is seen here first.
 
-import type { LiarWords } from './scenario/play.ts';
+import type { Ending, LiarWords } from './scenario/play.ts';
 import type { Stage } from './scenario/stage.ts';
 import { messagesText, pointText } from './story.ts';
 
-export const unmetOf = ({ rules, unreached }: Stage, silent: readonly LiarWords[]): readonly string[] => [
-  ...rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
-  ...unreached.map((point) => `no crash of ${pointText(point)}: it did not come to that`),
+export interface Course {
+  readonly stage: Stage;
+  /** Liars that told no lie. */
+  readonly silent: readonly LiarWords[];
+  readonly ends: Ending;
+  /** The furthest height that anybody committed. */
+  readonly heightMax: bigint;
+}
+
+/** One height may have been under way. */
+const ROOM = 1n;
+
+export const unmetOf = ({ stage, silent, ends, heightMax }: Course): readonly string[] => [
+  ...stage.rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
+  ...stage.unreached.map((point) => `no crash of ${pointText(point)}: it did not come to that`),
   ...silent.map(
     ({ node, liar }) => `no lie of ${node} (${typeof liar === 'string' ? liar : 'its own liar'})`,
   ),
+  ...(ends.who === 'nobody' && heightMax + ROOM < BigInt(ends.decides)
+    ? [`no block of height ${ends.decides}, beyond which nobody was to get: the furthest is ${heightMax}`]
+    : []),
 ];

@@ -80,6 +80,7 @@ function replayTrace(path: string, flags: ReplayFlags, application: OwnApplicati
   const causes = at === null ? null : names.nodes.map(() => new VoteCauses(names));
   const bar = new ProgressBar(!flags.json);
   const startedMs = performance.now();
+  const thrown: string[] = [];
   let records = 0;
   let lastNode = 0;
   for (const record of trace.records()) {
@@ -89,14 +90,15 @@ function replayTrace(path: string, flags: ReplayFlags, application: OwnApplicati
     records++;
     if ('why' in done) {
       bar.clear();
-      const where = `${names.nodes[done.node] ?? done.node} / ${actorName(done.actor, names)}`;
       const message = done.message === '' ? record.kind : done.message;
       throw new CliError(
-        `${path} diverges at record ${records}: ${where} / ${message}: ${done.why}`,
+        `${path} diverges at record ${records}: ${placeOf(done, names)} / ${message}: ${done.why}`,
         EXIT.violated,
       );
     }
     note(stands, done);
+    if (done.threw !== undefined)
+      thrown.push(`record ${records}: ${placeOf(done, names)} threw: ${done.threw}`);
     if (causes) {
       if (done.kind === 'boot' && done.actor === 'validator') causes[done.node]?.reborn();
       causes[done.node]?.turn(records, done);
@@ -107,9 +109,13 @@ function replayTrace(path: string, flags: ReplayFlags, application: OwnApplicati
   }
   bar.clear();
   if (at !== null && causes) return tellState(path, at, records, lastNode, names, replay, causes);
+  for (const each of thrown) console.error(`nodecli: ${each}, as it was recorded`);
   tellEnd(trace, records, performance.now() - startedMs, stands, names, flags.json === true);
   return EXIT.holds;
 }
+
+const placeOf = ({ node, actor }: Pick<Replayed, 'node' | 'actor'>, names: NodeNames): string =>
+  `${names.nodes[node] ?? node} / ${actorName(actor, names)}`;
 
 /** What differs from the build that recorded the trace, and may make the replay diverge. */
 function warnOfBuild({ commit, about }: TraceHeader, planted: string | undefined): void {

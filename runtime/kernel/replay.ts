@@ -32,6 +32,8 @@ export interface Replayed {
   readonly actor: ActorName;
   readonly message: LocalMessage | null;
   readonly effects: readonly Effect[];
+  /** What it threw, as it had when it was recorded: a turn without effects, and the last of its node. */
+  readonly threw?: string;
 }
 
 interface Cell {
@@ -73,24 +75,28 @@ export class Replay {
     if ('why' in done) return done;
     life.digest.add(record.input);
     this.output.clear();
-    const wordsOf = (actor: ActorName): Codec<LocalMessage> | undefined => life.cells.get(actor)?.logic.words;
-    try {
-      for (const effect of done.effects) writeEffect(this.output, effect, wordsOf);
-    } catch (error) {
-      return this.threw(record, error);
-    }
+    const threw = done.threw ?? this.wrote(life, done.effects);
+    if (threw !== undefined) this.output.clear();
     life.digest.add(this.output.peek());
     const digest = life.digest.read();
     for (let i = 0; i < DIGEST_BYTES; i++) {
-      if (digest[i] !== record.digest[i]) {
-        return this.diverges(
-          record,
-          done.message?.type ?? '',
-          'it did something else than what was recorded',
-        );
-      }
+      if (digest[i] === record.digest[i]) continue;
+      const why =
+        threw === undefined ? 'it did something else than what was recorded' : `the actor threw: ${threw}`;
+      return this.diverges(record, done.message?.type ?? '', why);
     }
-    return done;
+    return threw === undefined ? done : { ...done, effects: [], threw };
+  }
+
+  /** What it threw when what the actor wants to say has no bytes. */
+  private wrote(life: Life, effects: readonly Effect[]): string | undefined {
+    const wordsOf = (actor: ActorName): Codec<LocalMessage> | undefined => life.cells.get(actor)?.logic.words;
+    try {
+      for (const effect of effects) writeEffect(this.output, effect, wordsOf);
+      return undefined;
+    } catch (error) {
+      return textOf(error);
+    }
   }
 
   /** The first actor of a boot begins a new life: nothing of the old one is left. */
@@ -118,16 +124,8 @@ export class Replay {
       life.cells.set(actor, { logic, state });
       return { kind, node, actor, message: null, effects };
     } catch (error) {
-      return this.threw(record, error);
+      return { kind, node, actor, message: null, effects: [], threw: textOf(error) };
     }
-  }
-
-  private threw(record: TraceRecord, error: unknown): Divergence {
-    return this.diverges(
-      record,
-      '',
-      `the actor threw: ${error instanceof Error ? error.message : String(error)}`,
-    );
   }
 
   private playTurn(life: Life, record: Extract<TraceRecord, { kind: 'turn' }>): Replayed | Divergence {
@@ -144,6 +142,8 @@ export class Replay {
     return { record: this.records, node: record.node, actor: record.actor, message, why };
   }
 }
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const outOfDraws = (): never => {
   throw new Bug('drew more often than recorded');

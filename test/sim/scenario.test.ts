@@ -468,6 +468,20 @@ describe('actions', () => {
     ]);
   });
 
+  it('are told of when the height beyond which nobody gets is out of reach', () => {
+    const play = scenario('a bound far away', {
+      cast: validators(4),
+      act: [when(everyone.decides(height(3)), isolate('v2'), isolate('v3'))],
+      liveness: 'waived',
+      ends: nobody.decidesBeyond(height(400), { for: '20s' }),
+    });
+    const verdict = runScenario(play, { seed: 3 });
+    expect(verdict.holds).toBe(true);
+    expect(verdict.unmet).toEqual([
+      'no block of height 400, beyond which nobody was to get: the furthest is 3',
+    ]);
+  });
+
   it('are told of when a heal took them back before they met anything', () => {
     const play = scenario('in vain', {
       cast: validators(4),

@@ -119,6 +119,20 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(same.code).toBe(0);
   });
 
+  test('a turn that threw throws again, and that is no difference', () => {
+    const path = folder.at('threw.trace');
+    const planted = ['--mutant', 'scenarios/zoo/X63.json'] as const;
+    const run = nodecli('sim', 'run', 'invalid-blocks', '--seed', '1', ...planted, '--trace', path);
+    expect(run.out).toContain('hygiene: validator threw: a last commit and its validator set differ in size');
+    const { code, out, err } = nodecli('sim', 'replay', path, ...planted);
+    expect(err).toMatch(
+      /^nodecli: record \d+: v1 \/ validator threw: a last commit .*, as it was recorded\n$/,
+    );
+    expect(out).toContain('same effects, same state digests');
+    expect(code).toBe(0);
+    expect(nodecli('sim', 'replay', path).err).toMatch(/v1 \/ validator \/ \w+: it did something else/);
+  });
+
   test('a torn last record is a warning: so ends the log of a killed node', () => {
     const path = changed('torn.trace', (bytes) => bytes.subarray(0, bytes.length - 5));
     const { code, out, err } = nodecli('sim', 'replay', path);
