@@ -1,10 +1,12 @@
 // Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof says, blocks without a commit,
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
+import { SECOND } from '../sim/latency.ts';
 import {
   after,
   at,
   block,
+  calm,
   crash,
   cut,
   delay,
@@ -13,6 +15,7 @@ import {
   heal,
   height,
   liar,
+  links,
   never,
   nil,
   powers,
@@ -83,6 +86,24 @@ export const forgedBlocks = scenario('a node far behind takes no block that nobo
     when(v3.precommits()),
   ],
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});
+
+/** As `forged-blocks`, and what v3 hears comes so late, or later, that blocks of f0 still arrive when v3 has found two that do not go together. */
+export const slowDispute = scenario('whoever of two lied is found out by blocks of one peer', {
+  name: 'slow-dispute',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 3, count: 20 }),
+  liars: [liar('f0', 'block-forger', ['v3'])],
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(
+      v0.decides(height(8)),
+      links({ latency: { kind: 'uniform', minNs: SECOND / 2, maxNs: 3 * SECOND } }, { to: ['v3'] }),
+      restart('v3'),
+    ),
+    when(v3.joins(), calm()),
+  ],
+  ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });
 
 /** Three of the strong ones are enough, and the wrong signature is that of the fourth: what proves a block is no last commit to build upon. */

@@ -18,6 +18,7 @@ import {
   mislabelledParts,
   nilIsNoCommit,
   oneVoice,
+  slowDispute,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
@@ -172,6 +173,7 @@ export const plays: readonly Play[] = [
   laggingNodeCatchesUp,
   lyingSyncPeer,
   forgedBlocks,
+  slowDispute,
   falseGreetings,
   forgedCommits,
   nilIsNoCommit,

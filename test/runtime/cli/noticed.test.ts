@@ -122,6 +122,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['old-copy', '1', 'X137', 'another last commit than'],
   ['refused-leave-room', '1', 'X138', 'does not ask its application'],
   ['gone-blocks-are-remembered', '1', 'X139', "don't have header"],
+  ['slow-dispute', '2', 'X140', 'both blocks of a dispute come from one peer'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
