@@ -37,8 +37,8 @@ export class RuleBook {
   private readonly names: Names;
   private readonly lies = new Map<PeerId, Lie[]>();
   private rules: Rule[] = [];
-  /** Rules that were taken back before they met anything. */
-  private readonly inVain: RuleAction[] = [];
+  /** Also those that were taken back. */
+  private readonly everAdded: Rule[] = [];
   /** Messages that rules took out, those of envelopes of which something was left, too. */
   messagesDropped = 0;
   private readonly changed: (rule: SendRule | null) => void;
@@ -69,17 +69,20 @@ export class RuleBook {
     const peers = (names?: readonly NodeName[]): ReadonlySet<PeerId> | null =>
       names ? new Set(names.map((name) => this.names.peerOf(name))) : null;
     const by = words.by ? new Set(words.by.map((name) => this.names.addressOf(name))) : null;
-    this.rules.push({ words, from: peers(words.from), to: peers(words.to), by, hasMet: false });
+    const rule: Rule = { words, from: peers(words.from), to: peers(words.to), by, hasMet: false };
+    this.rules.push(rule);
+    this.everAdded.push(rule);
     this.changed(this.judge);
   }
 
-  /** Rules that no message has met. */
+  /** Rules that no message has met, neither one nor another time that they were in force. */
   get unmet(): readonly RuleAction[] {
-    return [...this.inVain, ...this.rules.filter(({ hasMet }) => !hasMet).map(({ words }) => words)];
+    const all = new Map(this.everAdded.map(({ words }) => [JSON.stringify(words), words]));
+    for (const { words, hasMet } of this.everAdded) if (hasMet) all.delete(JSON.stringify(words));
+    return [...all.values()];
   }
 
   clear(): void {
-    this.inVain.splice(0, this.inVain.length, ...this.unmet);
     this.rules = [];
     this.changed(this.lies.size > 0 ? this.judge : null);
   }
