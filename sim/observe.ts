@@ -2,7 +2,8 @@
 
 import { Observable } from 'rxjs';
 import type { NodeEvent } from '../actors/turn.ts';
-import { type RunOptions, runScenario } from './run.ts';
+import { runScenario } from './run.ts';
+import type { RunOptions } from './run-options.ts';
 import type { Play } from './scenario/play.ts';
 import type { StoryLine, Verdict } from './verdict.ts';
 

@@ -18,7 +18,7 @@ import type { OracleMaker } from './oracle.ts';
 import { Forensics } from './oracles/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
 import { hexFor } from './oracles/votes.ts';
-import type { Recording } from './recording.ts';
+import { mustBeOptions, type RunOptions } from './run-options.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
 import { ownApplication, ownOracle } from './scenario/own.ts';
@@ -35,28 +35,6 @@ import { unmetOf } from './unmet.ts';
 import type { RunWatch, Verdict } from './verdict.ts';
 import { World } from './world.ts';
 
-export interface RunOptions {
-  readonly seed: string | number | bigint;
-  /** Default: what the play says, else `sim`. */
-  readonly crypto?: 'sim' | 'ed25519';
-  /** False: nothing is remembered between turns that could be computed again. Same digest, slower. */
-  readonly memo?: boolean;
-  /** Other people than the play's: from real files. The names must be those that the play speaks of. */
-  readonly cast?: Cast;
-  /** At least so many heights; the play's own number if that is more. */
-  readonly heights?: number;
-  readonly watch?: RunWatch;
-  /** Goes into the trace's header, for people, as does what else makes the run what it is. */
-  readonly commit?: string;
-  readonly about?: Readonly<Record<string, string>>;
-  /** Choices of an earlier run; where they end, those of the seed. */
-  readonly recorded?: Recording;
-  /** Told of the world before it begins: inspectors, benchmarks, tests. */
-  readonly onWorld?: (world: World) => void;
-  /** More oracles than those that always watch. */
-  readonly oracles?: readonly OracleMaker[];
-}
-
 const NS_PER_MS = 1_000_000;
 /** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
 const SCRIPT_NS_MAX = 1_800_000 * NS_PER_MS;
@@ -66,16 +44,7 @@ const PROGRESS_EVERY_NS = 500 * NS_PER_MS;
 export function runScenario(play: Play, options: RunOptions): Verdict {
   if (typeof play !== 'object' || play === null)
     throw new ScenarioError('runScenario takes a play: scenario(...)');
-  const seed = String((options as RunOptions | undefined)?.seed);
-  if (!SEED.test(seed)) throw new ScenarioError(`seed: expected a whole number from 0, not ${seed}`);
-  const odd = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option));
-  if (odd !== undefined)
-    throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);
-  const { heights, oracles } = options;
-  if (heights !== undefined && (!Number.isSafeInteger(heights) || heights < 1))
-    throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
-  if (oracles !== undefined && !Array.isArray(oracles))
-    throw new ScenarioError('oracles: expected a list of functions that make an oracle');
+  mustBeOptions(options);
   return new Run(play, options).run();
 }
 
@@ -85,21 +54,6 @@ export function runScenario(play: Play, options: RunOptions): Verdict {
  */
 export const digestAgain = (play: Play, options: Pick<RunOptions, 'seed' | 'memo'>): string =>
   new Run(play, options, 'again').run().digest;
-
-const SEED = /^[0-9]{1,20}$/;
-const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
-  seed: true,
-  crypto: true,
-  memo: true,
-  cast: true,
-  heights: true,
-  watch: true,
-  commit: true,
-  about: true,
-  recorded: true,
-  onWorld: true,
-  oracles: true,
-};
 
 function checked(scenario: Scenario): Scenario {
   const refusal = scenarioRefusal(scenario);

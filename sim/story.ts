@@ -102,8 +102,8 @@ export function messagesText({ what, round, height, by, from, to }: RuleAction):
   return `${KIND_TEXT[what]}${where}${whose} from ${list(from, 'anyone')} to ${list(to, 'anyone')}`;
 }
 
-export const pointText = ({ node, when, op, nth, on }: CrashPoint): string =>
-  `${node} ${when} ${op} number ${nth}${on ? ` on ${on}` : ''}`;
+export const pointText = ({ when, op, nth, on }: CrashPoint): string =>
+  `${when} ${op} number ${nth}${on ? ` on ${on}` : ''}`;
 
 export function actionText(action: Action, names: readonly string[]): string {
   switch (action.do) {
@@ -146,7 +146,7 @@ function nodeActionText(action: Action): string {
     case 'crash':
       return `${action.node} is killed${action.restartMs === undefined ? '' : `, for ${seconds(action.restartMs)}`}`;
     case 'crash-at':
-      return `${action.node} will be killed${pointText(action).slice(action.node.length)}`;
+      return `${action.node} will be killed ${pointText(action)}`;
     case 'restart':
       return `${action.node} is started`;
     case 'remove-log':

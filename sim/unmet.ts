@@ -19,7 +19,9 @@ const ROOM = 1n;
 
 export const unmetOf = ({ stage, silent, ends, heightMax }: Course): readonly string[] => [
   ...stage.rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
-  ...stage.unreached.map((point) => `no crash of ${pointText(point)}: it did not come to that`),
+  ...[...stage.unreached].map(
+    (point) => `no crash of ${point.node} ${pointText(point)}: it did not come to that`,
+  ),
   ...silent.map(
     ({ node, liar }) => `no lie of ${node} (${typeof liar === 'string' ? liar : 'its own liar'})`,
   ),

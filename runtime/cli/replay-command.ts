@@ -108,8 +108,8 @@ function replayTrace(path: string, flags: ReplayFlags, application: OwnApplicati
     if (records % PROGRESS_EVERY_RECORDS === 0) bar.update(0, `record ${grouped(records)}`);
   }
   bar.clear();
-  if (at !== null && causes) return tellState(path, at, records, lastNode, names, replay, causes);
   for (const each of thrown) console.error(`nodecli: ${each}, as it was recorded`);
+  if (at !== null && causes) return tellState(path, at, records, lastNode, names, replay, causes);
   tellEnd(trace, records, performance.now() - startedMs, stands, names, flags.json === true);
   return EXIT.holds;
 }

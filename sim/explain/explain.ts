@@ -4,7 +4,7 @@
 import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
 import { SECOND } from '../latency.ts';
 import type { Violation } from '../oracle.ts';
-import type { RunOptions } from '../run.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { PLAY, promiseOf } from '../shrink/promise.ts';

@@ -1,6 +1,7 @@
 // A run and its picture in one call, for programs.
 
-import { type RunOptions, runScenario } from '../run.ts';
+import { runScenario } from '../run.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { Play } from '../scenario/play.ts';
 import type { Verdict } from '../verdict.ts';
 import { PictureCollector, type PictureLimits } from './collector.ts';

@@ -42,8 +42,8 @@ export class Stage {
   private readonly usual: LinkSettings;
   private readonly armed = new Map<Machine, Armed[]>();
   private readonly backUps = new Map<Machine, DiskImage>();
-  /** Crash points that were taken back before they were reached. */
-  private readonly inVain: CrashPoint[] = [];
+  /** Crash points that nobody has reached, also those that were taken back. */
+  readonly unreached = new Set<CrashPoint>();
   private doomed: Machine | null = null;
   private doomedBy: Armed | null = null;
 
@@ -58,11 +58,6 @@ export class Stage {
     let sum = 0;
     for (const list of this.armed.values()) sum += list.length;
     return sum;
-  }
-
-  /** Crash points that nobody has reached. */
-  get unreached(): readonly CrashPoint[] {
-    return [...this.inVain, ...[...this.armed.values()].flat()];
   }
 
   private machine(name: NodeName): Machine {
@@ -289,13 +284,14 @@ export class Stage {
     const machine = this.machine(action.node);
     const list = this.armed.get(machine) ?? [];
     this.armed.set(machine, list);
-    list.push({ ...action, restartMs: action.restartMs, left: action.nth });
+    const armed: Armed = { ...action, restartMs: action.restartMs, left: action.nth };
+    list.push(armed);
+    this.unreached.add(armed);
     machine.disk.watch = (point) => this.onDiskPoint(machine, point);
     this.world.crashHere = (at, _actor, effect) => this.onEffect(at, effect.type);
   }
 
   private disarm(): void {
-    this.inVain.push(...[...this.armed.values()].flat());
     for (const machine of this.armed.keys()) machine.disk.watch = null;
     this.armed.clear();
     this.doomed = null;
@@ -305,6 +301,7 @@ export class Stage {
   private strike(machine: Machine, armed: Armed): void {
     const list = this.armed.get(machine) ?? [];
     list.splice(list.indexOf(armed), 1);
+    this.unreached.delete(armed);
     if (list.length === 0) {
       this.armed.delete(machine);
       machine.disk.watch = null;

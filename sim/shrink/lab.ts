@@ -1,7 +1,8 @@
 // Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the same input is given the
 // same work everywhere.
 
-import { type RunOptions, runScenario } from '../run.ts';
+import { runScenario } from '../run.ts';
+import type { RunOptions } from '../run-options.ts';
 import { textOf } from '../scenario/json.ts';
 import type { Scenario } from '../scenario/play.ts';
 import type { World } from '../world.ts';

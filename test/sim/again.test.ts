@@ -1,6 +1,8 @@
 // A run is made again for its digest alone: without the oracles that only watch it is the same run.
 
 import { describe, expect, it } from 'vitest';
+import { unreachable } from '../../protocol/refusal.ts';
+import { plays } from '../../scenarios/index.ts';
 import { digestAgain, runScenario } from '../../sim/run.ts';
 import { drawn } from '../../sim/scenario/words.ts';
 import { swarmPlay } from '../../sim/swarm/index.ts';
@@ -13,5 +15,11 @@ describe('a run that is made again', () => {
     const first = runScenario(swarm, { seed });
     expect(first.violations).toEqual([]);
     expect(digestAgain(swarm, { seed })).toBe(first.digest);
+  });
+
+  // Its liar accuses by who votes and what was decided: from the ghost, which the oracle of the chain keeps.
+  it('has it also where liars read the chain', () => {
+    const play = plays.find(({ name }) => name === 'false-evidence') ?? unreachable('a play');
+    expect(digestAgain(play, { seed: '1' })).toBe(runScenario(play, { seed: '1' }).digest);
   });
 });

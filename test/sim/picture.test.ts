@@ -7,7 +7,8 @@ import { plays } from '../../scenarios/index.ts';
 import type { NetCounters } from '../../sim/links.ts';
 import { pictureOf } from '../../sim/picture/index.ts';
 import type { EndName, MarkName, Picture } from '../../sim/picture/picture.ts';
-import { type RunOptions, runScenario } from '../../sim/run.ts';
+import { runScenario } from '../../sim/run.ts';
+import type { RunOptions } from '../../sim/run-options.ts';
 import type { Play } from '../../sim/scenario/play.ts';
 import {
   at,
