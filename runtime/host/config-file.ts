@@ -1,17 +1,36 @@
 // config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and
 // defaults; keys of others are left alone.
 
+import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
 import { applicationNamed } from '../../machines/apps/application.ts';
 import type { ConsensusConfig } from '../../machines/consensus/config.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
+import { durationNs, durationText } from './durations.ts';
 import { readText, SetupError } from './files.ts';
 import { formatWsAddress } from './net-address.ts';
-import { durationNs, durationText, parseToml, type Toml } from './toml.ts';
 
-/** What the file says of a node, in the words of `NodeConfig`. */
-export type Settings = Pick<NodeConfig, 'name' | 'app' | 'consensus' | 'mempool' | 'peers' | 'listenAddress'>;
+/** Where the other files of a node are: relative to its home, unless absolute. */
+export interface FilesOfNode {
+  readonly genesis: string;
+  readonly nodeKey: string;
+  readonly validatorKey: string;
+  readonly signState: string;
+}
+
+export const USUAL_FILES: FilesOfNode = {
+  genesis: 'config/genesis.json',
+  nodeKey: 'config/node_key.json',
+  validatorKey: 'config/priv_validator_key.json',
+  signState: 'data/priv_validator_state.json',
+};
+
+/** What the file says of a node, in the words of `NodeConfig`; and where its other files are. */
+export interface ConfigFile {
+  readonly files: FilesOfNode;
+  readonly settings: Pick<NodeConfig, 'name' | 'app' | 'consensus' | 'mempool' | 'peers' | 'listenAddress'>;
+}
 
 export interface PeerAt {
   readonly id: string;
@@ -30,10 +49,10 @@ version = "0.38.26"
 # An application in the same process: kvstore, counter or noop.
 proxy_app = "${DEFAULT_NODE.app}"
 moniker = ${JSON.stringify(moniker)}
-genesis_file = "config/genesis.json"
-priv_validator_key_file = "config/priv_validator_key.json"
-priv_validator_state_file = "data/priv_validator_state.json"
-node_key_file = "config/node_key.json"
+genesis_file = "${USUAL_FILES.genesis}"
+priv_validator_key_file = "${USUAL_FILES.validatorKey}"
+priv_validator_state_file = "${USUAL_FILES.signState}"
+node_key_file = "${USUAL_FILES.nodeKey}"
 
 [p2p]
 # WebSocket. Peers do not prove who they are yet, so only addresses of this machine are accepted.
@@ -69,20 +88,53 @@ block_time_tolerance = "${durationText(consensus.blockTimeToleranceNs)}"
 }
 
 /** Refuses (SetupError) what this node cannot follow, naming file and key. */
-export function readConfigFile(path: string): Settings {
-  const values = parseToml(readText('the configuration', path));
-  if (isRefusal(values)) throw new SetupError(`the configuration ${path} is not valid: ${values.because}`);
-  const keys = new Keys(path, values as Toml);
+export function readConfigFile(path: string): ConfigFile {
+  const keys = new Keys(path, parsed(path));
   const app = keys.text('proxy_app', DEFAULT_NODE.app);
   const named = applicationNamed(app);
   if (isRefusal(named)) throw keys.wrong('proxy_app', `the name of an application: ${named.because}`);
+  const mempool = mempoolOf(keys);
+  const consensus = consensusOf(keys);
+  if (mempool.kind === 'nop' && !consensus.createEmptyBlocks) {
+    throw keys.wrong(
+      'consensus.create_empty_blocks',
+      'true with mempool.type "nop", or no block is ever made',
+    );
+  }
   return {
-    name: keys.text('moniker', 'anonymous'),
-    app,
-    listenAddress: listenAddress(keys),
-    peers: peersOf(keys),
-    mempool: mempoolOf(keys),
-    consensus: consensusOf(keys),
+    files: filesOf(keys),
+    settings: {
+      name: keys.text('moniker', 'anonymous'),
+      app,
+      listenAddress: listenAddress(keys),
+      peers: peersOf(keys),
+      mempool,
+      consensus,
+    },
+  };
+}
+
+function parsed(path: string): TomlTable {
+  const text = readText('the configuration', path);
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [what] = error.message.split('\n');
+    throw new SetupError(
+      `the configuration ${path} is not valid: line ${error.line}, column ${error.column}: ${what}`,
+    );
+  }
+}
+
+function filesOf(keys: Keys): FilesOfNode {
+  const file = (key: string, usual: string): string =>
+    keys.text(key, usual) || keys.fails(key, 'the path of a file');
+  return {
+    genesis: file('genesis_file', USUAL_FILES.genesis),
+    nodeKey: file('node_key_file', USUAL_FILES.nodeKey),
+    validatorKey: file('priv_validator_key_file', USUAL_FILES.validatorKey),
+    signState: file('priv_validator_state_file', USUAL_FILES.signState),
   };
 }
 
@@ -137,7 +189,7 @@ function listenAddress(keys: Keys): string {
   return wsAddress(text) ?? keys.fails('p2p.laddr', 'an address such as "tcp://127.0.0.1:26656"');
 }
 
-function peersOf(keys: Keys): Settings['peers'] {
+function peersOf(keys: Keys): ConfigFile['settings']['peers'] {
   const entries = keys.text('p2p.persistent_peers', '').split(',');
   return entries
     .filter((entry) => entry.trim() !== '')
@@ -154,11 +206,20 @@ function peersOf(keys: Keys): Settings['peers'] {
 /** The values of one file; what is missing has its usual value. */
 class Keys {
   private readonly path: string;
-  private readonly values: Toml;
+  private readonly tables: TomlTable;
 
-  constructor(path: string, values: Toml) {
+  constructor(path: string, tables: TomlTable) {
     this.path = path;
-    this.values = values;
+    this.tables = tables;
+  }
+
+  /** Of `table.key`, or of a key that stands before all tables. */
+  private value(name: string): unknown {
+    const [first = '', key] = name.split('.');
+    const found = this.tables[first];
+    if (key === undefined || found === undefined) return found;
+    if (typeof found !== 'object' || Array.isArray(found)) return this.fails(first, `a table: [${first}]`);
+    return (found as TomlTable)[key];
   }
 
   wrong(key: string, wants: string): SetupError {
@@ -170,17 +231,17 @@ class Keys {
   }
 
   text(key: string, usual: string): string {
-    const value = this.values.get(key) ?? usual;
+    const value = this.value(key) ?? usual;
     return typeof value === 'string' ? value : this.fails(key, 'a text in quotes');
   }
 
   flag(key: string, usual: boolean): boolean {
-    const value = this.values.get(key) ?? usual;
+    const value = this.value(key) ?? usual;
     return typeof value === 'boolean' ? value : this.fails(key, 'true or false');
   }
 
   count(key: string, usual: number): number {
-    const value = this.values.get(key) ?? usual;
+    const value = this.value(key) ?? usual;
     if (typeof value !== 'number') return this.fails(key, 'a whole number');
     return value >= 0 && Number.isSafeInteger(value)
       ? value
@@ -188,7 +249,7 @@ class Keys {
   }
 
   duration(key: string, usual: bigint): bigint {
-    const value = this.values.get(key);
+    const value = this.value(key);
     if (value === undefined) return usual;
     const ns = typeof value === 'string' ? durationNs(value) : null;
     return ns ?? this.fails(key, 'a duration such as "1.5s" or "100ms", not negative');

@@ -3,7 +3,7 @@
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import {
@@ -17,22 +17,35 @@ import {
 import { type KeyPair, keyPairOfSeed } from '../../protocol/keys.ts';
 import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
 import { EMPTY_BYTES, type Genesis } from '../../protocol/types.ts';
-import { configText, readConfigFile } from './config-file.ts';
+import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from './files.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
 
-export const homePaths = (home: string) => ({
-  config: join(home, 'config', 'config.toml'),
-  genesis: join(home, 'config', 'genesis.json'),
-  nodeKey: join(home, 'config', 'node_key.json'),
-  validatorKey: join(home, 'config', 'priv_validator_key.json'),
-  signState: join(home, 'data', 'priv_validator_state.json'),
-  data: join(home, 'data'),
-});
+/** The files of a home. */
+export interface HomePaths extends FilesOfNode {
+  readonly config: string;
+  readonly data: string;
+}
+
+const configPath = (home: string): string => join(home, 'config', 'config.toml');
+
+/** Where they are in a home of ours. */
+export const usualPaths = (home: string): HomePaths => pathsIn(home, USUAL_FILES);
+
+function pathsIn(home: string, { genesis, nodeKey, validatorKey, signState }: FilesOfNode): HomePaths {
+  return {
+    config: configPath(home),
+    data: join(home, 'data'),
+    genesis: resolve(home, genesis),
+    nodeKey: resolve(home, nodeKey),
+    validatorKey: resolve(home, validatorKey),
+    signState: resolve(home, signState),
+  };
+}
 
 /** All that a node's process reads before it opens its ports. */
 export interface NodeHome {
-  readonly path: string;
+  readonly paths: HomePaths;
   readonly config: NodeConfig;
   readonly validatorKey: KeyPair;
   /** Of the file: where this key last signed when it was last stopped in peace. */
@@ -80,7 +93,7 @@ export function makeHomes(folder: string, ports: readonly number[]): string[] {
   });
   for (const [i, home] of homes.entries()) {
     const key = keys[i] as (typeof keys)[number];
-    const paths = homePaths(home);
+    const paths = usualPaths(home);
     makeFolder(join(home, 'config'), 0o755);
     makeFolder(paths.data, 0o700);
     const config = configText(`${PREFIX}${i}`, peers[i] as (typeof peers)[number], peers);
@@ -124,9 +137,15 @@ function genesisOf(validators: readonly KeyPair[]): Genesis {
 
 // --- reading -----------------------------------------------------------------------------------------------
 
+/** What its config.toml says, and where that says its other files are. */
+function configured(home: string): { readonly paths: HomePaths; readonly settings: ConfigFile['settings'] } {
+  const { files, settings } = readConfigFile(configPath(home));
+  return { paths: pathsIn(home, files), settings };
+}
+
 /** Refuses (SetupError) a home that is not whole, or does not fit together. */
 export function readHome(path: string): NodeHome {
-  const paths = homePaths(path);
+  const { paths, settings } = configured(path);
   const genesis = readGenesisFile(paths.genesis);
   const nodeKey = readNodeKeyFile(paths.nodeKey);
   const validatorKey = readValidatorKeyFile(paths.validatorKey).pair;
@@ -143,7 +162,6 @@ export function readHome(path: string): NodeHome {
         'or (only if the key never signed) write {"height":"0","round":0,"step":0} into it',
     );
   }
-  const settings = readConfigFile(paths.config);
   const config: NodeConfig = {
     ...DEFAULT_NODE,
     ...settings,
@@ -152,7 +170,7 @@ export function readHome(path: string): NodeHome {
     genesis: readText('the genesis file', paths.genesis),
     publicKey: hexOf(validatorKey.publicKey.bytes),
   };
-  return { path, config, validatorKey, signState };
+  return { paths, config, validatorKey, signState };
 }
 
 /** How the homes of a network below `folder` stand. */
@@ -179,14 +197,13 @@ export function existingHomes(folder: string, validators: number): string[] {
   }
   const homes = homesBelow(folder, validators);
   const chains = homes.map((home) => {
-    const paths = homePaths(home);
-    const missing = Object.values(paths).find((path) => !existsSync(path));
-    if (missing !== undefined) {
-      throw new SetupError(
-        `${folder} holds an incomplete network: ${missing} is missing. ` +
-          'Restore it, or remove the folder to begin anew',
-      );
-    }
+    const mustExist = (path: string): void => {
+      if (existsSync(path)) return;
+      const remedy = 'Restore it, or remove the folder to begin anew';
+      throw new SetupError(`${folder} holds an incomplete network: ${path} is missing. ${remedy}`);
+    };
+    mustExist(configPath(home));
+    Object.values(configured(home).paths).forEach(mustExist);
     return readHome(home).config.genesis;
   });
   const other = chains.findIndex((genesis) => genesis !== chains[0]);

@@ -12,7 +12,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import { Node, type Watcher } from '../kernel/node.ts';
-import { homePaths, type NodeHome, readHome } from './home.ts';
+import { type NodeHome, readHome } from './home.ts';
 import type { Repair } from './log.ts';
 import { type HostPorts, hostPorts } from './ports.ts';
 import type { FromNode, NodeStatus } from './process-words.ts';
@@ -133,7 +133,7 @@ export class NodeLife {
     if (this.isOver) return;
     this.isOver = true;
     this.node.halt();
-    exportSignState(this.ports.log('privval'), homePaths(this.home.path).signState);
+    exportSignState(this.ports.log('privval'), this.home.paths.signState);
     await this.ports.close();
     this.recorder?.close();
   }

@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos-facts.ts';
 import { checkStores } from '../../../runtime/cli/chaos-stores.ts';
 import { checkTrace } from '../../../runtime/cli/chaos-traces.ts';
-import { homePaths, homesBelow, makeHomes } from '../../../runtime/host/home.ts';
+import { homesBelow, makeHomes, usualPaths } from '../../../runtime/host/home.ts';
 import { temporaryFolder } from './folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -119,7 +119,7 @@ describe('a cluster', () => {
     expect(problems.told).toEqual([]);
     // A node that others outran fetched height 6 without signing it; three signed.
     const signed = homesBelow(folder, 4).filter(
-      (home) => Number(JSON.parse(fs.readFileSync(homePaths(home).signState, 'utf8')).height) >= 6,
+      (home) => Number(JSON.parse(fs.readFileSync(usualPaths(home).signState, 'utf8')).height) >= 6,
     );
     expect(signed.length).toBeGreaterThanOrEqual(3);
     const replayed = nodecli('sim', 'replay', join(traces, 'node2.trace'));
@@ -221,12 +221,12 @@ describe('what cannot be started', () => {
   test.each([
     [
       'a broken genesis',
-      (folder: string) => fs.writeFileSync(homePaths(join(folder, 'node1')).genesis, '{"chain'),
+      (folder: string) => fs.writeFileSync(usualPaths(join(folder, 'node1')).genesis, '{"chain'),
       /^nodecli: the genesis file .*node1\/config\/genesis\.json is not valid: /,
     ],
     [
       'a missing key',
-      (folder: string) => fs.rmSync(homePaths(join(folder, 'node3')).validatorKey),
+      (folder: string) => fs.rmSync(usualPaths(join(folder, 'node3')).validatorKey),
       /^nodecli: .*incomplete network: .*node3\/config\/priv_validator_key\.json is missing/,
     ],
     [
