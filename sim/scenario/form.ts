@@ -26,9 +26,9 @@ import {
   whole,
   yesOrNo,
 } from './checks.ts';
-import { type Load, type Scenario, STEP_NAMES } from './play.ts';
+import { type Condition, type Deed, type Load, type Scenario, STEP_NAMES } from './play.ts';
 import { namesIn } from './script.ts';
-import { nonsenseIn } from './sense.ts';
+import { nonsenseIn, nonsenseOf } from './sense.ts';
 
 export type ScenarioRefusal = Refusal<'malformed-scenario'>;
 
@@ -63,12 +63,45 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
     if (typeof liar === 'string' && !Object.hasOwn(LIARS, liar))
       return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
   }
+  const early = heightRefusal(scenario);
+  if (early !== null) return no(early);
   const { ends } = scenario;
+  if (Array.isArray(ends.who) && ends.who.length === 0)
+    return no('ends.who: expected somebody who decides, not []');
   const honest =
     ends.who === 'fork' && ends.guilty.find((name) => !scenario.liars.some(({ node }) => node === name));
   if (honest) return no(`ends.guilty: ${honest} does not lie; name liars`);
   const app = typeof scenario.app === 'string' ? applicationNamed(scenario.app) : null;
   return isRefusal(app) ? no(`app: ${app.because}`) : null;
+}
+
+/** Deeds of before the first height, too. */
+const AT_ANY_HEIGHT: readonly Deed[] = ['joins', 'starts', 'crashes'];
+
+/** Every condition of a play, with its place. */
+function* conditionsIn({ act, holds }: Scenario): Generator<readonly [string, Condition]> {
+  for (const [i, directive] of act.entries()) {
+    if ('when' in directive) yield [`act[${i}].when`, directive.when];
+    if ('whenever' in directive) yield [`act[${i}].whenever`, directive.whenever];
+  }
+  for (const [i, claim] of holds.entries()) {
+    if ('never' in claim) yield [`holds[${i}].never`, claim.never];
+    if ('sometime' in claim) yield [`holds[${i}].sometime`, claim.sometime];
+  }
+}
+
+/** What is said of heights before the first: nothing happens there, and an end there would be at once. */
+function heightRefusal(scenario: Scenario): string | null {
+  const { cast, ends } = scenario;
+  const first = cast.initialHeight ?? 1;
+  const wrong = (field: string, height: number): string =>
+    `${field}: expected a height from ${first}, not ${height}`;
+  if (ends.who !== 'nobody' && ends.decides < first) return wrong('ends.decides', ends.decides);
+  for (const [path, { does, height }] of conditionsIn(scenario)) {
+    if (height !== undefined && height < first && !AT_ANY_HEIGHT.includes(does))
+      return wrong(`${path}.height`, height);
+  }
+  return null;
 }
 
 /** Where a text stands first. */
@@ -93,6 +126,18 @@ const nodeName: Check = {
   holds: (value) => typeof value === 'string' && /^[vcf](0|[1-9][0-9]*)$/.test(value),
 };
 const nodes = listOf(nodeName);
+/** Of moments and waits: virtual time ends after 104 days. */
+const TIME_MS_MAX = 1_000_000_000;
+const time: Check = {
+  expects: 'milliseconds, a whole number from 0 to 1000000000 (11 days)',
+  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= TIME_MS_MAX,
+};
+/** Of clocks: nanoseconds of a time of day must fit 64 bits. */
+const SKEW_MS_MAX = 100_000_000_000;
+const skew: Check = {
+  expects: 'milliseconds, a whole number within 100000000000 (3 years) either way',
+  holds: (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= SKEW_MS_MAX,
+};
 const who: Check = {
   expects: 'a node, "anyone" or "everyone"',
   holds: (value) => value === 'anyone' || value === 'everyone' || nodeName.holds?.(value) === true,
@@ -120,7 +165,7 @@ const latency = also(
   },
 );
 
-const condition = object({
+const anyCondition = object({
   who,
   does: oneOf([
     'enters',
@@ -141,6 +186,7 @@ const condition = object({
   step: maybe(oneOf(Object.keys(STEP_NAMES))),
   against: maybe(nodeName),
 });
+const condition = also(anyCondition, nonsenseOf);
 
 const state = tagged('is', {
   'locked-on': { who: nodeName, block: blockNumber },
@@ -171,7 +217,7 @@ const effect: Check = {
     value === 'drop' ||
     (typeof value === 'object' &&
       value !== null &&
-      whole.holds?.((value as { delayMs?: unknown }).delayMs) === true),
+      time.holds?.((value as { delayMs?: unknown }).delayMs) === true),
 };
 
 const anyAction = tagged('do', {
@@ -179,7 +225,7 @@ const anyAction = tagged('do', {
   partition: { groups: listOf(nodes), forEver: maybe(yes) },
   cut: { from: nodes, to: nodes, forEver: maybe(yes) },
   heal: {},
-  clog: { from: nodes, to: nodes, forMs: whole },
+  clog: { from: nodes, to: nodes, forMs: time },
   reset: { nodes },
   links: {
     change: object({
@@ -205,11 +251,11 @@ const anyAction = tagged('do', {
     height: maybe(whole),
     round: maybe(whole),
   },
-  crash: { node: nodeName, how, restartMs: maybe(whole) },
+  crash: { node: nodeName, how, restartMs: maybe(time) },
   'crash-at': {
     node: nodeName,
     how,
-    restartMs: maybe(whole),
+    restartMs: maybe(time),
     when: oneOf(['before', 'inside', 'after']),
     op: oneOf(['append', 'sync', 'trim', 'write', 'flush', 'send', 'sign']),
     on: maybe(medium),
@@ -219,11 +265,11 @@ const anyAction = tagged('do', {
   'remove-log': { node: nodeName },
   'back-up': { node: nodeName },
   'put-back': { node: nodeName, media: listOf(medium) },
-  pause: { node: nodeName, forMs: maybe(whole) },
+  pause: { node: nodeName, forMs: maybe(time) },
   unpause: { node: nodeName },
   clock: {
     node: nodeName,
-    stepMs: maybe(number),
+    stepMs: maybe(skew),
     driftPpm: maybe(number),
     frozen: maybe(yesOrNo),
   },
@@ -235,9 +281,9 @@ const anyAction = tagged('do', {
 const action = also(anyAction, nonsenseIn);
 const actions = listOf(action);
 const directive = each('directive', [
-  { atMs: whole, actions },
-  { afterMs: whole, actions },
-  { when: condition, latestMs: maybe(whole), actions },
+  { atMs: time, actions },
+  { afterMs: time, actions },
+  { when: condition, latestMs: maybe(time), actions },
   { whenever: condition, actions },
 ]);
 const claim = each('claim', [
@@ -306,7 +352,7 @@ const scenarioCheck = object({
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
     blockBytes: maybe(whole),
-    clocks: maybe(record(nodeName, object({ skewMs: maybe(number), driftPpm: maybe(drift) }))),
+    clocks: maybe(record(nodeName, object({ skewMs: maybe(skew), driftPpm: maybe(drift) }))),
   }),
   act: maybe(listOf(directive)),
   load: maybe(

@@ -1,6 +1,6 @@
-// What no shape of an action shows: words that are right one by one and mean nothing together.
+// What no shape shows: words that are right one by one and mean nothing together, so that a play with them would hold for nothing.
 
-import type { Action } from './play.ts';
+import type { Action, Condition, Deed, NodeName } from './play.ts';
 
 const OF_A_PLACE: readonly string[] = ['proposals', 'parts', 'prevotes', 'precommits'];
 const OF_A_VOTER: readonly string[] = ['prevotes', 'precommits'];
@@ -18,23 +18,95 @@ const MEDIA: Readonly<Record<string, readonly string[] | null>> = {
 
 /** What is expected instead; null: it makes sense. */
 export function nonsenseIn(action: Action): string | null {
-  if (action.do === 'rule') {
-    const { what, by, height, round } = action;
-    if (by !== undefined && !OF_A_VOTER.includes(what)) return 'by only of prevotes and precommits';
-    const hasPlace = (height ?? round) !== undefined;
-    return hasPlace && !OF_A_PLACE.includes(what)
-      ? 'height and round only of proposals, parts and votes'
-      : null;
+  switch (action.do) {
+    case 'rule': {
+      const { what, by, height, round } = action;
+      if (by !== undefined && !OF_A_VOTER.includes(what)) return 'by only of prevotes and precommits';
+      const hasPlace = (height ?? round) !== undefined;
+      if (hasPlace && !OF_A_PLACE.includes(what))
+        return 'height and round only of proposals, parts and votes';
+      return emptyOf(action, ['from', 'to', 'by']);
+    }
+    case 'crash-at': {
+      const { op, on, nth } = action;
+      if (nth < 1) return 'nth from 1: the next is the first';
+      const media = MEDIA[op] ?? [];
+      if (on === undefined || media.includes(on)) return null;
+      return media.length === 0 ? `no "on" with ${op}` : `${op} on ${media.join(' or ')}`;
+    }
+    case 'partition':
+      return nonsenseOfGroups(action.groups);
+    case 'cut':
+    case 'clog':
+      return emptyOf(action, ['from', 'to']) ?? (hasPair(action) ? null : 'two nodes');
+    case 'links':
+      if (Object.keys(action.change).length === 0) return 'something of the links to change';
+      return emptyOf(action, ['from', 'to']) ?? (hasPair(action) ? null : 'two nodes');
+    case 'core':
+      return emptyOf(action, ['nodes']);
+    case 'put-back':
+      return emptyOf(action, ['media']);
+    case 'reset':
+      return action.nodes.length === 2 && action.nodes[0] !== action.nodes[1] ? null : 'two nodes';
+    case 'clock': {
+      const { stepMs, driftPpm, frozen } = action;
+      if (stepMs === undefined && driftPpm === undefined && frozen === undefined)
+        return 'a step, driftPpm or frozen';
+      return (driftPpm ?? 0) <= -1_000_000 ? 'driftPpm above -1000000' : null;
+    }
+    case 'empower':
+      return action.node.startsWith('f') ? 'a node with a key: v or c' : null;
+    default:
+      return null;
   }
-  if (action.do === 'crash-at') {
-    const { op, on, nth } = action;
-    if (nth < 1) return 'nth from 1: the next is the first';
-    const media = MEDIA[op] ?? [];
-    if (on === undefined || media.includes(on)) return null;
-    return media.length === 0 ? `no "on" with ${op}` : `${op} on ${media.join(' or ')}`;
-  }
-  if (action.do === 'reset' && action.nodes[0] === action.nodes[1]) return 'two nodes';
-  if (action.do === 'clock' && (action.driftPpm ?? 0) <= -1_000_000) return 'driftPpm above -1000000';
-  if (action.do === 'empower' && action.node.startsWith('f')) return 'a node with a key: v or c';
-  return null;
+}
+
+/** A list of nobody: what is about nobody does nothing. */
+function emptyOf(action: object, fields: readonly string[]): string | null {
+  const field = fields.find((name) => (action as Record<string, unknown[]>)[name]?.length === 0);
+  return field === undefined ? null : `something in ${field}`;
+}
+
+/** Nobody named: any. */
+const hasPair = ({ from, to }: { from?: readonly NodeName[]; to?: readonly NodeName[] }): boolean =>
+  !from || !to || from.some((a) => to.some((b) => a !== b));
+
+function nonsenseOfGroups(groups: readonly (readonly NodeName[])[]): string | null {
+  const names = groups.flat();
+  if (names.length === 0) return 'a group of nodes';
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  return twice === undefined ? null : `${twice} in one group only`;
+}
+
+// --- what happens ----------------------------------------------------------------------------------------------------
+
+type Field = keyof Omit<Condition, 'who' | 'does'>;
+
+/** What is known of a deed; a condition that asks for more is never met. */
+const KNOWN_OF: Readonly<Record<Deed, readonly Field[]>> = {
+  enters: ['height', 'round', 'step'],
+  proposes: ['height', 'round', 'block'],
+  prevotes: ['height', 'round', 'block'],
+  precommits: ['height', 'round', 'block'],
+  locks: ['height', 'round', 'block'],
+  values: ['height', 'round', 'block'],
+  decides: ['height', 'round', 'block'],
+  punishes: ['height', 'against'],
+  joins: ['height'],
+  crashes: ['height', 'round'],
+  starts: ['height'],
+};
+
+/** Deeds that are never about nil. */
+const OF_A_BLOCK: readonly Deed[] = ['proposes', 'locks', 'values', 'decides'];
+
+/** What is expected instead of what can never happen; null: it may. */
+export function nonsenseOf(condition: Condition): string | null {
+  const { does, block } = condition;
+  const known = KNOWN_OF[does];
+  const odd = Object.keys(condition).find(
+    (field) => field !== 'who' && field !== 'does' && !known.includes(field as Field),
+  );
+  if (odd !== undefined) return `no ${odd} with ${does} (only ${known.join(', ')})`;
+  return block === 'nil' && OF_A_BLOCK.includes(does) ? `a block: nobody ${does} nil` : null;
 }

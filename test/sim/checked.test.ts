@@ -8,6 +8,8 @@ import {
   type Application,
   at,
   clock,
+  clog,
+  core,
   crash,
   cut,
   drop,
@@ -19,15 +21,19 @@ import {
   links,
   never,
   nil,
+  partition,
+  putBack,
   reset,
   runScenario,
   type Scenario,
   scenario,
   shrink,
   sometime,
+  these,
   txs,
   v1,
   validators,
+  when,
 } from '../../sim/index.ts';
 import { bftProperty } from '../../sim/property/index.ts';
 import { msOf } from '../../sim/scenario/words.ts';
@@ -118,6 +124,94 @@ describe('who runs a module runs it without its types, so', () => {
       'a connection of one',
       () => play({ act: [at('0s', reset('v1', 'v1'))] }),
       'act[0].actions[0]: expected two nodes',
+    ],
+    ['groups of nobody', () => play({ act: [at('0s', partition([], []))] }), 'expected a group of nodes'],
+    [
+      'a node on both sides',
+      () => play({ act: [at('0s', partition(['v0', 'v1'], ['v1', 'v2']))] }),
+      'expected v1 in one group only',
+    ],
+    [
+      'a cut from nobody',
+      () => play({ act: [at('0s', cut([], ['v1']))] }),
+      'act[0].actions[0]: expected something in from',
+    ],
+    [
+      'a wire from a node to itself',
+      () => play({ act: [at('0s', clog(['v1'], ['v1'], '3s'))] }),
+      'expected two nodes',
+    ],
+    ['links with no change', () => play({ act: [at('0s', links({}))] }), 'expected something of the links'],
+    [
+      'links to nobody',
+      () => play({ act: [at('0s', links({ lossPpm: 5 }, { to: [] }))] }),
+      'expected something in to',
+    ],
+    [
+      'a rule for nobody',
+      () => play({ act: [at('0s', drop('prevotes', { by: [] }))] }),
+      'expected something in by',
+    ],
+    ['nobody who heals', () => play({ act: [at('0s', core())] }), 'expected something in nodes'],
+    [
+      'nothing that is put back',
+      () => play({ act: [at('0s', putBack('v1'))] }),
+      'expected something in media',
+    ],
+    [
+      'a clock as it was',
+      () => play({ act: [at('0s', clock('v1', {}))] }),
+      'expected a step, driftPpm or frozen',
+    ],
+    [
+      'a clock beyond all dates',
+      () => play({ cast: validators(4, { clocks: { v1: { skewMs: 1e12 } } }) }),
+      'cast.clocks.v1.skewMs: expected milliseconds',
+    ],
+    [
+      'a step beyond all dates',
+      () => play({ act: [at('0s', clock('v1', { step: '-9000000000s' }))] }),
+      'stepMs: expected milliseconds',
+    ],
+    [
+      'a time after the end of the world',
+      () => play({ act: [at('9000000000s', isolate('v1'))] }),
+      'act[0].atMs: expected milliseconds',
+    ],
+    [
+      'a round of an arrival',
+      () => play({ holds: [never({ ...v1.joins(), round: 2 })] }),
+      'holds[0].never: expected no round with joins (only height)',
+    ],
+    [
+      'a block of a step',
+      () => play({ act: [when({ ...v1.enters('prevote'), block: 1 }, isolate('v1'))] }),
+      'act[0].when: expected no block with enters',
+    ],
+    [
+      'a decision for nil',
+      () => play({ holds: [never({ ...v1.decides(), block: 'nil' })] }),
+      'holds[0].never: expected a block: nobody decides nil',
+    ],
+    [
+      'a vote before the first height',
+      () =>
+        play({
+          cast: validators(4, { initialHeight: 7 }),
+          ends: everyone.decides(height(9), { within: '60s' }),
+          holds: [never(v1.prevotes(nil, { height: 6 }))],
+        }),
+      'holds[0].never.height: expected a height from 7, not 6',
+    ],
+    [
+      'an end before the first height',
+      () => play({ ends: everyone.decides(height(0), { within: '60s' }) }),
+      'ends.decides: expected a height from 1, not 0',
+    ],
+    [
+      'an end that nobody reaches',
+      () => play({ ends: these().decides(height(3), { within: '60s' }) }),
+      'ends.who: expected somebody who decides',
     ],
     [
       'an effect that is none',
