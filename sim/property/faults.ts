@@ -93,7 +93,9 @@ const linkChange: fc.Arbitrary<LinkChange> = fc
 
 const links = fc
   .record({ atMs: begins, change: linkChange })
-  .map(({ atMs, change }) => ofMany(() => once(atMs, { do: 'links', change })));
+  .map(({ atMs, change }) =>
+    Object.keys(change).length === 0 ? () => NOTHING : ofMany(() => once(atMs, { do: 'links', change })),
+  );
 
 const partition = fc
   .record({ atMs: begins, forMs: upTo(6_000), group: some })

@@ -66,8 +66,6 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
   const early = heightRefusal(scenario);
   if (early !== null) return no(early);
   const { ends } = scenario;
-  if (Array.isArray(ends.who) && ends.who.length === 0)
-    return no('ends.who: expected somebody who decides, not []');
   const honest =
     ends.who === 'fork' && ends.guilty.find((name) => !scenario.liars.some(({ node }) => node === name));
   if (honest) return no(`ends.guilty: ${honest} does not lie; name liars`);

@@ -206,7 +206,9 @@ export type Claim =
   | { readonly finally: StateOf };
 
 export type Ending =
-  /** `who`: `everyone` is whoever is not `isGone`; a list names them. */
+  /**
+   * `who`: `everyone` is whoever is not `isGone`; a list names them; an empty one promises of nobody, and the run ends once anybody is there.
+   */
   | {
       readonly who: 'everyone' | readonly NodeName[];
       readonly decides: number;

@@ -161,7 +161,7 @@ export const f0 = node('f0');
 export const anyone = new Actor('anyone');
 export const everyone = new Actor('everyone');
 
-/** These reach the height; what others do does not matter. */
+/** These reach the height; what others do does not matter. With no names: it ends once anybody is there. */
 export const these = (...names: NodeName[]) => ({
   decides: (at: AtHeight, ends: Within): Ending => endingOf(names, at, ends),
 });

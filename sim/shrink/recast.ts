@@ -6,7 +6,16 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { makeCast } from '../cast.ts';
 import { GhostChain } from '../oracles/ghost.ts';
-import type { CastWords, Condition, Directive, Ending, NodeName, Scenario } from '../scenario/play.ts';
+import type {
+  Action,
+  CastWords,
+  Condition,
+  Directive,
+  Ending,
+  NodeName,
+  Scenario,
+} from '../scenario/play.ts';
+import { nonsenseIn } from '../scenario/sense.ts';
 
 export const POWER_USUAL = 10;
 
@@ -33,10 +42,14 @@ function renamed(value: unknown, to: Renaming): unknown {
   return fields;
 }
 
+/** A cut between two nodes of which one is gone does not. */
+const meansSomething = (action: Action | undefined): action is Action =>
+  action !== undefined && nonsenseIn(action) === null;
+
 function renamedDirective({ actions, ...trigger }: Directive, to: Renaming): Directive[] {
   const when = renamed(trigger, to);
   if (when === undefined) return [];
-  const kept = actions.map((action) => renamed(action, to)).filter((each) => each !== undefined);
+  const kept = actions.map((action) => renamed(action, to) as Action | undefined).filter(meansSomething);
   if (kept.length === 0 && actions.length > 0) return [];
   return [{ ...(when as object), actions: kept } as unknown as Directive];
 }

@@ -12,6 +12,7 @@ import type {
   RuleAction,
   Scenario,
 } from '../scenario/play.ts';
+import { nonsenseIn } from '../scenario/sense.ts';
 import { nodesOf, POWER_USUAL, withEqualPowers, withoutNode } from './recast.ts';
 
 export type Family = (scenario: Scenario) => Generator<Scenario>;
@@ -78,7 +79,8 @@ function* simplerActions(scenario: Scenario): Generator<Scenario> {
   for (const [i, directive] of scenario.act.entries()) {
     for (const [j, action] of directive.actions.entries())
       for (const simpler of simplerAction(action))
-        if (!('whenever' in directive && isRestless(simpler))) yield withAction(scenario, i, j, simpler);
+        if (nonsenseIn(simpler) === null && !('whenever' in directive && isRestless(simpler)))
+          yield withAction(scenario, i, j, simpler);
   }
 }
 

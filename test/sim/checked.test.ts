@@ -29,7 +29,6 @@ import {
   scenario,
   shrink,
   sometime,
-  these,
   txs,
   v1,
   validators,
@@ -207,11 +206,6 @@ describe('who runs a module runs it without its types, so', () => {
       'an end before the first height',
       () => play({ ends: everyone.decides(height(0), { within: '60s' }) }),
       'ends.decides: expected a height from 1, not 0',
-    ],
-    [
-      'an end that nobody reaches',
-      () => play({ ends: these().decides(height(3), { within: '60s' }) }),
-      'ends.who: expected somebody who decides',
     ],
     [
       'an effect that is none',
