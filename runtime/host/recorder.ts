@@ -24,10 +24,12 @@ export interface Recorder {
 export function openRecorder(path: string, node: unknown, commit: string, home: string): Recorder {
   makeFolder(dirname(path));
   const header: TraceHeader = { format: TRACE_FORMAT, commit, nodes: [node], about: { home } };
+  let file: number | null = null;
   try {
-    const file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
+    file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
     return new TraceFileWriter(path, file, beginOrGoOn(path, file, header));
   } catch (error) {
+    if (file !== null) fs.closeSync(file);
     throw error instanceof SetupError ? error : setupError(`cannot record to ${path}`, error);
   }
 }
