@@ -1,18 +1,9 @@
 // Agreement, validity, integrity, certificates, determinism, recovery, proposers and time: read from what nodes store and publish at each commit.
 
-import { utf8Decode, utf8Encode } from '#platform';
+import type { NodeEvent } from '../../actors/turn.ts';
 import { heightOfKey } from '../../machines/chain/keys.ts';
-import { equalBlockId } from '../../protocol/block-id.ts';
-import { byteKey, equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
-import {
-  commitHash,
-  dataHash,
-  evidenceListHash,
-  headerHash,
-  paramsHash,
-  resultsHash,
-  txHash,
-} from '../../protocol/hashes.ts';
+import { equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
+import { headerHash, resultsHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import type { Verify } from '../../protocol/signatures.ts';
@@ -23,21 +14,21 @@ import {
   decodeMempoolMessage,
   decodeResponseFinalizeBlock,
   encodeCommit,
-  encodeEvidenceList,
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { Certificates } from './certificates.ts';
-import type { GhostChain, GhostSet } from './ghost.ts';
+import type { GhostChain } from './ghost.ts';
+import { Heights } from './heights.ts';
+import { Transactions } from './transactions.ts';
+import { wrongTime, wrongWith } from './validity.ts';
 
 /** The label of a run whose validator set changes. */
 export const SET_CHANGES = 'the validator set changes';
 
 const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 'r'.charCodeAt(0) };
-/** Blocks kept whole; of older heights only hashes and digests stay, to compare late nodes with. */
-const BLOCKS_KEPT = 64;
-/** Half a hash tells transactions apart, in the least memory: there is one per transaction of a run. */
-const txKey = (tx: Uint8Array): string => byteKey(txHash(tx).subarray(0, 16));
+/** A letter and a height. */
+const HEIGHT_KEY_BYTES = 9;
 const SHORT_BYTES = 6;
 const short = (bytes: Uint8Array): string => hexOf(bytes.subarray(0, SHORT_BYTES));
 
@@ -50,42 +41,7 @@ function apart(a: Uint8Array, b: Uint8Array): readonly [string, string] {
   return [seen(a), seen(b)];
 }
 
-interface Height {
-  readonly hash: Uint8Array;
-  /** Null when it is long ago: what late nodes are compared with stays. */
-  block: Block | null;
-  bytes: Uint8Array | null;
-  readonly by: string;
-  round: number;
-  /** As nodes say they have it. */
-  appHash: Uint8Array | null;
-  /** As the application answered. */
-  answeredAppHash: Uint8Array | null;
-  answeredResultsHash: Uint8Array | null;
-  /** Whether it changed parameters: those bring their own version of the application, whatever else they change. */
-  changedVersion: boolean;
-  stateDigest: Uint8Array | null;
-  appliedDigest: Uint8Array | null;
-}
-
-/** The earliest time that half of the power which voted is not later than; null: nobody voted. */
-function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | null {
-  const times: { readonly timeNs: bigint; readonly power: bigint }[] = [];
-  let left = 0n;
-  for (const [index, { flag, timeNs }] of (commit?.signatures ?? []).entries()) {
-    const power = set?.members[index]?.power;
-    if (flag === 1 || power === undefined) continue;
-    times.push({ timeNs, power });
-    left += power;
-  }
-  left /= 2n;
-  times.sort((a, b) => (a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0));
-  for (const { timeNs, power } of times) {
-    if (left <= power) return timeNs;
-    left -= power;
-  }
-  return null;
-}
+type Told<T extends NodeEvent['type']> = Extract<NodeEvent, { readonly type: T }>;
 
 /**
  * 1 agreement, 2 validity, 3 integrity, 8 certificates, 15 application determinism, 17 proposers, 18 time, 21 recovery: one pass over the
@@ -94,142 +50,75 @@ function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | nu
 export const chainOracle =
   (ghost: GhostChain, verify: Verify): OracleMaker =>
   (report, about): Oracle => {
-    /** By height as a number: a bigint is slow as a key. */
-    const heights = new Map<number, Height>();
-    const submitted = new Set<string>();
-    const committedTxs = new Map<string, bigint>();
+    const heights = new Heights();
+    const transactions = new Transactions();
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
     const certificates = new Certificates(ghost, verify, about.chainId, report);
-    const heightAt = (height: bigint): Height | undefined => heights.get(Number(height));
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { height } = block.header;
       const hash = headerHash(block.header);
-      const known = heightAt(height);
-      if (known) {
-        if (!equalBytes(known.hash, hash)) {
-          report(
-            `agreement: ${known.by} committed ${short(known.hash)} at height ${height}, ${at.name} ${short(hash)}`,
-            at,
-            height,
-          );
-        }
-        return;
-      }
-      heights.set(Number(height), {
-        hash: settled(hash),
-        block,
-        bytes,
-        by: at.name,
-        round: -1,
-        appHash: null,
-        answeredAppHash: null,
-        answeredResultsHash: null,
-        changedVersion: false,
-        stateDigest: null,
-        appliedDigest: null,
-      });
-      validity(at, block, bytes);
-      times(at, block);
-      for (const told of ghost.onBlock) told(at, block);
-      forgetBlock(Number(height) - BLOCKS_KEPT);
-    };
-
-    const forgetBlock = (height: number): void => {
-      const old = heights.get(height);
-      if (!old) return;
-      old.block = null;
-      old.bytes = null;
-    };
-
-    const validity = (at: Machine, block: Block, bytes: Uint8Array): void => {
-      const { header, lastCommit } = block;
-      const { height } = header;
-      const bad = (what: string): void => report(`validity: block ${height} ${what}`, at, height);
-      const before = heightAt(height - 1n);
-      const params = ghost.params(height);
-      if (params && !equalBytes(header.consensusHash, paramsHash(params)))
-        bad('has another consensus hash than the parameters in force');
-      const maxBytes = params?.block.maxBytes ?? -1n;
-      if (maxBytes >= 0n && BigInt(bytes.length) > maxBytes)
-        bad(`has ${bytes.length} bytes; block.max_bytes is ${maxBytes}`);
-      const evidenceBytes = block.evidence.length > 0 ? encodeEvidenceList(block.evidence).length : 0;
-      if (params && BigInt(evidenceBytes) > params.evidence.maxBytes)
-        bad(`has ${evidenceBytes} bytes of evidence; evidence.max_bytes is ${params.evidence.maxBytes}`);
-      if (header.chainId !== about.chainId) bad(`is of chain ${header.chainId}`);
-      if (before && !equalBytes(header.lastBlockId.hash, before.hash))
-        bad('does not follow the block before it');
-      if (lastCommit && lastCommit.height > 0n && !equalBlockId(header.lastBlockId, lastCommit.blockId))
-        bad('names another block before it than its last commit is for');
-      const version = before?.block?.header.version;
-      const isSameVersion = header.version.block === version?.block && header.version.app === version.app;
-      if (version && !isSameVersion && !before?.changedVersion)
-        bad(
-          `is of version ${header.version.block}/${header.version.app}, the one before of ${version.block}/${version.app}`,
-        );
-      if (!equalBytes(header.dataHash, dataHash(block.txs)))
-        bad('has another data hash than its transactions');
-      if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
-        bad('has a wrong last commit hash');
-      if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence)))
-        bad('has a wrong evidence hash');
-      const answered = before?.answeredAppHash ?? before?.appHash;
-      if (answered && !equalBytes(header.appHash, answered))
-        bad('carries another app hash than the application gave');
-      const results = before?.answeredResultsHash;
-      if (results && !equalBytes(header.lastResultsHash, results))
-        bad('carries another hash of results than those that the application gave');
-      for (const tx of block.txs) transaction(at, height, tx, bad);
-      if (lastCommit && lastCommit.height > 0n)
-        certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
-      const proposer = hexOf(header.proposerAddress);
-      if (ghost.set(height) && ghost.set(height)?.powerOf(proposer) === 0n)
-        bad(`was proposed by ${proposer}, no validator`);
-    };
-
-    const transaction = (at: Machine, height: bigint, tx: Uint8Array, bad: (what: string) => void): void => {
-      const id = txKey(tx);
-      const before = committedTxs.get(id);
-      if (before !== undefined)
+      const known = heights.at(height);
+      if (!known) {
+        heights.add(block, bytes, hash, at.name);
+        judged(at, block, bytes);
+        for (const told of ghost.onBlock) told(at, block);
+      } else if (!equalBytes(known.hash, hash))
         report(
-          `integrity: transaction ${short(txHash(tx))} is in blocks ${before} and ${height}`,
+          `agreement: ${known.by} committed ${short(known.hash)} at height ${height}, ${at.name} ${short(hash)}`,
           at,
           height,
         );
-      committedTxs.set(id, height);
-      if (!submitted.has(id)) bad(`holds transaction ${short(txHash(tx))}, which nobody submitted`);
     };
 
-    /** What the application has not executed may come again: nobody keeps it out of pools. */
-    const forgive = (block: Block | null, results: readonly { readonly code: number }[]): void => {
-      block?.txs.forEach((tx, i) => {
-        if (results[i]?.code !== 0) committedTxs.delete(txKey(tx));
-      });
+    /** A block of a new height. */
+    const judged = (at: Machine, block: Block, bytes: Uint8Array): void => {
+      const { height } = block.header;
+      const { lastCommit } = block;
+      const before = heights.at(height - 1n);
+      for (const what of wrongWith(block, bytes, before, ghost))
+        report(`validity: block ${height} ${what}`, at, height);
+      for (const what of transactions.take(block)) report(what, at, height);
+      if (lastCommit && lastCommit.height > 0n)
+        certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
+      for (const what of wrongTime(block, before, ghost, about))
+        report(`time: block ${height} ${what}`, at, height);
     };
 
-    /** 18. What the last commit says; strictly increasing; never ahead of every honest clock, but for the millisecond that each block must add. */
-    const times = (at: Machine, block: Block): void => {
-      const { height, timeNs } = block.header;
-      const median = medianOf(block.lastCommit, ghost.set(height - 1n));
-      if (median !== null && timeNs !== median)
-        report(`time: block ${height} is not of the median time of its last commit`, at, height);
-      const before = heightAt(height - 1n)?.block?.header.timeNs;
-      if (before !== undefined && timeNs <= before)
-        report(`time: block ${height} is not later than the block before it`, at, height);
-      let latest = ghost.genesisTimeNs;
-      for (const machine of about.machines) {
-        const wall = machine.clock.wallNs();
-        if (about.isHonest(machine) && wall > latest) latest = wall;
-      }
-      if (timeNs > latest && (before === undefined || timeNs > before + 1_000_000n)) {
-        report(`time: block ${height} is ${timeNs - latest} ns ahead of every honest clock`, at, height);
-      }
+    /** An answer of the application, when the first node stores it. */
+    const answered = (height: bigint, value: Uint8Array): void => {
+      if (ghost.set(height + 2n)) return;
+      const answer = decodeResponseFinalizeBlock(value);
+      if (isRefusal(answer)) return;
+      ghost.finalized(height, answer);
+      if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
+      const known = heights.at(height);
+      if (!known) return;
+      known.answeredAppHash = settled(answer.appHash);
+      known.answeredResultsHash = settled(resultsHash(answer.txResults));
+      known.changedVersion = answer.consensusParamUpdates !== undefined;
+      transactions.forgive(known.block?.txs ?? [], answer.txResults);
+    };
+
+    /** What a node stores. Byte for byte what is known already is nothing new. */
+    const wrote = (at: Machine, key: Uint8Array, value: Uint8Array): void => {
+      const height = heightOfKey(key);
+      if (key[0] === FAMILY.block) {
+        const known = heights.at(height);
+        if (known?.bytes && equalBytes(known.bytes, value)) return;
+        const block = decodeBlock(value);
+        if (!isRefusal(block)) stored(at, block as Block, value);
+      } else if (key[0] === FAMILY.commit) {
+        if (certificates.isKnown(Number(height), value)) return;
+        const commit = decodeCommit(value);
+        if (!isRefusal(commit)) certificates.verify(at, commit as Commit, value, 'seen commit of');
+      } else if (key[0] === FAMILY.response) answered(height, value);
     };
 
     /** 17. The proposer is the one that the priorities name for a round up to the deciding one. */
     const proposers = (at: Machine, height: bigint, round: number): void => {
-      const known = heightAt(height);
+      const known = heights.at(height);
       const set = ghost.set(height);
       if (!known?.block || !set || known.round >= 0) return;
       known.round = round;
@@ -249,7 +138,7 @@ export const chainOracle =
       value: Uint8Array,
       promise: string,
     ): void => {
-      const known = heightAt(height);
+      const known = heights.at(height);
       if (!known) return;
       const before = known[field];
       if (before === null) known[field] = settled(value);
@@ -263,19 +152,38 @@ export const chainOracle =
       }
     };
 
+    const executed = (at: Machine, event: Told<'committed'>): void => {
+      const { height } = event;
+      const before = lastCommitted.get(at);
+      lastCommitted.set(at, height);
+      if (before !== undefined && height > before + 1n)
+        report(`integrity: ${at.name} executed ${height} right after ${before}`, at, height);
+      const known = heights.at(height);
+      if (!known) report(`integrity: ${at.name} executed height ${height} and never stored it`, at, height);
+      else if (!equalBytes(known.hash, event.hash)) {
+        const what = `${at.name} executed ${short(event.hash)} at ${height}, not ${short(known.hash)}`;
+        report(`agreement: ${what}`, at, height);
+      }
+      proposers(at, height, event.round);
+      same(at, height, 'appHash', event.appHash, 'app hash');
+      same(at, height, 'stateDigest', event.stateDigest, 'recovery');
+    };
+
+    const applied = (at: Machine, { height, stateDigest }: Told<'applied'>): void => {
+      const before = lastApplied.get(at);
+      lastApplied.set(at, height);
+      if (before !== undefined && height !== before + 1n)
+        report(`integrity: the application of ${at.name} applied ${height} after ${before}`, at, height);
+      same(at, height, 'appliedDigest', stateDigest, 'application state');
+    };
+
     return {
       name: 'chain',
       effects: ['store'],
-      submitted(_at, tx) {
-        submitted.add(txKey(tx));
-        // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
-        const text = utf8Decode(tx);
-        if (text.includes(':')) submitted.add(txKey(utf8Encode(text.replace(':', '='))));
-      },
+      submitted: (_at, tx) => transactions.submitted(tx),
       corrupted({ channel, bytes }) {
-        // Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault.
         const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
-        if (message && !isRefusal(message)) for (const tx of message.txs) submitted.add(txKey(tx));
+        if (message && !isRefusal(message)) for (const tx of message.txs) transactions.corrupted(tx);
       },
       started(at) {
         // A crash may take the word that a height was executed, and keep the deed: within a life they are in step.
@@ -284,71 +192,13 @@ export const chainOracle =
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
-        for (const { key, value, remove } of effect.writes) {
-          if (key.length !== 9 || remove) continue; // nothing at all may be an answer
-          if (key[0] === FAMILY.block) {
-            // Byte for byte what is known already is nothing new.
-            const known = heightAt(heightOfKey(key));
-            if (known?.bytes && equalBytes(known.bytes, value)) continue;
-            const block = decodeBlock(value);
-            if (!isRefusal(block)) stored(at, block as Block, value);
-          } else if (key[0] === FAMILY.commit) {
-            if (certificates.isKnown(Number(heightOfKey(key)), value)) continue;
-            const commit = decodeCommit(value);
-            if (!isRefusal(commit)) certificates.verify(at, commit as Commit, value, 'seen commit of');
-          } else if (key[0] === FAMILY.response) {
-            const height = heightOfKey(key);
-            if (ghost.set(height + 2n)) continue;
-            const answer = decodeResponseFinalizeBlock(value);
-            if (isRefusal(answer)) continue;
-            ghost.finalized(height, answer);
-            if (answer.validatorUpdates.length > 0) about.reached(SET_CHANGES);
-            const known = heightAt(height);
-            if (!known) continue;
-            known.answeredAppHash = settled(answer.appHash);
-            known.answeredResultsHash = settled(resultsHash(answer.txResults));
-            known.changedVersion = answer.consensusParamUpdates !== undefined;
-            forgive(known.block, answer.txResults);
-          }
-        }
+        for (const { key, value, remove } of effect.writes)
+          if (key.length === HEIGHT_KEY_BYTES && !remove) wrote(at, key, value); // of no bytes, too: that may be an answer
       },
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;
-        if (event.type === 'committed') {
-          const before = lastCommitted.get(at);
-          if (before !== undefined && event.height > before + 1n) {
-            report(`integrity: ${at.name} executed ${event.height} right after ${before}`, at, event.height);
-          }
-          lastCommitted.set(at, event.height);
-          const known = heightAt(event.height);
-          if (!known)
-            report(
-              `integrity: ${at.name} executed height ${event.height} and never stored it`,
-              at,
-              event.height,
-            );
-          else if (!equalBytes(known.hash, event.hash)) {
-            report(
-              `agreement: ${at.name} executed ${short(event.hash)} at ${event.height}, not ${short(known.hash)}`,
-              at,
-              event.height,
-            );
-          }
-          proposers(at, event.height, event.round);
-          same(at, event.height, 'appHash', event.appHash, 'app hash');
-          same(at, event.height, 'stateDigest', event.stateDigest, 'recovery');
-        } else if (event.type === 'applied') {
-          const before = lastApplied.get(at);
-          if (before !== undefined && event.height !== before + 1n) {
-            report(
-              `integrity: the application of ${at.name} applied ${event.height} after ${before}`,
-              at,
-              event.height,
-            );
-          }
-          lastApplied.set(at, event.height);
-          same(at, event.height, 'appliedDigest', event.stateDigest, 'application state');
-        }
+        if (event.type === 'committed') executed(at, event);
+        else if (event.type === 'applied') applied(at, event);
       },
     };
   };

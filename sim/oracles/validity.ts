@@ -1,0 +1,112 @@
+// What a block must say: of itself, of the block before it, of what the application answered, and of the time.
+
+import { equalBlockId } from '../../protocol/block-id.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { commitHash, dataHash, evidenceListHash, paramsHash } from '../../protocol/hashes.ts';
+import type { Block, Commit } from '../../protocol/types.ts';
+import { encodeEvidenceList } from '../../protocol/wire/index.ts';
+import type { WorldAbout } from '../oracle.ts';
+import type { GhostChain, GhostSet } from './ghost.ts';
+import type { KnownHeight } from './heights.ts';
+
+/** What is wrong with a block, each as the end of a sentence that begins with it. */
+export function* wrongWith(
+  block: Block,
+  bytes: Uint8Array,
+  before: KnownHeight | undefined,
+  ghost: GhostChain,
+): Generator<string> {
+  const { header, lastCommit } = block;
+  if (header.chainId !== ghost.chainId) yield `is of chain ${header.chainId}`;
+  yield* wrongSizes(block, bytes, ghost);
+  if (before && !equalBytes(header.lastBlockId.hash, before.hash))
+    yield 'does not follow the block before it';
+  if (lastCommit && lastCommit.height > 0n && !equalBlockId(header.lastBlockId, lastCommit.blockId))
+    yield 'names another block before it than its last commit is for';
+  if (before) yield* wrongAfter(block, before);
+  if (!equalBytes(header.dataHash, dataHash(block.txs))) yield 'has another data hash than its transactions';
+  if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
+    yield 'has a wrong last commit hash';
+  if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence))) yield 'has a wrong evidence hash';
+  const proposer = hexOf(header.proposerAddress);
+  if (ghost.set(header.height)?.powerOf(proposer) === 0n) yield `was proposed by ${proposer}, no validator`;
+}
+
+/** The parameters in force name their hash and the bytes that there may be. */
+function* wrongSizes({ header, evidence }: Block, bytes: Uint8Array, ghost: GhostChain): Generator<string> {
+  const params = ghost.params(header.height);
+  if (!params) return;
+  if (!equalBytes(header.consensusHash, paramsHash(params)))
+    yield 'has another consensus hash than the parameters in force';
+  const { maxBytes } = params.block;
+  if (maxBytes >= 0n && BigInt(bytes.length) > maxBytes)
+    yield `has ${bytes.length} bytes; block.max_bytes is ${maxBytes}`;
+  const evidenceBytes = evidence.length > 0 ? encodeEvidenceList(evidence).length : 0;
+  if (BigInt(evidenceBytes) > params.evidence.maxBytes)
+    yield `has ${evidenceBytes} bytes of evidence; evidence.max_bytes is ${params.evidence.maxBytes}`;
+}
+
+/** It carries on the version, and the application's answers to the block before it. */
+function* wrongAfter(
+  { header: { version, appHash, lastResultsHash } }: Block,
+  before: KnownHeight,
+): Generator<string> {
+  const known = before.block?.header.version;
+  const isSame = version.block === known?.block && version.app === known.app;
+  if (known && !isSame && !before.changedVersion)
+    yield `is of version ${version.block}/${version.app}, the one before of ${known.block}/${known.app}`;
+  const answered = before.answeredAppHash ?? before.appHash;
+  if (answered && !equalBytes(appHash, answered)) yield 'carries another app hash than the application gave';
+  const results = before.answeredResultsHash;
+  if (results && !equalBytes(lastResultsHash, results))
+    yield 'carries another hash of results than those that the application gave';
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+/** Each block is later than the one before by this much at least (spec 5.9). */
+const BLOCK_STEP_NS = 1_000_000n;
+
+/** The time is what the last commit says; strictly increasing; never ahead of every honest clock, but for what each block must add. */
+export function* wrongTime(
+  { header: { height, timeNs }, lastCommit }: Block,
+  before: KnownHeight | undefined,
+  ghost: GhostChain,
+  about: WorldAbout,
+): Generator<string> {
+  const median = medianOf(lastCommit, ghost.set(height - 1n));
+  if (median !== null && timeNs !== median) yield 'is not of the median time of its last commit';
+  const earlier = before?.block?.header.timeNs;
+  if (earlier !== undefined && timeNs <= earlier) yield 'is not later than the block before it';
+  const latest = latestClock(ghost, about);
+  if (timeNs > latest && (earlier === undefined || timeNs > earlier + BLOCK_STEP_NS))
+    yield `is ${timeNs - latest} ns ahead of every honest clock`;
+}
+
+function latestClock({ genesisTimeNs }: GhostChain, { machines, isHonest }: WorldAbout): bigint {
+  let latest = genesisTimeNs;
+  for (const machine of machines) {
+    const wall = machine.clock.wallNs();
+    if (wall > latest && isHonest(machine)) latest = wall;
+  }
+  return latest;
+}
+
+/** The earliest time that half of the power which voted is not later than; null: nobody voted. */
+function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | null {
+  const times: { readonly timeNs: bigint; readonly power: bigint }[] = [];
+  let left = 0n;
+  for (const [index, { flag, timeNs }] of (commit?.signatures ?? []).entries()) {
+    const power = set?.members[index]?.power;
+    if (flag === 1 || power === undefined) continue;
+    times.push({ timeNs, power });
+    left += power;
+  }
+  left /= 2n;
+  times.sort((a, b) => (a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0));
+  for (const { timeNs, power } of times) {
+    if (left <= power) return timeNs;
+    left -= power;
+  }
+  return null;
+}

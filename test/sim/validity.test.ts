@@ -1,0 +1,162 @@
+// What the oracles ask of a block, field by field: a true block of a run is right, and each thing changed in it is named.
+
+import { describe, expect, test } from 'vitest';
+import { headerHash } from '../../protocol/hashes.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import type { Block, Header } from '../../protocol/types.ts';
+import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
+import { makeCast } from '../../sim/cast.ts';
+import {
+  everyone,
+  height,
+  type OracleMaker,
+  runScenario,
+  scenario,
+  txs,
+  validators,
+} from '../../sim/index.ts';
+import { GhostChain } from '../../sim/oracles/ghost.ts';
+import { Heights, type KnownHeight } from '../../sim/oracles/heights.ts';
+import { Transactions } from '../../sim/oracles/transactions.ts';
+import { wrongTime, wrongWith } from '../../sim/oracles/validity.ts';
+
+const blocks = new Map<number, Block>();
+const collects: OracleMaker = () => ({
+  name: 'collects',
+  effects: ['store'],
+  leaving(_at, _actor, effect) {
+    if (effect.type !== 'store' || effect.store !== 'chain') return;
+    for (const { key, value } of effect.writes) {
+      const block = key.length === 9 && key[0] === 'b'.charCodeAt(0) ? decodeBlock(value) : null;
+      if (block && !isRefusal(block)) blocks.set(Number(block.header.height), block as Block);
+    }
+  },
+});
+runScenario(
+  scenario('calm', {
+    cast: validators(4),
+    load: txs({ perBlock: 1 }),
+    oracles: [collects],
+    ends: everyone.decides(height(4), { within: '60s' }),
+  }),
+  { seed: 1 },
+);
+const first = blocks.get(2) as Block;
+const block = blocks.get(3) as Block;
+const after = (known: Block): KnownHeight => {
+  const heights = new Heights();
+  heights.add(known, encodeBlock(known), headerHash(known.header), 'v0');
+  const before = heights.at(known.header.height) as KnownHeight;
+  before.answeredAppHash = block.header.appHash;
+  before.answeredResultsHash = block.header.lastResultsHash;
+  return before;
+};
+
+const other = new Uint8Array(32).fill(7);
+const withHeader = (change: Partial<Header>): Block => ({ ...block, header: { ...block.header, ...change } });
+
+const ghost = new GhostChain(makeCast({ powers: [10n, 10n, 10n, 10n] }).genesis);
+// The sets and parameters of later heights come with the application's answers, which change nothing here.
+for (const at of [1n, 2n])
+  ghost.finalized(at, { events: [], txResults: [], validatorUpdates: [], appHash: other } as never);
+const wrong = (of: Block, before = after(first)): string[] => [
+  ...wrongWith(of, encodeBlock(of), before, ghost),
+];
+
+describe('a block', () => {
+  test('of a calm run is right', () => {
+    expect(block.txs.length).toBeGreaterThan(0);
+    expect(wrong(block)).toEqual([]);
+  });
+
+  test.each<[string, Block, string]>([
+    ['another chain', withHeader({ chainId: 'elsewhere' }), 'is of chain elsewhere'],
+    [
+      'other parameters',
+      withHeader({ consensusHash: other }),
+      'has another consensus hash than the parameters in force',
+    ],
+    [
+      'another block before it',
+      withHeader({ lastBlockId: { ...block.header.lastBlockId, hash: other } }),
+      'does not follow the block before it',
+    ],
+    [
+      'another version',
+      withHeader({ version: { ...block.header.version, app: 9n } }),
+      'is of version 11/9, the one before of 11/1',
+    ],
+    ['another transaction', { ...block, txs: [other] }, 'has another data hash than its transactions'],
+    [
+      'a wrong hash of its last commit',
+      withHeader({ lastCommitHash: other }),
+      'has a wrong last commit hash',
+    ],
+    ['a wrong hash of its evidence', withHeader({ evidenceHash: other }), 'has a wrong evidence hash'],
+    [
+      'another app hash',
+      withHeader({ appHash: other }),
+      'carries another app hash than the application gave',
+    ],
+    [
+      'other results',
+      withHeader({ lastResultsHash: other }),
+      'carries another hash of results than those that the application gave',
+    ],
+    [
+      'a stranger for its proposer',
+      withHeader({ proposerAddress: other.subarray(0, 20) }),
+      `was proposed by ${'07'.repeat(20)}, no validator`,
+    ],
+  ])('with %s is wrong', (_, changed, what) => {
+    expect(wrong(changed)).toContain(what);
+  });
+
+  test('is as large as the parameters say at most', () => {
+    const large = { ...block, txs: [new Uint8Array(Number(ghost.genesis.consensusParams.block.maxBytes))] };
+    expect(wrong(large)).toContainEqual(expect.stringMatching(/^has \d+ bytes; block\.max_bytes is \d+$/));
+  });
+
+  test('has the median time of its last commit, later than the one before, and no later than every clock', () => {
+    const about = {
+      machines: [{ clock: { wallNs: () => block.header.timeNs } }],
+      isHonest: () => true,
+    } as never;
+    const times = (timeNs: bigint): string[] => [
+      ...wrongTime(withHeader({ timeNs }), after(first), ghost, about),
+    ];
+    expect(times(block.header.timeNs)).toEqual([]);
+    expect(times(block.header.timeNs + 5n)).toEqual([
+      'is not of the median time of its last commit',
+      'is 5 ns ahead of every honest clock',
+    ]);
+    expect(times(first.header.timeNs)).toContain('is not later than the block before it');
+  });
+});
+
+describe('transactions', () => {
+  test('are in one block, and somebody gave them', () => {
+    const all = new Transactions();
+    for (const tx of block.txs) all.submitted(tx);
+    expect([...all.take(block)]).toEqual([]);
+    expect([...all.take({ ...block, header: { ...block.header, height: 9n } })]).toEqual(
+      block.txs.map(() =>
+        expect.stringMatching(/^integrity: transaction [0-9a-f]{12} is in blocks 3 and 9$/),
+      ),
+    );
+    expect([...all.take({ ...block, txs: [other] })]).toEqual([
+      expect.stringMatching(/^validity: block 3 holds transaction [0-9a-f]{12}, which nobody submitted$/),
+    ]);
+  });
+
+  test('that the application refused may come again', () => {
+    const all = new Transactions();
+    for (const tx of block.txs) all.submitted(tx);
+    expect([...all.take(block)]).toEqual([]);
+    all.forgive(
+      block.txs,
+      block.txs.map(() => ({ code: 1 })),
+    );
+    expect([...all.take({ ...block, header: { ...block.header, height: 9n } })]).toEqual([]);
+  });
+});
