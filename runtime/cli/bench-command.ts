@@ -144,7 +144,7 @@ class Bench {
 
   private tell(what: string): void {
     const seconds = Math.round((performance.now() - this.startedMs) / 1000);
-    if (process.stderr.isTTY) process.stderr.write(`${String(seconds).padStart(4)} s  ${what}\n`);
+    process.stderr.write(`${String(seconds).padStart(4)} s  ${what}\n`);
   }
 
   private figure(net: BenchNet): Figure {

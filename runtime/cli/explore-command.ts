@@ -24,8 +24,6 @@ const RUNS_USUAL = 2_000;
 const PLAY = 'swarm';
 /** Seeds of one job: so few that what an interrupted campaign loses is a second's work. */
 const BATCH = 8;
-/** Where there is no terminal for a bar: in a log a line now and then is enough. */
-const LINES_EVERY_MS = 10_000;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -77,7 +75,7 @@ class Explorer {
   private readonly goal: number;
   private readonly deadlineMs: number;
   private readonly out: string | undefined;
-  private readonly bar = new ProgressBar(true, LINES_EVERY_MS);
+  private readonly bar = new ProgressBar();
   private readonly startedMs = performance.now();
   private readonly secondsBefore: number;
   /** Batches begin where an earlier sitting ended. */

@@ -84,29 +84,29 @@ const BAR_WIDTH = 30;
 const BAR_AFTER_MS = 700;
 const BAR_EVERY_MS = 100;
 
-/** A bar on stderr, where that is a terminal; elsewhere plain lines, if `linesEveryMs` asks for them. */
-export class ProgressBar {
-  private readonly isOn: boolean;
-  private readonly linesEveryMs: number | null;
-  private readonly startedMs = performance.now();
-  private drawnMs: number | null = null;
+/** A log file wants no more than this. */
+const LINES_EVERY_MS = 10_000;
 
-  constructor(isWanted = true, linesEveryMs: number | null = null) {
-    const isTerminal = process.stderr.isTTY === true;
-    this.isOn = isWanted && isTerminal;
-    this.linesEveryMs = isWanted && !isTerminal ? linesEveryMs : null;
+/** On stderr: a bar, where that is a terminal; elsewhere a line now and then. */
+export class ProgressBar {
+  private readonly isWanted: boolean;
+  private readonly isTerminal = process.stderr.isTTY === true;
+  private readonly startedMs = performance.now();
+  private toldMs = this.startedMs;
+  private isDrawn = false;
+
+  constructor(isWanted = true) {
+    this.isWanted = isWanted;
   }
 
   update(done: number, what: string): void {
     const now = performance.now();
-    const sinceMs = this.drawnMs === null ? Number.POSITIVE_INFINITY : now - this.drawnMs;
+    if (!this.isWanted || now - this.toldMs < (this.isTerminal ? BAR_EVERY_MS : LINES_EVERY_MS)) return;
+    if (this.isTerminal && now - this.startedMs < BAR_AFTER_MS) return;
+    this.toldMs = now;
     const percent = `${String(Math.floor(done * 100)).padStart(3)} %  ${what}`;
-    if (this.linesEveryMs !== null && sinceMs >= this.linesEveryMs) {
-      this.drawnMs = now;
-      process.stderr.write(`${percent}\n`);
-    }
-    if (!this.isOn || now - this.startedMs < BAR_AFTER_MS || sinceMs < BAR_EVERY_MS) return;
-    this.drawnMs = now;
+    if (!this.isTerminal) return void process.stderr.write(`${percent}\n`);
+    this.isDrawn = true;
     const filled = Math.max(0, Math.min(BAR_WIDTH, Math.floor(done * BAR_WIDTH)));
     const bar = '#'.repeat(filled) + '.'.repeat(BAR_WIDTH - filled);
     process.stderr.write(`\r[${bar}] ${percent}\x1b[K`);
@@ -114,8 +114,8 @@ export class ProgressBar {
 
   /** Takes the bar away, so that what is printed next has a line of its own. */
   clear(): void {
-    if (this.isOn && this.drawnMs !== null) process.stderr.write('\r\x1b[K');
-    this.drawnMs = null;
+    if (this.isDrawn) process.stderr.write('\r\x1b[K');
+    this.isDrawn = false;
   }
 }
 
