@@ -37,7 +37,7 @@ export class Checker {
 const TEXT_SHOWN_MAX = 60;
 function textOf(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, plain) ?? String(value));
+  const text = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value, plain) ?? String(value));
   return text.length > TEXT_SHOWN_MAX ? `${text.slice(0, TEXT_SHOWN_MAX)}...` : text;
 }
 

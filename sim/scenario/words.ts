@@ -46,8 +46,9 @@ export function msOf(duration: Duration, word = ''): number {
 
 /** Of a clock that is set, which may go back. */
 function stepMsOf(step: Duration): number {
-  const isBack = String(step).startsWith('-');
-  const ms = msOf((isBack ? step.slice(1) : step) as Duration, 'clock: step');
+  const text = String(step);
+  const isBack = text.startsWith('-');
+  const ms = msOf((isBack ? text.slice(1) : text) as Duration, 'clock: step');
   return isBack ? -ms : ms;
 }
 
@@ -80,7 +81,8 @@ function mustBePart(word: string, part: unknown): void {
 
 function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, ends: Within): Ending {
   mustBePart('ends', at);
-  if (typeof ends !== 'object') throw new ScenarioError(`ends: write { within: '60s' }, not ${ends}`);
+  if (typeof ends !== 'object' || ends.within === undefined)
+    throw new ScenarioError(`ends: write { within: '60s' }, not ${JSON.stringify(ends)}`);
   const { within, ...rest } = ends;
   return { who, decides: at.height, withinMs: msOf(within, 'within'), ...rest };
 }
@@ -299,6 +301,10 @@ export const clock = (
   name: NodeName,
   change: { step?: Duration; driftPpm?: number; frozen?: boolean },
 ): Action => {
+  if (typeof change !== 'object')
+    throw new ScenarioError(
+      `clock: write { step: '2s' }, { driftPpm: 50 } or { frozen: true }, not ${change}`,
+    );
   const { step, ...rest } = change;
   return { do: 'clock', node: name, ...(step === undefined ? {} : { stepMs: stepMsOf(step) }), ...rest };
 };
@@ -357,6 +363,8 @@ const kebab = (title: string): string =>
 /** A play whose every fault is written down. Its name, if not given, is its title in kebab-case. */
 export function scenario(title: string, words: ScenarioWords): Scenario {
   if (typeof title !== 'string') throw new ScenarioError('scenario: its title comes first, a text');
+  if ('does' in (words?.ends ?? {}))
+    throw new ScenarioError("ends: say how long it may take: decides(height(3), { within: '60s' })");
   return {
     name: kebab(title),
     title,

@@ -22,6 +22,7 @@ import {
   never,
   nil,
   partition,
+  powers,
   putBack,
   reset,
   runScenario,
@@ -243,6 +244,22 @@ describe('who runs a module runs it without its types, so', () => {
       "write { within: '60s' }",
     ],
     [
+      'an end without its time',
+      () => play({ ends: everyone.decides(height(5)) as never }),
+      'ends: say how long it may take',
+    ],
+    [
+      'an end with another word for its time',
+      () => play({ ends: everyone.decides(height(5), { wihtin: '60s' } as never) }),
+      `ends: write { within: '60s' }, not {"wihtin":"60s"}`,
+    ],
+    [
+      'a clock that nothing changes',
+      () => play({ act: [at('0s', clock('v3', undefined as never))] }),
+      "clock: write { step: '2s' }",
+    ],
+    ['powers as bigints', () => play({ cast: powers(34n as never, 22) }), 'not 34n'],
+    [
       'a beat without end',
       () => play({ settings: { sync: { checkNs: 0n } } }),
       'settings.sync.checkNs: expected a bigint from 1000000n',
@@ -334,6 +351,7 @@ describe('who runs a module runs it without its types, so', () => {
 
   it('sets clocks back, too', () => {
     expect(clock('v0', { step: '-1.5s' })).toEqual({ do: 'clock', node: 'v0', stepMs: -1_500 });
+    expect(() => clock('v0', { step: -20 as never })).toThrow('clock: step: "20" is no duration');
     expect(() => clock('v0', { step: '--1s' as '1s' })).toThrow('clock: step: "-1s" is no duration');
   });
 });
