@@ -179,7 +179,7 @@ export class AtWork {
     this.reached('L36 locks and precommits');
     if (waited) this.reached('L34 waited, and two thirds prevoted a block');
     if (prevoted && isNil(prevoted)) this.reached('L36 locks what it did not prevote');
-    if (lock && lock.round < vote.round)
+    if (lock)
       this.reached(
         equalBytes(lock.id, hash) ? 'L36 locks the same block again' : 'L36 locks another block than before',
       );

@@ -40,6 +40,11 @@ class Standing {
     this.heard = new Heard((height) => ghost.set(height), hexFor(at));
   }
 
+  /** The lock as a vote of this round may have met it: who had nobody to hear it says a vote after later ones. */
+  lockBefore(round: number): Choice {
+    return this.lock && this.lock.round < round ? this.lock : null;
+  }
+
   moveTo(height: bigint): void {
     if (height <= this.height) return;
     this.height = height;
@@ -99,7 +104,7 @@ export const justifiedSends =
       const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
       if (!proposal && heard.isProposer(vote.round)) return; // nobody was there to hear its own
       if (!proposal) return report(`${at.name} ${where}: it heard no such proposal`, at, vote.height);
-      const { lock } = node;
+      const lock = node.lockBefore(vote.round);
       const isOther = lock !== null && !equalBytes(lock.id, hash);
       if (proposal.polRound < 0) {
         if (isOther)
@@ -180,10 +185,10 @@ export const justifiedSends =
       node.said.add(key);
       if (vote.type === PREVOTE) {
         if (vote.blockId.hash.length > 0) node.chosen.push(vote.blockId.hash);
-        node.work.prevotes(vote, heard, node.lock);
+        node.work.prevotes(vote, heard, node.lockBefore(vote.round));
         prevotes(at, node, heard, vote);
       } else {
-        node.work.precommits(vote, heard, node.lock);
+        node.work.precommits(vote, heard, node.lockBefore(vote.round));
         precommits(at, node, heard, vote);
       }
     };

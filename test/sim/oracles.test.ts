@@ -273,6 +273,21 @@ describe('justified sends', () => {
     expect(said).toEqual([]);
   });
 
+  it('a lock binds the rounds after it, not what was voted before and had nobody to hear it', () => {
+    const locked = (): Oracle => {
+      const oracle = fresh();
+      heard(oracle, listener, ...others.map((each) => placed(each, PREVOTE, 1, A)));
+      says(oracle, listener, placed(listener, PRECOMMIT, 1, A));
+      proposed(oracle, listener, 0, B);
+      proposed(oracle, listener, 2, B);
+      return oracle;
+    };
+    says(locked(), listener, placed(listener, PREVOTE, 0, B));
+    expect(said).toEqual([]);
+    says(locked(), listener, placed(listener, PREVOTE, 2, B));
+    expect(said).toEqual([expect.stringContaining('it is locked on another block since round 1')]);
+  });
+
   it('a round begins with a third in it, or two thirds of precommits of the one before', () => {
     const begins = (oracle: Oracle): void =>
       oracle.published?.(listener, 'validator', { type: 'step', height: 1n, round: 1, step: 3 });
