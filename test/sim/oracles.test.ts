@@ -5,7 +5,7 @@ import type { Effect } from '../../actors/turn.ts';
 import { seenCommitKey } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { CHANNEL_DATA, CHANNEL_EVIDENCE, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
@@ -345,9 +345,12 @@ describe('evidence', () => {
     const fresh = () => {
       const chain = new GhostChain(cast.genesis);
       const oracle = oracleOf(evidenceOracle(chain), (machine) => machine !== v3);
-      v0.mode = 'consensus';
-      v0.node = { isPaused: false } as Node;
-      oracle.started?.(v0);
+      for (const each of [v0, v1]) {
+        each.mode = 'consensus';
+        each.node = { isPaused: false } as Node;
+        each.height = 0n;
+        oracle.started?.(each);
+      }
       const greets = (): void => {
         oracle.published?.(v0, 'peers', { type: 'peer', peer: 'x', up: true });
         nowNs += 10_000_000;
@@ -359,10 +362,27 @@ describe('evidence', () => {
         const bytes = encodeConsensusMessage({ type: 'vote', vote });
         oracle.heard?.(v0, 'x', [{ channel: CHANNEL_VOTE, bytes }]);
       };
+      /** Its node is as far as the chain. */
       const passes = (height: bigint, ...list: Evidence[]): void => {
+        v0.height = height;
         for (const tell of chain.onBlock) tell(v1, block(height, ...list));
       };
-      return { greets, hears, passes };
+      const stores = (): void =>
+        oracle.published?.(v0, 'validator', {
+          type: 'evidence',
+          hash: EMPTY_BYTES,
+          validator: addressFor(v3),
+          height: 1n,
+        });
+      const payloads = [{ channel: CHANNEL_EVIDENCE, bytes: EMPTY_BYTES }];
+      const offers = (): void => oracle.leaving?.(v0, 'validator', { type: 'send', to: ['y'], payloads });
+      const isHeard = (isChanged = false): void => {
+        oracle.published?.(v1, 'peers', { type: 'peer', peer: v0.member.id, up: true });
+        nowNs += 10_000_000;
+        if (isChanged) oracle.corrupted?.(payloads[0] ?? unreachable('it is there'));
+        oracle.heard?.(v1, v0.member.id, payloads);
+      };
+      return { greets, hears, passes, stores, offers, isHeard };
     };
     const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
 
@@ -377,6 +397,62 @@ describe('evidence', () => {
         passes(10n);
         expect(said).toEqual(isPunished ? [] : forgotten);
       }
+    });
+
+    const proves = () => {
+      const at = fresh();
+      at.greets();
+      at.hears(A);
+      at.hears(B);
+      return at;
+    };
+
+    it('is expected later where what its prover says is lost, and soon where it is heard', () => {
+      const lost = proves();
+      for (let height = 2n; height < 30n; height++) {
+        lost.offers();
+        lost.passes(height);
+        lost.passes(height + 8n); // too soon for it to be said again
+        expect(said).toEqual([]);
+        nowNs += 11_000_000_000;
+      }
+      const heard = proves();
+      heard.passes(2n);
+      heard.offers();
+      heard.isHeard();
+      heard.offers();
+      heard.passes(10n);
+      expect(said).toEqual([]);
+      heard.passes(11n);
+      expect(said).toEqual(forgotten);
+    });
+
+    it('must be said again when what its prover said is lost, or comes garbled', () => {
+      for (const isGarbled of [false, true]) {
+        said = [];
+        const once = proves();
+        once.passes(2n);
+        once.offers();
+        if (isGarbled) once.isHeard(true);
+        nowNs += 12_000_000_000;
+        once.passes(10n);
+        expect(said).toEqual([]);
+        once.passes(11n);
+        expect(said).toEqual(forgotten);
+      }
+    });
+
+    it('is not expected of who does not get on itself', () => {
+      const { passes, stores } = proves();
+      stores();
+      passes(9n);
+      v0.mode = 'block-sync';
+      passes(20n);
+      v0.mode = 'consensus';
+      passes(28n);
+      expect(said).toEqual([]);
+      passes(29n);
+      expect(said).toEqual(forgotten);
     });
 
     it('proves nothing by a peer that is not greeted yet, in a pause, or without a true signature', () => {

@@ -1,0 +1,187 @@
+// Double votes that an honest node could prove: whether each is punished in time. What the node says of them may be lost on its way, and
+// is said again: the time counts from when it was heard, or should have been said anew.
+
+import { hexOf } from '../../protocol/bytes.ts';
+import { type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { Machine } from '../machine.ts';
+import type { Report, WorldAbout } from '../oracle.ts';
+import { STEP } from '../steps.ts';
+import { countedUntil } from './between-heights.ts';
+import { type GhostChain, isTrueVote } from './ghost.ts';
+import { PerMachine } from './per-machine.ts';
+
+/** Heights that its prover may decide until a double vote is punished. */
+const HEIGHTS_UNTIL_PUNISHED = 8n;
+/** What nobody heard is said again each ten seconds (spec 5.10), by a clock that may drift. */
+const SAID_AGAIN_NS = 12_000_000_000;
+/** Where nobody knows the parameters. */
+const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n };
+/** Heights in which votes are compared. */
+const HEIGHTS_COMPARED = 4;
+
+/** A double vote whose two halves reached a node while it could count them. */
+interface Proven {
+  readonly by: Machine;
+  readonly life: number;
+  /** How many batches its disk had lost when it said that it holds the evidence; null: it has not said so. */
+  storedAt: number | null;
+  /** Somebody honest has heard of it from `by`. */
+  isHeard: boolean;
+  /** From this height on it is expected. */
+  since: bigint;
+  /** Not before, in virtual time. */
+  notBeforeNs: number;
+  readonly address: string;
+  readonly height: bigint;
+  /** Whose, and of which step: each is punished. */
+  readonly place: string;
+}
+
+export const placeOf = (address: string, { height, round, type }: Vote): string =>
+  `${address}/${height}/${round}/${type}`;
+
+export class Unpunished {
+  private readonly ghost: GhostChain;
+  private readonly about: WorldAbout;
+  private readonly report: Report;
+  /** By height, and there by voter, round and type: the first that each node heard. */
+  private readonly votes = new PerMachine(() => new Map<number, Map<string, Vote>>());
+  /** In which round a node decided its last height, in this life. */
+  private readonly decidedIn = new Map<Machine, number>();
+  private proven: Proven[] = [];
+  /** Double votes that came between two heights: it is clear later whether they came in time. */
+  private late: { readonly proven: Proven; readonly atNs: number }[] = [];
+
+  constructor(ghost: GhostChain, about: WorldAbout, report: Report) {
+    this.ghost = ghost;
+    this.about = about;
+    this.report = report;
+  }
+
+  get isEmpty(): boolean {
+    return this.proven.length === 0;
+  }
+
+  starts(at: Machine): void {
+    this.decidedIn.delete(at);
+    this.late = this.late.filter((each) => each.proven.by !== at);
+  }
+
+  decides(at: Machine, round: number): void {
+    this.decidedIn.set(at, round);
+  }
+
+  /** A round begins at a node: what came well before was counted. */
+  begins(at: Machine): void {
+    if (this.late.length === 0) return;
+    const until = countedUntil(at, this.about.now());
+    for (const each of this.late)
+      if (each.proven.by === at && until !== null && each.atNs <= until) this.proven.push(each.proven);
+    this.late = this.late.filter((each) => each.proven.by !== at);
+  }
+
+  /** A vote of somebody who lies, at somebody who does not. */
+  hears(at: Machine, address: string, vote: Vote): void {
+    if (!this.counts(at, vote)) return;
+    const known = this.votesOf(at, Number(vote.height));
+    const key = `${address}/${vote.round}/${vote.type}`;
+    const before = known.get(key);
+    if (before && hexOf(before.blockId.hash) === hexOf(vote.blockId.hash)) return;
+    const set = this.ghost.set(vote.height);
+    if (!set || !isTrueVote(this.about, set, vote)) return;
+    if (!before) {
+      known.set(key, vote);
+      return;
+    }
+    const found: Proven = {
+      by: at,
+      life: at.lives,
+      storedAt: null,
+      isHeard: false,
+      since: vote.height,
+      notBeforeNs: 0,
+      address,
+      height: vote.height,
+      place: placeOf(address, vote),
+    };
+    if (vote.height > at.height) this.proven.push(found);
+    else this.late.push({ proven: found, atNs: this.about.now() });
+  }
+
+  private votesOf(at: Machine, height: number): Map<string, Vote> {
+    const heights = this.votes.of(at);
+    let known = heights.get(height);
+    if (!known) {
+      known = new Map();
+      heights.set(height, known);
+      heights.delete(height - HEIGHTS_COMPARED);
+    }
+    return known;
+  }
+
+  /** It counts votes of the height and round that it stands in; what comes in a pause waits, and may come too late. */
+  private counts(at: Machine, vote: Vote): boolean {
+    if (at.mode !== 'consensus' || at.node?.isPaused !== false) return false;
+    return vote.height === at.height + 1n ? vote.round === at.round : this.isLate(at, vote);
+  }
+
+  /** Between two heights it counts the precommits of the round that decided the last one, too. */
+  private isLate(at: Machine, { type, height, round }: Vote): boolean {
+    const isBetween = height === at.height && at.step === STEP.newHeight;
+    return type === PRECOMMIT && isBetween && round === this.decidedIn.get(at);
+  }
+
+  /** A node says that it holds evidence. */
+  stores(at: Machine, address: string, height: bigint): void {
+    const stored = this.proven.find(
+      (each) =>
+        each.by === at && each.height === height && each.address === address && each.storedAt === null,
+    );
+    if (stored) stored.storedAt = at.disk.counters.batchesLost;
+  }
+
+  /** A node tells its peers of evidence. */
+  offers(at: Machine): void {
+    for (const each of this.proven) {
+      if (each.by !== at || each.isHeard) continue;
+      each.since = at.height > each.since ? at.height : each.since;
+      each.notBeforeNs = this.about.now() + SAID_AGAIN_NS;
+    }
+  }
+
+  /** What a node told of evidence has come to somebody honest who takes it. */
+  isHeardFrom(by: Machine): void {
+    for (const each of this.proven) {
+      if (each.by !== by) continue;
+      each.isHeard = true;
+      each.notBeforeNs = 0;
+    }
+  }
+
+  /** A block is there. */
+  passes(header: Header, guilty: ReadonlySet<string>): void {
+    this.proven = this.proven.filter((each) => {
+      const { by, height, address, place } = each;
+      if (guilty.has(place) || this.isForgotten(each) || this.isExpired(each, header)) return false;
+      if (by.mode !== 'consensus') each.since = header.height;
+      if (by.height <= each.since + HEIGHTS_UNTIL_PUNISHED || this.about.now() < each.notBeforeNs)
+        return true;
+      const who = address.slice(0, 12);
+      this.report(`${by.name} heard ${who} vote twice at ${height}; nobody was punished`, by, header.height);
+      return false;
+    });
+  }
+
+  /** With its memory, or with what its disk has lost since. */
+  private isForgotten({ by, life, storedAt }: Proven): boolean {
+    if (storedAt === null) return by.lives !== life || by.mode !== 'consensus';
+    return by.disk.counters.batchesLost !== storedAt;
+  }
+
+  /** By the parameters in force, from the block before this one on. */
+  private isExpired({ height }: Proven, header: Header): boolean {
+    const { maxAgeBlocks, maxAgeNs } = this.ghost.params(header.height)?.evidence ?? NEVER;
+    const timeNs = this.ghost.timeNs(height) ?? header.timeNs;
+    return header.height - height >= maxAgeBlocks && header.timeNs - timeNs >= maxAgeNs;
+  }
+}
