@@ -8,7 +8,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { FirstWords } from './first-words.ts';
-import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
+import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
@@ -59,7 +59,8 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly nodes = new Map<Machine, Seen>();
-  private readonly words = new Map<Machine, FirstWords>();
+  /** Of the height that each node is at, and of the next one. */
+  private readonly words = new Map<Machine, FirstWords[]>();
   readonly greeted = new Greeted();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
@@ -88,17 +89,18 @@ class Watch {
     if (known?.height === height) return known;
     const set = this.ghost.set(height);
     if (!set) return null;
-    const seen = new Seen(this.wordsTo(at), set);
+    const seen = new Seen(this.wordsTo(at, height), set);
     this.nodes.set(at, seen);
     return seen;
   }
 
-  private wordsTo(at: Machine): FirstWords {
-    const height = at.height + 1n;
-    const known = this.words.get(at);
-    if (known?.height === height) return known;
-    const words = new FirstWords(height);
-    this.words.set(at, words);
+  private wordsTo(at: Machine, height: bigint): FirstWords {
+    const known = this.words.get(at)?.filter((each) => each.height > at.height) ?? [];
+    let words = known.find((each) => each.height === height);
+    if (!words) {
+      words = new FirstWords(height);
+      this.words.set(at, [...known, words]);
+    }
     return words;
   }
 
@@ -106,42 +108,44 @@ class Watch {
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
     const seen = this.of(at);
-    if (!seen || !this.greeted.hears(at, from, this.about.now())) return;
+    if (!seen || !this.greeted.hears(at, from, this.about.now())) return this.overhears(at, from, payloads);
     const messages = messagesIn(payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
-      if (message) this.takes(seen, from, message);
+      if (message) this.takes(at, seen, from, message);
       // Of an envelope the node reads nothing behind what does not decode.
       else if (isOfConsensus(payloads[i]?.channel ?? 0)) return;
     }
   }
 
-  /** It may take this up when its pause ends. */
+  /** It may take this up: as soon as it is greeted, when its pause ends. */
   overhears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
-    const set = this.ghost.set(at.height + 1n);
-    if (!set) return;
-    for (const message of messagesIn(payloads)) if (message) this.mayTake(at, set, from, message);
+    for (const message of messagesIn(payloads)) if (message) this.mayTake(at, from, message);
   }
 
-  private mayTake(at: Machine, set: GhostSet, from: PeerId, message: ConsensusMessage): void {
-    const height = at.height + 1n;
+  /** What is of the next height it keeps for then. */
+  private mayTake(at: Machine, from: PeerId, message: ConsensusMessage): void {
+    const said =
+      message.type === 'proposal' ? message.proposal : message.type === 'vote' ? message.vote : null;
+    if (!said || said.height <= at.height || said.height > at.height + 2n) return;
+    const set = this.ghost.set(said.height);
+    if (!set) return;
     if (message.type === 'proposal') {
-      const { proposal } = message;
-      if (proposal.height === height && isTrueProposal(this.about, set, proposal))
-        this.wordsTo(at).proposed(proposal);
-    } else if (message.type === 'vote') {
-      const { vote } = message;
-      if (vote.height !== height || !isTrueVote(this.about, set, vote)) return;
-      if (vote.type === PREVOTE) this.wordsTo(at).prevoted(vote);
-      if (vote.round > at.round + 1) this.wordsTo(at).opens(from);
+      if (isTrueProposal(this.about, set, message.proposal))
+        this.wordsTo(at, said.height).proposed(message.proposal);
+    } else if (message.type === 'vote' && isTrueVote(this.about, set, message.vote)) {
+      const words = this.wordsTo(at, said.height);
+      if (message.vote.type === PREVOTE) words.prevoted(message.vote);
+      const round = said.height === at.height + 1n ? at.round : 0;
+      if (said.round > round + 1) words.opens(from);
     }
   }
 
-  private takes(seen: Seen, from: PeerId, message: ConsensusMessage): void {
+  private takes(at: Machine, seen: Seen, from: PeerId, message: ConsensusMessage): void {
     const now = this.about.now();
     if (message.type === 'vote') {
       const { vote } = message;
-      if (vote.height !== seen.height) return;
+      if (vote.height !== seen.height) return this.mayTake(at, from, message);
       const isAhead = vote.round > seen.round && seen.isNewAhead(vote);
       const isPrevote = vote.type === PREVOTE && seen.isNewPrevote(vote);
       if (!(isAhead || isPrevote) || !isTrueVote(this.about, seen.set, vote)) return;
@@ -149,8 +153,9 @@ class Watch {
       if (isPrevote) seen.prevoted(vote, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
-      const isHere = proposal.height === seen.height && proposal.round >= seen.round;
-      if (isHere && isTrueProposal(this.about, seen.set, proposal)) seen.proposed(proposal, now);
+      if (proposal.height !== seen.height) return this.mayTake(at, from, message);
+      if (proposal.round >= seen.round && isTrueProposal(this.about, seen.set, proposal))
+        seen.proposed(proposal, now);
     } else if (message.type === 'block-part') {
       if (message.height === seen.height && message.round === seen.round) seen.part(message.part, now);
     }

@@ -60,7 +60,8 @@ const later = (ms: number): void => {
   nowNs += ms * MS;
 };
 const steps = (round: number, ...all: readonly number[]): void => {
-  for (const step of all) oracle.published?.(at, 'validator', { type: 'step', height: 1n, round, step });
+  for (const step of all)
+    oracle.published?.(at, 'validator', { type: 'step', height: at.height + 1n, round, step });
 };
 const members = new GhostChain(cast.genesis).set(1n)?.members ?? [];
 
@@ -192,6 +193,22 @@ describe('of who says two things', () => {
       at.node = { isPaused: false } as Node;
     });
     expect(said).toEqual([]);
+  });
+
+  it('the first word may count that came before it was greeted for certain', () => {
+    oracle.published?.(at, 'peer', { type: 'peer', peer: PEER, up: true });
+    heardTwice(() => later(10));
+    expect(said).toEqual([]);
+  });
+
+  it.each([true, false])('the first word may count that came in the height before: %s', (isTwofold) => {
+    if (isTwofold) hears(1, 0, { height: 2n, blockId: block });
+    at.height = 1n;
+    steps(0, STEP.newRound, STEP.propose, STEP.prevote);
+    hears(3, 0, { height: 2n });
+    later(200);
+    steps(0, STEP.precommit);
+    expect(said.length).toBe(isTwofold ? 0 : 1);
   });
 
   it('who says the same twice counts in each life', () => {
