@@ -59,6 +59,8 @@ export class World {
   crashHere: ((at: Machine, actor: ActorName, effect: Effect) => boolean) | null = null;
   /** Called when a node published something, after the oracles. */
   listeners: ((at: Machine, event: NodeEvent) => void)[] = [];
+  /** Called when a node has begun a life. */
+  starters: ((at: Machine) => void)[] = [];
   lostMail = 0;
   /** How often each thing worth counting happened, by name: see `WorldAbout.reached`. */
   readonly labels = new Map<string, number>();
@@ -185,6 +187,7 @@ export class World {
     this.mark(1, machine);
     for (const oracle of this.oracles) oracle.started?.(machine);
     node.start();
+    for (const tell of this.starters) tell(machine);
   }
 
   /** The machine loses its power now; the disk keeps what was durable, and of the rest what is drawn. */

@@ -44,6 +44,8 @@ export class Stage {
   private readonly backUps = new Map<Machine, DiskImage>();
   /** Crash points that nobody has reached, also those that were taken back. */
   readonly unreached = new Set<CrashPoint>();
+  /** What waits for a node's first life. */
+  private readonly unborn = new Map<Machine, (() => void)[]>();
   private doomed: Machine | null = null;
   private doomedBy: Armed | null = null;
 
@@ -51,6 +53,11 @@ export class Stage {
     this.world = world;
     this.rules = rules;
     this.usual = usual;
+    world.starters.push((machine) => {
+      const deeds = this.unborn.get(machine) ?? [];
+      this.unborn.delete(machine);
+      for (const deed of deeds) deed();
+    });
   }
 
   /** Crash points that may still be reached. */
@@ -82,6 +89,14 @@ export class Stage {
 
   private later(ms: number, happens: () => void): void {
     this.world.agenda.after(ms * NS_PER_MS, happens);
+  }
+
+  /** Now, or as soon as the node begins its first life: nodes start within the first tenth of a second. */
+  private onceBorn(machine: Machine, deed: () => void): void {
+    if (machine.lives > 0) return deed();
+    const deeds = this.unborn.get(machine);
+    if (deeds) deeds.push(deed);
+    else this.unborn.set(machine, [deed]);
   }
 
   perform(action: Action): void {
@@ -162,8 +177,10 @@ export class Stage {
 
   private performOnNode(action: Action): void {
     switch (action.do) {
-      case 'crash':
-        return this.crash(this.machine(action.node), action.how, action.restartMs);
+      case 'crash': {
+        const machine = this.machine(action.node);
+        return this.onceBorn(machine, () => this.crash(machine, action.how, action.restartMs));
+      }
       case 'crash-at':
         return this.arm(action);
       case 'restart':
@@ -175,8 +192,10 @@ export class Stage {
         return;
       case 'put-back':
         return this.putBack(this.machine(action.node), action.media);
-      case 'pause':
-        return this.pause(this.machine(action.node), action.forMs);
+      case 'pause': {
+        const machine = this.machine(action.node);
+        return this.onceBorn(machine, () => this.pause(machine, action.forMs));
+      }
       case 'unpause':
         return this.unpause(this.machine(action.node));
       case 'clock':
@@ -188,13 +207,11 @@ export class Stage {
         return this.setDisk(this.machine(action.node), settings);
       }
       case 'submit':
-        this.submit(action.to, utf8Encode(action.tx));
-        return;
+        return this.submitted(action.to, action.tx);
       case 'empower': {
         const { publicKey } = this.machine(action.node).member;
         const key = base64Of((publicKey ?? unreachable(`${action.node} has no key`)).bytes);
-        this.submit(action.via, utf8Encode(`val=ed25519!${key}!${action.power}`));
-        return;
+        return this.submitted(action.via, `val=ed25519!${key}!${action.power}`);
       }
       default:
         return unreachable(`no hand for ${action.do}`);
@@ -212,6 +229,12 @@ export class Stage {
     if (change.stepMs !== undefined) clock.stepWall(BigInt(change.stepMs) * BigInt(NS_PER_MS));
     if (change.driftPpm !== undefined) clock.setDrift(change.driftPpm);
     if (change.frozen === true) clock.freezeWall();
+  }
+
+  /** As a client does that waits for the first node to be up. */
+  private submitted(name: NodeName, tx: string): void {
+    const bytes = utf8Encode(tx);
+    if (!this.submit(name, bytes)) this.onceBorn(this.machine(name), () => this.submit(name, bytes));
   }
 
   /** To the node named, or the next one that is up: a client tries another. Copies go to those after it. */

@@ -13,13 +13,17 @@ import {
   at,
   crash,
   drop,
+  empower,
   everyone,
   heal,
   height,
   liar,
+  pause,
   scenario,
+  submit,
   txs,
   v0,
+  v3,
   validators,
   when,
 } from '../../sim/scenario/words.ts';
@@ -80,6 +84,23 @@ describe('a node dies', () => {
     const verdict = runScenario(play, { seed: 1 });
     expect(verdict.violations).toEqual([]);
     expect(verdict.faults['writes refused by a full disk']).toBeGreaterThan(0);
+  });
+});
+
+describe('a deed at a node that has not started', () => {
+  it('waits for its first life', () => {
+    const play = scenario('too early', {
+      cast: validators(4),
+      act: [
+        at('0s', crash('v3', { restart: '5s' }), pause('v2', '1s'), submit('v1', 'a=b'), empower('v3', 20)),
+        when(v3.joins()),
+      ],
+      ends: everyone.decides(height(5), { within: '120s', afterwards: 3 }),
+    });
+    const { holds, faults, transactions } = runScenario(play, { seed: 1 });
+    expect(holds).toBe(true);
+    expect(faults).toMatchObject({ crashes: 1, restarts: 1, pauses: 1, 'validator changes asked for': 1 });
+    expect(transactions).toEqual({ submitted: 2, committed: 2 });
   });
 });
 
