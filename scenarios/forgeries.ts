@@ -132,7 +132,7 @@ export const falseGreetings = scenario('who is of another network, or another th
   cast: validators(4),
   load: txs({ perSecond: 2 }),
   liars: [liar('v3', 'false-greeter', ['v0', 'v1', 'v2'], { times: 16 })],
-  act: [when(v0.decides(height(6)), restart('v3'))],
+  act: [when(v0.decides(height(6)))],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
 });
 

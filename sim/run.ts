@@ -276,8 +276,9 @@ class Run {
   }
 
   private isEnded(): boolean {
-    if (this.play.ends.who === 'fork' || !this.script.isDone || !this.script.isFulfilled) return false;
+    if (this.play.ends.who === 'fork' || !this.script.isDone) return false;
     const target = this.target();
+    if (!this.script.isFulfilled) return false;
     return this.heightMax >= target && this.finishers().every(({ height }) => height >= target);
   }
 
@@ -343,6 +344,8 @@ class Run {
         stage: this.stage,
         silent: this.silentLiars(),
         ends: play.ends,
+        script: this.script,
+        names: world.machines.map(({ name }) => name),
         heightMax: this.heightMax,
       }),
       again: againLine(this.options, this.crypto),

@@ -2,14 +2,17 @@
 // or a name is seen here first.
 
 import type { Ending, LiarWords } from './scenario/play.ts';
+import type { Script } from './scenario/script.ts';
 import type { Stage } from './scenario/stage.ts';
-import { messagesText, pointText } from './story.ts';
+import { actionText, messagesText, pointText } from './story.ts';
 
 export interface Course {
   readonly stage: Stage;
   /** Liars that told no lie. */
   readonly silent: readonly LiarWords[];
   readonly ends: Ending;
+  readonly script: Script;
+  readonly names: readonly string[];
   /** The furthest height that anybody committed. */
   readonly heightMax: bigint;
 }
@@ -17,7 +20,15 @@ export interface Course {
 /** One height may have been under way. */
 const ROOM = 1n;
 
-export const unmetOf = ({ stage, silent, ends, heightMax }: Course): readonly string[] => [
+export const unmetOf = ({
+  stage,
+  silent,
+  ends,
+  script,
+
+  names,
+  heightMax,
+}: Course): readonly string[] => [
   ...stage.rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
   ...[...stage.unreached].map(
     (point) => `no crash of ${point.node} ${pointText(point)}: it did not come to that`,
@@ -25,6 +36,8 @@ export const unmetOf = ({ stage, silent, ends, heightMax }: Course): readonly st
   ...silent.map(
     ({ node, liar }) => `no lie of ${node} (${typeof liar === 'string' ? liar : 'its own liar'})`,
   ),
+  ...[...stage.idle].map((action) => `no effect of "${actionText(action, names)}"`),
+  ...script.idle(heightMax),
   ...(ends.who === 'nobody' && heightMax + ROOM < BigInt(ends.decides)
     ? [`no block of height ${ends.decides}, beyond which nobody was to get: the furthest is ${heightMax}`]
     : []),

@@ -39,13 +39,7 @@ export const proposalOracle =
     const proposed = new Map<Machine, Proposal[]>();
     /** What honest nodes proposed of their own, by hash. */
     const blocks = new Map<string, Made>();
-    /** The time of the latest block, and its height. */
-    let latest: { readonly height: bigint; readonly timeNs: bigint } = {
-      height: 0n,
-      timeNs: ghost.genesisTimeNs,
-    };
     ghost.onBlock.push((_at, { header }) => {
-      latest = header;
       for (const [hash, { height }] of blocks)
         if (height + HEIGHTS_JUDGED <= header.height) blocks.delete(hash);
     });
@@ -78,7 +72,7 @@ export const proposalOracle =
       published(at, _actor, event) {
         if (event.type !== 'refused' || !about.isHonest(at)) return;
         const made = blocks.get(hexOf(event.hash));
-        if (!made || (event.height === latest.height + 1n && isTimeHeldBack(made, latest.timeNs))) return;
+        if (!made || isTimeHeldBack(made, ghost.timeNs(event.height - 1n) ?? ghost.genesisTimeNs)) return;
         const { by } = made;
         report(`${at.name} refuses what ${by.name} proposed: ${event.because}`, at, event.height);
       },

@@ -28,7 +28,7 @@ import {
 } from './checks.ts';
 import { type Condition, type Deed, type Load, type Scenario, STEP_NAMES } from './play.ts';
 import { namesIn } from './script.ts';
-import { nonsenseIn, nonsenseOf } from './sense.ts';
+import { nonsenseIn, nonsenseOf, nonsenseOfNever } from './sense.ts';
 
 export type ScenarioRefusal = Refusal<'malformed-scenario'>;
 
@@ -63,6 +63,9 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
     if (typeof liar === 'string' && !Object.hasOwn(LIARS, liar))
       return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
   }
+  const liars = new Set(scenario.liars.map(({ node }) => node)).size;
+  if (liars === powers.length + candidates + fullNodes)
+    return no('liars: all nodes lie, and what is promised is promised of the others');
   const early = heightRefusal(scenario);
   if (early !== null) return no(early);
   const { ends } = scenario;
@@ -144,6 +147,10 @@ const blockNumber: Check = {
   expects: 'the number of a block from 1, or "nil"',
   holds: (value) => value === 'nil' || (Number.isSafeInteger(value) && (value as number) > 0),
 };
+const realBlock: Check = {
+  expects: 'the number of a block from 1: nobody is locked on nil',
+  holds: (value) => value !== 'nil' && blockNumber.holds?.(value) === true,
+};
 const yes: Check = { expects: 'true', holds: (value) => value === true };
 const spanWrong = ({ minNs, maxNs }: { minNs: number; maxNs: number }): string | null =>
   minNs <= maxNs ? null : 'minNs up to maxNs';
@@ -187,7 +194,7 @@ const anyCondition = object({
 const condition = also(anyCondition, nonsenseOf);
 
 const state = tagged('is', {
-  'locked-on': { who: nodeName, block: blockNumber },
+  'locked-on': { who: nodeName, block: realBlock },
   up: { who: nodeName },
   down: { who: nodeName },
   syncing: { who: nodeName },
@@ -285,7 +292,7 @@ const directive = each('directive', [
   { whenever: condition, actions },
 ]);
 const claim = each('claim', [
-  { never: condition, while: maybe(state) },
+  { never: also(condition, nonsenseOfNever), while: maybe(state) },
   { sometime: condition },
   { finally: state },
 ]);

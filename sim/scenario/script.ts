@@ -33,6 +33,13 @@ interface Broken {
   readonly at: Machine | null;
 }
 
+interface Never {
+  readonly condition: Condition;
+  readonly during: StateOf | undefined;
+  /** As anything happened, it was so. */
+  wasSo: boolean;
+}
+
 export interface ScriptParts {
   readonly play: Scenario;
   readonly world: World;
@@ -52,7 +59,7 @@ export class Script {
   /** The directives that go on waiting for something to happen again. */
   private readonly standing: { readonly watch: Watch; readonly index: number; firedAt: number }[] = [];
   private readonly sometimes: { readonly watch: Watch; readonly claim: Claim }[] = [];
-  private readonly nevers: { readonly condition: Condition; readonly during: StateOf | undefined }[] = [];
+  private readonly nevers: Never[] = [];
   /** When the last directive fired, each for the first time. */
   lastFiredAt = 0;
 
@@ -60,7 +67,7 @@ export class Script {
     this.parts = parts;
     const { act, holds } = parts.play;
     for (const claim of holds) {
-      if ('never' in claim) this.nevers.push({ condition: claim.never, during: claim.while });
+      if ('never' in claim) this.nevers.push({ condition: claim.never, during: claim.while, wasSo: false });
       else if ('sometime' in claim) this.sometimes.push({ watch: new Watch(claim.sometime), claim });
     }
     act.forEach((directive, index) => {
@@ -123,13 +130,12 @@ export class Script {
   private see(happening: Happening): void {
     const { witness, honest, addressByName } = this.parts;
     const isIt = (condition: Condition): boolean => witness.matches(happening, condition, addressByName);
-    for (const { condition, during } of this.nevers) {
-      const isWho =
-        condition.who === 'anyone' || condition.who === 'everyone' || condition.who === happening.node.name;
-      if (!isWho || !isIt(condition)) continue;
-      if (during && !witness.isSo(during, this.parts.world.machine(during.who))) continue;
-      const while_ = during ? ` while ${stateText(during)}` : '';
-      this.parts.broken({ what: `never: ${conditionText(condition)}${while_}`, at: happening.node });
+    for (const claim of this.nevers) {
+      const { condition, during } = claim;
+      const isSo = !during || witness.isSo(during, this.parts.world.machine(during.who));
+      if (isSo) claim.wasSo = true;
+      const isWho = condition.who === 'anyone' || condition.who === happening.node.name;
+      if (isSo && isWho && isIt(condition)) this.parts.broken({ what: neverText(claim), at: happening.node });
     }
     for (let i = this.sometimes.length - 1; i >= 0; i--) {
       const { watch } = this.sometimes[i] as { watch: Watch };
@@ -148,6 +154,16 @@ export class Script {
     if (waiting === null || !isIt(waiting.watch.condition) || !waiting.watch.see(happening, honest)) return;
     this.waiting = null;
     this.fire(waiting.index);
+  }
+
+  /** Claims that hold for want of a chance: their height did not come, or their time. */
+  *idle(heightMax: bigint): Generator<string> {
+    for (const claim of this.nevers) {
+      const { condition, wasSo } = claim;
+      if (BigInt(condition.height ?? 0) > heightMax + 1n)
+        yield `no height ${condition.height} for "${neverText(claim)}": the furthest is ${heightMax}`;
+      else if (!wasSo) yield `no time at which it was so for "${neverText(claim)}"`;
+    }
   }
 
   /** Everything that was promised and is not so: asked once, at the end. */
@@ -183,6 +199,9 @@ export function conditionText({ who, does, height, round, block, step, against }
   ].join('');
   return `${who} ${does}${what}${where}`;
 }
+
+const neverText = ({ condition, during }: Never): string =>
+  `never: ${conditionText(condition)}${during ? ` while ${stateText(during)}` : ''}`;
 
 export function stateText(state: StateOf): string {
   if (state.is === 'locked-on') return `${state.who} is locked on block ${state.block}`;

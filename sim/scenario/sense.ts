@@ -1,19 +1,27 @@
 // What no shape shows: words that are right one by one and mean nothing together, so that a play with them would hold for nothing.
 
-import type { Action, Condition, Deed, NodeName } from './play.ts';
+import type { Action, Condition, CrashPoint, Deed, NodeName } from './play.ts';
 
 const OF_A_PLACE: readonly string[] = ['proposals', 'parts', 'prevotes', 'precommits'];
 const OF_A_VOTER: readonly string[] = ['prevotes', 'precommits'];
 
-/** Where an operation of the disk can be; null: what is no operation of one. */
-const MEDIA: Readonly<Record<string, readonly string[] | null>> = {
-  append: ['consensus', 'privval'],
-  sync: ['consensus', 'privval'],
-  trim: ['consensus', 'privval'],
-  write: ['chain', 'app'],
-  flush: ['consensus', 'privval', 'chain', 'app'],
-  send: null,
-  sign: null,
+interface Operation {
+  /** Logs or stores; empty: it is none of a disk. */
+  readonly on: readonly string[];
+  readonly when: readonly string[];
+}
+const LOGS = ['consensus', 'privval'];
+const STORES = ['chain', 'app'];
+
+/** Where a node can die in an operation. A flush is begun some time after a write: what comes before it is after that. */
+const OPERATIONS: Readonly<Record<CrashPoint['op'], Operation>> = {
+  append: { on: LOGS, when: ['before', 'inside', 'after'] },
+  sync: { on: LOGS, when: ['before'] },
+  trim: { on: LOGS, when: ['before', 'after'] },
+  write: { on: STORES, when: ['before', 'inside', 'after'] },
+  flush: { on: [...LOGS, ...STORES], when: ['inside', 'after'] },
+  send: { on: [], when: ['before', 'after'] },
+  sign: { on: [], when: ['before', 'after'] },
 };
 
 /** What is expected instead; null: it makes sense. */
@@ -28,11 +36,12 @@ export function nonsenseIn(action: Action): string | null {
       return emptyOf(action, ['from', 'to', 'by']);
     }
     case 'crash-at': {
-      const { op, on, nth } = action;
+      const { op, on, nth, when } = action;
       if (nth < 1) return 'nth from 1: the next is the first';
-      const media = MEDIA[op] ?? [];
-      if (on === undefined || media.includes(on)) return null;
-      return media.length === 0 ? `no "on" with ${op}` : `${op} on ${media.join(' or ')}`;
+      const can = OPERATIONS[op];
+      if (!can.when.includes(when)) return `${can.when.join(' or ')} with ${op}`;
+      if (on === undefined || can.on.includes(on)) return null;
+      return can.on.length === 0 ? `no "on" with ${op}` : `${op} on ${can.on.join(' or ')}`;
     }
     case 'partition':
       return nonsenseOfGroups(action.groups);
@@ -100,9 +109,13 @@ const KNOWN_OF: Readonly<Record<Deed, readonly Field[]>> = {
 /** Deeds that are never about nil. */
 const OF_A_BLOCK: readonly Deed[] = ['proposes', 'locks', 'values', 'decides'];
 
+/** Deeds that take a key. */
+const OF_VALIDATORS: readonly Deed[] = ['proposes', 'prevotes', 'precommits'];
+
 /** What is expected instead of what can never happen; null: it may. */
 export function nonsenseOf(condition: Condition): string | null {
-  const { does, block } = condition;
+  const { who, does, block } = condition;
+  if (who.startsWith('f') && OF_VALIDATORS.includes(does)) return `a node with a key: ${who} never ${does}`;
   const known = KNOWN_OF[does];
   const odd = Object.keys(condition).find(
     (field) => field !== 'who' && field !== 'does' && !known.includes(field as Field),
@@ -110,3 +123,7 @@ export function nonsenseOf(condition: Condition): string | null {
   if (odd !== undefined) return `no ${odd} with ${does} (only ${known.join(', ')})`;
   return block === 'nil' && OF_A_BLOCK.includes(does) ? `a block: nobody ${does} nil` : null;
 }
+
+/** `never` is of each of those named, so that of everyone it would say less than it seems to. */
+export const nonsenseOfNever = ({ who }: Condition): string | null =>
+  who === 'everyone' ? 'never of a node, or of anyone: that nobody ever does it' : null;

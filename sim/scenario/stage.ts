@@ -46,6 +46,9 @@ export class Stage {
   readonly unreached = new Set<CrashPoint>();
   /** What waits for a node's first life. */
   private readonly unborn = new Map<Machine, (() => void)[]>();
+  /** Actions that did nothing, each time that they were carried out. */
+  readonly idle = new Set<Action>();
+  private readonly effective = new Set<Action>();
   private doomed: Machine | null = null;
   private doomedBy: Armed | null = null;
 
@@ -99,6 +102,12 @@ export class Stage {
     else this.unborn.set(machine, [deed]);
   }
 
+  private note(action: Action, hadEffect: boolean): void {
+    if (hadEffect) this.effective.add(action);
+    if (this.effective.has(action)) this.idle.delete(action);
+    else this.idle.add(action);
+  }
+
   perform(action: Action): void {
     this.changedAt = this.world.agenda.now;
     for (const { acts } of this.watchers) acts?.(action);
@@ -109,6 +118,7 @@ export class Stage {
       case 'isolate':
         return network.partition([[this.peer(action.node)]], until(action.forEver));
       case 'partition':
+        this.note(action, action.groups[0]?.length !== this.world.machines.length);
         return network.partition(
           action.groups.map((group) => this.peers(group)),
           until(action.forEver),
@@ -175,41 +185,40 @@ export class Stage {
     for (const a of this.peers(from)) for (const b of this.peers(to)) if (a !== b) each(a, b);
   }
 
-  private performOnNode(action: Action): void {
+  private performOnNode(action: Extract<Action, { node: NodeName } | { to: NodeName }>): void {
+    const machine = this.machine('node' in action ? action.node : action.to);
     switch (action.do) {
-      case 'crash': {
-        const machine = this.machine(action.node);
-        return this.onceBorn(machine, () => this.crash(machine, action.how, action.restartMs));
-      }
+      case 'crash':
+        return this.onceBorn(machine, () => {
+          this.note(action, this.crash(machine, action.how, action.restartMs));
+        });
       case 'crash-at':
-        return this.arm(action);
+        return this.arm(machine, action);
       case 'restart':
-        return this.start(this.machine(action.node));
+        return this.note(action, this.start(machine));
       case 'remove-log':
-        return this.removeLog(this.machine(action.node));
+        return this.note(action, this.removeLog(machine));
       case 'back-up':
-        this.backUps.set(this.machine(action.node), this.machine(action.node).disk.image());
+        this.backUps.set(machine, machine.disk.image());
         return;
       case 'put-back':
-        return this.putBack(this.machine(action.node), action.media);
-      case 'pause': {
-        const machine = this.machine(action.node);
-        return this.onceBorn(machine, () => this.pause(machine, action.forMs));
-      }
+        return this.note(action, this.putBack(machine, action.media));
+      case 'pause':
+        return this.onceBorn(machine, () => this.note(action, this.pause(machine, action.forMs)));
       case 'unpause':
-        return this.unpause(this.machine(action.node));
+        return this.note(action, this.unpause(machine));
       case 'clock':
-        return this.setClock(this.machine(action.node), action);
+        return this.setClock(machine, action);
       case 'disk': {
         if (action.disk === 'slow') this.slowDisks++;
         const full = { ...GOOD_DISK, isFull: true };
         const settings = { slow: SLOW_DISK, full, good: GOOD_DISK }[action.disk];
-        return this.setDisk(this.machine(action.node), settings);
+        return this.setDisk(machine, settings);
       }
       case 'submit':
         return this.submitted(action.to, action.tx);
       case 'empower': {
-        const { publicKey } = this.machine(action.node).member;
+        const { publicKey } = machine.member;
         const key = base64Of((publicKey ?? unreachable(`${action.node} has no key`)).bytes);
         return this.submitted(action.via, `val=ed25519!${key}!${action.power}`);
       }
@@ -255,46 +264,55 @@ export class Stage {
 
   // --- lives -----------------------------------------------------------------------------------------------
 
-  private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): void {
-    if (!machine.isUp) return;
+  // Each says whether it did anything: who is down does not die, and who is up is not started.
+
+  private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): boolean {
+    if (!machine.isUp) return false;
     if (this.paused.delete(machine)) this.tellPaused(machine, false);
     this.changedAt = this.world.agenda.now;
     this.world.crash(machine, how);
     if (restartMs !== undefined) this.later(restartMs, () => this.start(machine));
+    return true;
   }
 
-  private start(machine: Machine): void {
-    if (machine.isUp || this.isFrozen(machine)) return;
+  private start(machine: Machine): boolean {
+    if (machine.isUp || this.isFrozen(machine)) return false;
     this.changedAt = this.world.agenda.now;
     this.count('restarted');
     this.world.startNode(machine);
+    return true;
   }
 
-  private putBack(machine: Machine, media: readonly MediumName[]): void {
+  private putBack(machine: Machine, media: readonly MediumName[]): boolean {
     const image = this.backUps.get(machine);
-    if (image && !machine.isUp) machine.disk.restore(image, media);
+    if (!image || machine.isUp) return false;
+    machine.disk.restore(image, media);
+    return true;
   }
 
-  private removeLog(machine: Machine): void {
-    if (machine.isUp) return;
+  private removeLog(machine: Machine): boolean {
+    if (machine.isUp) return false;
     machine.disk.remove('consensus');
+    return true;
   }
 
-  private pause(machine: Machine, forMs: number | undefined): void {
-    if (!machine.node) return;
+  private pause(machine: Machine, forMs: number | undefined): boolean {
+    if (!machine.node) return false;
     machine.node.pause();
     this.paused.add(machine);
     this.tellPaused(machine, true);
     const { lives } = machine;
     if (forMs !== undefined) this.later(forMs, () => machine.lives === lives && this.unpause(machine));
+    return true;
   }
 
-  private unpause(machine: Machine): void {
-    if (this.isFrozen(machine) || !this.paused.delete(machine)) return;
+  private unpause(machine: Machine): boolean {
+    if (this.isFrozen(machine) || !this.paused.delete(machine)) return false;
     this.tellPaused(machine, false);
     this.changedAt = this.world.agenda.now;
     machine.heldUntilNs = Math.max(machine.heldUntilNs, this.world.agenda.now);
     machine.node?.unpause();
+    return true;
   }
 
   private tellPaused(machine: Machine, isPaused: boolean): void {
@@ -303,8 +321,7 @@ export class Stage {
 
   // --- crash points ----------------------------------------------------------------------------------------
 
-  private arm(action: Extract<Action, { do: 'crash-at' }>): void {
-    const machine = this.machine(action.node);
+  private arm(machine: Machine, action: Extract<Action, { do: 'crash-at' }>): void {
     const list = this.armed.get(machine) ?? [];
     this.armed.set(machine, list);
     const armed: Armed = { ...action, restartMs: action.restartMs, left: action.nth };

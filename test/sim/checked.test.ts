@@ -15,6 +15,7 @@ import {
   drop,
   empower,
   everyone,
+  f0,
   height,
   isolate,
   liar,
@@ -112,8 +113,20 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'a log that is a store',
       () =>
-        play({ act: [at('0s', crash('v1', { point: { when: 'after', op: 'sync', on: 'chain', nth: 1 } }))] }),
+        play({
+          act: [at('0s', crash('v1', { point: { when: 'before', op: 'sync', on: 'chain', nth: 1 } }))],
+        }),
       'act[0].actions[0]: expected sync on consensus or privval',
+    ],
+    [
+      'a point that no flush has',
+      () => play({ act: [at('0s', crash('v1', { point: { when: 'before', op: 'flush', nth: 1 } }))] }),
+      'act[0].actions[0]: expected inside or after with flush',
+    ],
+    [
+      'a word that is half said',
+      () => play({ act: [at('0s', crash('v1', { point: { when: 'inside', op: 'send', nth: 1 } }))] }),
+      'expected before or after with send',
     ],
     [
       'a point before the first',
@@ -192,6 +205,27 @@ describe('who runs a module runs it without its types, so', () => {
       'a decision for nil',
       () => play({ holds: [never({ ...v1.decides(), block: 'nil' })] }),
       'holds[0].never: expected a block: nobody decides nil',
+    ],
+    [
+      'nobody to keep a promise',
+      () =>
+        play({ liars: (['v0', 'v1', 'v2', 'v3'] as const).map((name) => liar(name, 'nil-voter', ['v1'])) }),
+      'liars: all nodes lie',
+    ],
+    [
+      'never of everyone',
+      () => play({ holds: [never(everyone.decides(height(5)))] }),
+      'holds[0].never: expected never of a node, or of anyone',
+    ],
+    [
+      'a vote of who has no key',
+      () => play({ cast: validators(4, { fullNodes: 1 }), act: [when(f0.precommits(), isolate('v1'))] }),
+      'act[0].when: expected a node with a key: f0 never precommits',
+    ],
+    [
+      'a lock on nil',
+      () => play({ holds: [never(v1.decides(), { while: v1.lockedOn(nil) })] }),
+      'holds[0].while.block: expected the number of a block from 1: nobody is locked on nil',
     ],
     [
       'a vote before the first height',

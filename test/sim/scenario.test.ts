@@ -34,10 +34,14 @@ import {
   partition,
   pause,
   powers,
+  putBack,
+  removeLog,
+  restart,
   scenario,
   sometime,
   these,
   txs,
+  unpause,
   v0,
   v1,
   v3,
@@ -465,6 +469,45 @@ describe('actions', () => {
       'no message for the rule about proposals of height 4000 from v1 to v2 v3',
       'no crash of v2 before append number 90000: it did not come to that',
       'no lie of v3 (withholder)',
+    ]);
+  });
+
+  it('are told of when they did nothing, whenever they were carried out', () => {
+    const play = scenario('too much', {
+      cast: validators(4),
+      act: [
+        at('0s', crash('v3', { restart: '5s' })),
+        at('1s', crash('v3'), pause('v3'), partition(['v0', 'v1', 'v2', 'v3'])),
+        at('2s', restart('v2'), unpause('v2'), removeLog('v2'), putBack('v2', 'app')),
+        whenever(anyone.decides(), crash('v3', { restart: '1s' })),
+        when(anyone.decides(height(4)), core('v0', 'v1', 'v2', 'v3')),
+      ],
+      ends: everyone.decides(height(5), { within: '200s' }),
+    });
+    expect(runScenario(play, { seed: 1 }).unmet).toEqual([
+      'no effect of "v3 is killed"',
+      'no effect of "v3 is frozen"',
+      'no effect of "the network splits: v0 v1 v2 v3"',
+      'no effect of "v2 is started"',
+      'no effect of "v2 wakes up"',
+      'no effect of "the log of consensus of v2 is removed if it is down"',
+      'no effect of "of the copy app are put back, if v2 is down"',
+    ]);
+  });
+
+  it('are told of when what must never happen had no time to', () => {
+    const play = scenario('idle claims', {
+      cast: validators(4),
+      holds: [
+        never(v1.precommits({}, { height: 40 })),
+        never(anyone.crashes(), { while: v1.isCutOff }),
+        never(v1.prevotes({}, { round: 9 }), { while: v0.isInConsensus }),
+      ],
+      ends: everyone.decides(height(5), { within: '200s' }),
+    });
+    expect(runScenario(play, { seed: 1 }).unmet).toEqual([
+      'no height 40 for "never: v1 precommits height 40": the furthest is 5',
+      'no time at which it was so for "never: anyone crashes while v1 is cut off"',
     ]);
   });
 
