@@ -63,12 +63,13 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
     if (typeof liar === 'string' && !Object.hasOwn(LIARS, liar))
       return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
   }
-  const liars = new Set(scenario.liars.map(({ node }) => node)).size;
-  if (liars === powers.length + candidates + fullNodes)
-    return no('liars: all nodes lie, and what is promised is promised of the others');
   const early = heightRefusal(scenario);
   if (early !== null) return no(early);
   const { ends } = scenario;
+  const liars = new Set(scenario.liars.map(({ node }) => node)).size;
+  const isOfAll = ends.who === 'everyone' || ends.who === 'nobody';
+  if (isOfAll && liars === powers.length + candidates + fullNodes)
+    return no(`liars: all nodes lie, and of whom lies ends.who "${ends.who}" promises nothing`);
   const honest =
     ends.who === 'fork' && ends.guilty.find((name) => !scenario.liars.some(({ node }) => node === name));
   if (honest) return no(`ends.guilty: ${honest} does not lie; name liars`);
