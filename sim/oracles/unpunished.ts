@@ -62,7 +62,9 @@ export class Unpunished {
     return this.proven.length === 0;
   }
 
+  /** A life begins: of what it heard before its log may have lost some. */
   starts(at: Machine): void {
+    this.votes.delete(at);
     this.decidedIn.delete(at);
     this.late = this.late.filter((each) => each.proven.by !== at);
   }

@@ -367,6 +367,7 @@ describe('evidence', () => {
         v0.height = height;
         for (const tell of chain.onBlock) tell(v1, block(height, ...list));
       };
+      const starts = (): void => oracle.started?.(v0);
       const stores = (): void =>
         oracle.published?.(v0, 'validator', {
           type: 'evidence',
@@ -382,7 +383,7 @@ describe('evidence', () => {
         if (isChanged) oracle.corrupted?.(payloads[0] ?? unreachable('it is there'));
         oracle.heard?.(v1, v0.member.id, payloads);
       };
-      return { greets, hears, passes, stores, offers, isHeard };
+      return { greets, hears, passes, starts, stores, offers, isHeard };
     };
     const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
 
@@ -455,7 +456,7 @@ describe('evidence', () => {
       expect(said).toEqual(forgotten);
     });
 
-    it('proves nothing by a peer that is not greeted yet, in a pause, or without a true signature', () => {
+    it('proves nothing by a peer that is not greeted yet, in a pause, in two lives, or without a true signature', () => {
       const early = fresh();
       early.hears(A);
       early.greets();
@@ -467,6 +468,13 @@ describe('evidence', () => {
       v0.node = { isPaused: true } as Node;
       paused.hears(B);
       paused.passes(10n);
+      const reborn = fresh();
+      reborn.greets();
+      reborn.hears(A);
+      reborn.starts(); // its log may have lost that
+      reborn.greets();
+      reborn.hears(B);
+      reborn.passes(10n);
       const forged = fresh();
       forged.greets();
       forged.hears(A);
