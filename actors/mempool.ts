@@ -123,7 +123,8 @@ class MempoolTurn {
         this.onCommitted(message);
         break;
       case 'peer-up':
-        if (this.config.broadcast) gossip.peerUp(message.peer, pool.txs.values(), this.turn.monoNs);
+        if (this.config.broadcast)
+          gossip.peerUp(message.peer, pool.forgottenBy(message.peer), this.turn.monoNs);
         break;
       case 'peer-down':
         gossip.peerDown(message.peer);

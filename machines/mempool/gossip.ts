@@ -79,12 +79,11 @@ export class Gossip {
     this.relayAfterNs = pace.gossipPeriodNs + laterNs;
   }
 
-  /** A peer that comes, or comes back, knows nothing: it may have lost its pool. */
-  peerUp(peer: string, pool: Iterable<PoolTx>, nowNs: bigint): void {
+  /** A peer comes, or comes back, and is offered what it may lack. */
+  peerUp(peer: string, lacking: Iterable<PoolTx>, nowNs: bigint): void {
     const queues = new PeerQueues();
     this.peers.set(peer, queues);
-    for (const pooled of pool) {
-      pooled.knownBy.delete(peer);
+    for (const pooled of lacking) {
       queues.urgent.push(pooled, nowNs);
       this.isEmpty = false;
     }

@@ -85,6 +85,13 @@ export class Pool {
     return this.bytes;
   }
 
+  /** A peer that comes, or comes back, knows nothing, not what it sent either: it may have lost its pool. All that it may lack is given. */
+  forgottenBy(peer: string): Iterable<PoolTx> {
+    for (const each of [this.txs, this.checking])
+      for (const { knownBy } of each.values()) knownBy.delete(peer);
+    return this.txs.values();
+  }
+
   /** CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. */
   admit(tx: Uint8Array, sender: string | null): Checking | PoolRefusal {
     const refusal = this.refusalFor(tx.length);

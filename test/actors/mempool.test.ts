@@ -117,6 +117,18 @@ it('says why a submission is refused', () => {
   expect(reap(pool)).toEqual([1, 2]);
 });
 
+it('offers a peer that came back what it sent before, were the application still looking at it', () => {
+  const pool = mempool();
+  pool.tell(up('a'));
+  settle(pool, heard('a', 1));
+  const [asked] = questionsOf(pool.tell(heard('a', 2)));
+  expect(sentOf(pool.tell({ type: 'peer-down', peer: 'a' }))).toEqual([]);
+  expect(sentOf(pool.tell(up('a')))).toEqual([['a', [1]]]);
+  pool.tell(answer(asked!.tag));
+  pool.monoNs = 200n * MS;
+  expect(sentOf(pool.tell({ type: 'timer', timer: 'gossip' }))).toEqual([['a', [2]]]);
+});
+
 it('passes on what it heard after a while, to those who may lack it, in one message', () => {
   const pool = mempool();
   for (const peer of ['a', 'b', 'c']) pool.tell(up(peer));
