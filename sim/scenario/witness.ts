@@ -12,6 +12,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
 import { consensusMessage } from '../oracles/messages.ts';
+import { PerMachine } from '../oracles/per-machine.ts';
 import { hexFor, ownVote } from '../oracles/votes.ts';
 import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';
 import { STEP_NAMES } from './play.ts';
@@ -33,6 +34,28 @@ const HEIGHTS_REMEMBERED = 4n;
 const BLOCK_FAMILY = 'b'.charCodeAt(0);
 const BLOCK_KEY_BYTES = 9;
 
+/** Heights whose votes are told apart from their repetition: stragglers are told again what was said long ago. */
+const HEIGHTS_SAID = 64n;
+
+/** What one node has said, of its last heights. */
+class Said {
+  private height = 0n;
+  private readonly byHeight = new Map<bigint, Set<string>>();
+
+  isFirst(height: bigint, what: string): boolean {
+    if (height > this.height) {
+      this.height = height;
+      for (const old of this.byHeight.keys()) if (old + HEIGHTS_SAID <= height) this.byHeight.delete(old);
+    }
+    if (height + HEIGHTS_SAID <= this.height) return false;
+    const said = this.byHeight.get(height) ?? new Set();
+    this.byHeight.set(height, said);
+    if (said.has(what)) return false;
+    said.add(what);
+    return true;
+  }
+}
+
 interface Lock {
   readonly height: bigint;
   readonly hash: Uint8Array;
@@ -45,7 +68,7 @@ export class Witness {
   private readonly needsWords: boolean;
   private readonly ghost: GhostChain;
   private readonly proposals = new Map<bigint, { readonly id: BlockId; readonly round: number }[]>();
-  private readonly said = new Map<Machine, { height: bigint; keys: Set<string> }>();
+  private readonly said = new PerMachine(() => new Said());
   private readonly locks = new Map<Machine, Lock>();
   private readonly punished = new Map<Machine, Set<string>>();
   private heightMax = 0n;
@@ -111,7 +134,7 @@ export class Witness {
       const vote = ownVote(at, payload);
       if (vote) {
         const does = vote.type === PREVOTE ? 'prevotes' : 'precommits';
-        if (!this.isFirst(at, vote.height, `${vote.round}/${vote.type}/${hexOf(vote.blockId.hash)}`))
+        if (!this.said.of(at).isFirst(vote.height, `${vote.round}/${vote.type}/${hexOf(vote.blockId.hash)}`))
           continue;
         this.tell(at, does, vote.height, vote.round, { hash: vote.blockId.hash });
       } else if (payload.channel === CHANNEL_DATA) {
@@ -121,7 +144,8 @@ export class Witness {
         this.propose(proposal.height, proposal.round, proposal.blockId);
         // Gossip repeats the proposals of others: only its own turn counts.
         if (!this.isProposer(at, proposal.height, proposal.round)) continue;
-        if (!this.isFirst(at, proposal.height, `${proposal.round}/${hexOf(proposal.blockId.hash)}`)) continue;
+        if (!this.said.of(at).isFirst(proposal.height, `${proposal.round}/${hexOf(proposal.blockId.hash)}`))
+          continue;
         this.tell(at, 'proposes', proposal.height, proposal.round, { hash: proposal.blockId.hash });
       }
     }
@@ -151,18 +175,6 @@ export class Witness {
     if (known.has(id)) return;
     known.add(id);
     this.tell(at, 'punishes', height, 0, { against: hexOf(evidence.voteA.validatorAddress) });
-  }
-
-  private isFirst(at: Machine, height: bigint, key: string): boolean {
-    let said = this.said.get(at);
-    if (!said || said.height < height) {
-      said = { height, keys: new Set() };
-      this.said.set(at, said);
-    }
-    const full = `${height}/${key}`;
-    if (said.keys.has(full)) return false;
-    said.keys.add(full);
-    return true;
   }
 
   private propose(height: bigint, round: number, id: BlockId): void {

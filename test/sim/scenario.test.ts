@@ -50,6 +50,7 @@ import {
   whenever,
 } from '../../sim/scenario/words.ts';
 import { QUICK } from '../../sim/swarm/index.ts';
+import type { StoryLine } from '../../sim/verdict.ts';
 
 const small = scenario('three heights, undisturbed', {
   cast: validators(4),
@@ -384,6 +385,27 @@ describe('whenever', () => {
     expect(violations).toEqual([]);
     expect(faults.pauses).toBeGreaterThanOrEqual(2); // 4, 5, and 6 if v0 decided it before v1
     expect(faults.pauses).toBeLessThanOrEqual(3);
+  });
+
+  it('takes what is told again to who lagged behind for no new deed', () => {
+    const said: string[] = [];
+    const play = scenario('a straggler', {
+      cast: powers(1, 30, 1, 1),
+      act: [
+        at(
+          '0s',
+          drop('prevotes', { height: 2, to: ['v0', 'v2', 'v3'] }),
+          drop('parts', { height: 2, to: ['v0'] }),
+        ),
+        when(v1.decides(height(6)), heal()),
+      ],
+      ends: tenHeights,
+    });
+    const line = ({ node, what }: StoryLine): number => said.push(`${node} ${what}`);
+    expect(runScenario(play, { seed: 1, watch: { line } }).holds).toBe(true);
+    const votes = said.filter((each) => / (prevotes|precommits|proposes) /.test(each));
+    expect(votes.length).toBeGreaterThan(40);
+    expect(votes.filter((each, i) => votes.indexOf(each) !== i)).toEqual([]);
   });
 
   it('of everyone: when the last has done it, and then again', () => {
