@@ -216,7 +216,7 @@ export const falseEvidence = scenario(
     act: (['v0', 'v1', 'v3'] as const).map((name, i) =>
       when(v0.decides(height(24 + 3 * i)), crash(name, { how: 'clean', restart: '1s' })),
     ),
-    ends: everyone.decides(height(60), { within: '900s' }),
+    ends: everyone.decides(height(90), { within: '900s' }),
   },
 );
 

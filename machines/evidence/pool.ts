@@ -8,10 +8,11 @@ import {
   evidenceHeight,
   isExpired,
   makeDuplicateVote,
+  verifyAsMade,
   verifyEvidence,
 } from '../../protocol/rules/evidence.ts';
 import type { Verify } from '../../protocol/signatures.ts';
-import type { ConsensusParams, Evidence, Vote } from '../../protocol/types.ts';
+import type { ConsensusParams, DuplicateVoteEvidence, Evidence, Vote } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 
 /** Heights whose blocks verification reads: a header comes with its block, its commit with the block after it. */
@@ -102,8 +103,14 @@ export class EvidencePool {
   add(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Pending | Refusal | null {
     const key = hexOf(evidenceIdentity(evidence));
     if (this.pending.has(key) || this.committed.has(key) || this.pending.size >= PENDING_MAX) return null;
-    const refusal = verifyEvidence(evidence, facts, verify);
+    const refusal = verifyEvidence(evidence, facts, verify) ?? this.changedOnItsWay(evidence, facts, verify);
     return refusal ?? this.keep(evidence);
+  }
+
+  /** What its signatures do not cover is not as its voter made it. */
+  private changedOnItsWay(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Refusal | null {
+    const set = evidence.kind === 'duplicate-vote' ? facts.validators(evidence.voteA.height) : null;
+    return set && verifyAsMade(evidence as DuplicateVoteEvidence, facts.state.chainId, set, verify);
   }
 
   /** The evidence of a proposed block: known, or verifiable; not committed; none twice. */

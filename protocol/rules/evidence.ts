@@ -6,7 +6,7 @@ import { equalBytes, hexUpperOf } from '../bytes.ts';
 import { headerHash } from '../hashes.ts';
 import { addressOf } from '../keys.ts';
 import { type Refusal, refuse } from '../refusal.ts';
-import { voteSignBytes } from '../sign-bytes.ts';
+import { voteExtensionSignBytes, voteSignBytes } from '../sign-bytes.ts';
 import type { Verify } from '../signatures.ts';
 import {
   type ChainState,
@@ -120,6 +120,34 @@ export function verifyDuplicateVote(
     if (!verify(validator.publicKey, voteSignBytes(chainId, vote), vote.signature)) {
       return refuse('evidence-signature', 'a vote of the evidence is not signed by the validator');
     }
+  }
+  return null;
+}
+
+/**
+ * Whether both votes are as their signer made them. The index of the voter and the extension are not under the signature of the vote, and
+ * `VerifyDuplicateVote` looks at neither: whoever passes evidence on could make a new one of it, and have a double vote punished twice. A block
+ * with such evidence is valid, as for CometBFT; this is for what peers offer.
+ */
+export function verifyAsMade(
+  { voteA, voteB }: DuplicateVoteEvidence,
+  chainId: string,
+  set: ValidatorSet,
+  verify: Verify,
+): EvidenceRefusal | null {
+  for (const vote of [voteA, voteB]) {
+    const voter = set.validators[vote.validatorIndex];
+    if (!voter || !equalBytes(voter.address, vote.validatorAddress))
+      return refuse(
+        'evidence-stranger',
+        `the voter does not stand at index ${vote.validatorIndex} of its set`,
+      );
+    if (vote.extension.length + vote.extensionSignature.length === 0) continue;
+    if (!verify(voter.publicKey, voteExtensionSignBytes(chainId, vote), vote.extensionSignature))
+      return refuse(
+        'evidence-signature',
+        'the extension of a vote of the evidence is not signed by the validator',
+      );
   }
   return null;
 }

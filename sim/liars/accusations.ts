@@ -1,5 +1,5 @@
-// Evidence as liars present it, against another one or against themselves: invented, or true of a double vote and wrong in one thing. The
-// last one is right, the first time.
+// Evidence as liars present it, against another one or against themselves: invented, or true of a double vote and wrong in one thing; and
+// what is right, once and again.
 
 import { headerHash } from '../../protocol/hashes.ts';
 import {
@@ -63,8 +63,18 @@ const ACCUSATIONS: readonly Accusation[] = [
   (about) => [swapped(ownDouble(about))],
   (about) => [ownDouble(about), ownDouble(about)],
   (about) => Array.from({ length: MANY }, (_, round) => ownDouble(about, { round })),
-  ownProof,
 ];
+
+/** A true double vote, changed where no signature is: a new one for whoever goes by its hash. Blocks may hold it, so peers alone are told. */
+export const CHANGED: readonly Accusation[] = [
+  (about) => [changed(about, { validatorIndex: about.other })],
+  (about) => [changed(about, { extension: Uint8Array.of(1), extensionSignature: new Uint8Array(64) })],
+];
+
+function changed(about: Case, by: Partial<Vote>): DuplicateVoteEvidence {
+  const proof = ownDouble(about);
+  return { ...proof, voteA: { ...proof.voteA, ...by } };
+}
 
 /** What the liar accuses of next, of a height whose next block is decided; nothing where it knows too little of it. */
 export class Accuser {
@@ -73,15 +83,18 @@ export class Accuser {
   /** The first true evidence, to be brought again in every turn of the list. */
   private proof: readonly Evidence[] | null = null;
 
-  constructor(kit: LiarKit) {
+  private readonly turns: readonly Accusation[];
+
+  /** @param more what it also accuses of, after all others. */
+  constructor(kit: LiarKit, more: readonly Accusation[] = []) {
     this.kit = kit;
+    this.turns = [...ACCUSATIONS, ownProof, () => this.proof ?? [], ...more];
   }
 
   about(height: bigint): readonly Evidence[] {
     const about = caseOf(this.kit, height);
     if (!about) return [];
-    const accusation = ACCUSATIONS[this.next++ % (ACCUSATIONS.length + 1)];
-    if (!accusation) return this.proof ?? [];
+    const accusation = this.turns[this.next++ % this.turns.length] as Accusation;
     const evidence = accusation(about);
     if (accusation === ownProof) this.proof ??= evidence;
     return evidence;

@@ -5,7 +5,7 @@ import { evidenceListHash } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
-import { Accuser } from './accusations.ts';
+import { Accuser, CHANGED } from './accusations.ts';
 import type { Liar } from './liar.ts';
 import { aboutOwnBlocks } from './own-blocks.ts';
 import { aboutOwnVotes } from './own-votes.ts';
@@ -22,7 +22,7 @@ export const falseAccuser: Liar = (kit) => {
       block: { ...block, evidence, header: { ...block.header, evidenceHash: evidenceListHash(evidence) } },
     };
   });
-  const beside = new Accuser(kit);
+  const beside = new Accuser(kit, CHANGED);
   const besideVotes = aboutOwnVotes(kit, 'lie: false evidence', (vote, payload) => {
     const evidence = vote.type === PREVOTE ? beside.about(vote.height - HEIGHTS_BACK) : [];
     return evidence.length > 0

@@ -3,7 +3,7 @@ import { ed25519Sign } from '#platform';
 import { EvidencePool, heightsNeeded } from '../../../machines/evidence/pool.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import { type EvidenceFacts, makeDuplicateVote } from '../../../protocol/rules/evidence.ts';
-import { voteSignBytes } from '../../../protocol/sign-bytes.ts';
+import { voteExtensionSignBytes, voteSignBytes } from '../../../protocol/sign-bytes.ts';
 import { verifySignature } from '../../../protocol/signatures.ts';
 import { type DuplicateVoteEvidence, EMPTY_BYTES, PREVOTE, type Vote } from '../../../protocol/types.ts';
 import { encodeEvidenceList } from '../../../protocol/wire/index.ts';
@@ -102,6 +102,29 @@ it('evidence of a peer is verified once, and kept once', () => {
   expect(pool.check([evidenceOf(2, 3n)], facts, () => false)).toMatchObject({
     refused: 'evidence-signature',
   });
+});
+
+it('evidence of a peer is as its voter made it, also where its signature does not reach', () => {
+  const pool = new EvidencePool();
+  const evidence = evidenceOf(1, 3n);
+  const offered = (by: Partial<Vote>) =>
+    pool.add({ ...evidence, voteB: { ...evidence.voteB, ...by } }, factsAt(5n), verifySignature);
+  const extension = Uint8Array.of(1);
+  const { seed } = person(1);
+  expect(offered({ validatorIndex: (evidence.voteB.validatorIndex + 1) % 4 })).toMatchObject({
+    refused: 'evidence-stranger',
+  });
+  expect(offered({ extension, extensionSignature: new Uint8Array(64) })).toMatchObject({
+    refused: 'evidence-signature',
+  });
+  expect(pool.hasPending).toBe(false);
+  const signBytes = voteExtensionSignBytes(CHAIN_ID, { ...evidence.voteB, extension });
+  expect(offered({ extension, extensionSignature: ed25519Sign(seed, signBytes) })).toMatchObject({
+    height: 3n,
+  });
+  // In a block CometBFT takes all of them.
+  const reindexed = { ...evidence, voteA: { ...evidence.voteA, validatorIndex: 99 } };
+  expect(pool.check([reindexed], factsAt(5n), verifySignature)).toBeNull();
 });
 
 it('a proposal takes the oldest that fit', () => {

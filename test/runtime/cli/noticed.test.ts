@@ -42,7 +42,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['false-evidence', '1', 'X53', 'its powers are not those of its height'],
   ['false-evidence', '1', 'X54', 'its time is not that of the block'],
   ['false-evidence', '1', 'X55', 'was in a block before'],
-  ['false-evidence', '1', 'X56', 'was in a block before'],
+  ['false-evidence', '2', 'X56', 'was in a block before'],
   ['evidence-outlives-restart', '1', 'X57', 'nobody was punished'],
   ['false-evidence', '1', 'X58', 'refuses what v1 proposed'],
   ['invalid-blocks', '1', 'X59', 'certificate'],
@@ -123,6 +123,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['refused-leave-room', '1', 'X138', 'does not ask its application'],
   ['gone-blocks-are-remembered', '1', 'X139', "don't have header"],
   ['slow-dispute', '2', 'X140', 'both blocks of a dispute come from one peer'],
+  ['false-evidence', '1', 'X141', 'are not signed by who is accused'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
