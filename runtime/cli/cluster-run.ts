@@ -31,10 +31,12 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   if (validators > VALIDATORS_MAX) throw new CliError(`--validators is at most ${VALIDATORS_MAX}`);
   const blocks = flags.blocks === undefined ? null : BigInt(countOf(flags.blocks, '--blocks'));
   const perSecond = flags.load === undefined ? 0 : countOf(flags.load, '--load', 0);
-  // The recordings of a network that goes on go on, too.
-  const isNew = flags.home === undefined || !existsSync(flags.home) || homesFound(flags.home) === 0;
-  if (flags.record !== undefined && isNew) mustBeFree(flags.record);
-  const network = await asCliErrors(() => openNetwork(validators, flags));
+  const network = await asCliErrors(() => {
+    // The recordings of a network that goes on go on, too.
+    const isNew = flags.home === undefined || homesFound(flags.home) === 0;
+    if (flags.record !== undefined && isNew) mustBeFree(flags.record);
+    return openNetwork(validators, flags);
+  });
   const cluster = new Cluster(network.homes, flags.record ?? null);
   const screen = new ClusterScreen(cluster, flags.quiet === true);
   const load = new ClusterLoad(cluster, perSecond);
@@ -76,7 +78,7 @@ export async function openNetwork(
   const first = flags.basePort === undefined ? PORT_FIRST : countOf(flags.basePort, '--base-port');
   const isTemporary = flags.home === undefined;
   const folder = flags.home ?? mkdtempSync(join(tmpdir(), 'nodecli-cluster-'));
-  const isThere = existsSync(folder) && homesFound(folder) > 0;
+  const isThere = homesFound(folder) > 0;
   const homes = isThere
     ? existingHomes(folder, validators)
     : makeHomes(folder, await freePorts(first, validators));

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PATCHED_FOLDER } from './thrown.ts';
+import { PATCHED_FOLDER, whereLoaded } from './thrown.ts';
 import { editsOfDiff } from './unified-diff.ts';
 import { CliError, EXIT, needsBuild, packageFolder, whyNot } from './usage.ts';
 
@@ -153,9 +153,16 @@ export async function withMutant<M, T>(
 ): Promise<T> {
   const patch = patchOf(mutant);
   needsBuild(`${command} --mutant`);
-  return withPatchedBuild(patch, async (dist) =>
-    use((await import(pathToFileURL(join(dist, module)).href)) as M),
-  );
+  return withPatchedBuild(patch, async (dist) => use(await loaded<M>(join(dist, module), patch.id)));
+}
+
+async function loaded<M>(path: string, id: string): Promise<M> {
+  try {
+    return (await import(pathToFileURL(path).href)) as M;
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    throw new CliError(`the patch ${id} leaves a build that does not load: ${what}${whereLoaded(error)}`);
+  }
 }
 
 function copyBuild(folder: string): void {

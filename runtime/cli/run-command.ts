@@ -134,6 +134,8 @@ export function cryptoOf(text: string): 'sim' | 'ed25519' {
   throw new CliError(`--crypto takes sim or ed25519, not "${text}"`);
 }
 
+const warn = (line: string): void => void process.stderr.write(`nodecli: ${line}\n`);
+
 function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   if (genesis === undefined && keys === undefined) return null;
   if (genesis === undefined || keys === undefined) throw new CliError('--genesis and --keys go together');
@@ -150,5 +152,8 @@ function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
     const have = `${genesis} has ${cast.members.length} validators`;
     throw new CliError(`${play.name} speaks of ${powers.length} validators, and ${have}`);
   }
+  const own = cast.members.map(({ power }) => Number(power));
+  if (own.join() !== powers.join())
+    warn(`${genesis} has powers ${own.join(', ')}; ${play.name} is written for ${powers.join(', ')}`);
   return cast;
 }

@@ -1,5 +1,5 @@
-// config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and
-// defaults; keys of others are left alone.
+// config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and defaults. Other tables of CometBFT's are
+// left alone; in those that are read a name that neither knows is a slip.
 
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
@@ -24,6 +24,18 @@ export const USUAL_FILES: FilesOfNode = {
   nodeKey: 'config/node_key.json',
   validatorKey: 'config/priv_validator_key.json',
   signState: 'data/priv_validator_state.json',
+};
+
+/** Keys of CometBFT 0.38 in tables that are read, for parts that this node does not have. */
+const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
+  mempool: [
+    'recheck_timeout',
+    'wal_dir',
+    'max_batch_bytes',
+    'experimental_max_gossip_connections_to_persistent_peers',
+    'experimental_max_gossip_connections_to_non_persistent_peers',
+  ],
+  consensus: ['wal_file', 'double_sign_check_height', 'peer_query_maj23_sleep_duration'],
 };
 
 /** What the file says of a node, in the words of `NodeConfig`; and where its other files are. */
@@ -101,6 +113,7 @@ export function readConfigFile(path: string): ConfigFile {
       'true with mempool.type "nop", or no block is ever made',
     );
   }
+  keys.mustBeKnown(OF_OTHERS);
   return {
     files: filesOf(keys),
     settings: {
@@ -207,6 +220,8 @@ function peersOf(keys: Keys): ConfigFile['settings']['peers'] {
 class Keys {
   private readonly path: string;
   private readonly tables: TomlTable;
+  /** By table: what was asked for. */
+  private readonly asked = new Map<string, string[]>();
 
   constructor(path: string, tables: TomlTable) {
     this.path = path;
@@ -217,6 +232,7 @@ class Keys {
   private value(name: string): unknown {
     const [first = '', key] = name.split('.');
     const found = this.tables[first];
+    if (key !== undefined) this.asked.set(first, [...(this.asked.get(first) ?? []), key]);
     if (key === undefined || found === undefined) return found;
     if (typeof found !== 'object' || Array.isArray(found)) return this.fails(first, `a table: [${first}]`);
     return (found as TomlTable)[key];
@@ -228,6 +244,20 @@ class Keys {
 
   fails(key: string, wants: string): never {
     throw this.wrong(key, wants);
+  }
+
+  /** Of the tables named there is nothing in the file but what was asked for, and these. */
+  mustBeKnown(others: Readonly<Record<string, readonly string[]>>): void {
+    for (const [table, more] of Object.entries(others)) {
+      const asked = this.asked.get(table) ?? [];
+      const odd = Object.keys(this.tables[table] ?? {}).find(
+        (key) => !asked.includes(key) && !more.includes(key),
+      );
+      if (odd !== undefined)
+        throw new SetupError(
+          `the configuration ${this.path} is not valid: there is no ${table}.${odd}; this node reads ${asked.join(', ')}`,
+        );
+    }
   }
 
   text(key: string, usual: string): string {

@@ -196,7 +196,7 @@ export function existingHomes(folder: string, validators: number): string[] {
     );
   }
   const homes = homesBelow(folder, validators);
-  const chains = homes.map((home) => {
+  const read = homes.map((home) => {
     const mustExist = (path: string): void => {
       if (existsSync(path)) return;
       const remedy = 'Restore it, or remove the folder to begin anew';
@@ -204,9 +204,17 @@ export function existingHomes(folder: string, validators: number): string[] {
     };
     mustExist(configPath(home));
     Object.values(configured(home).paths).forEach(mustExist);
-    return readHome(home).config.genesis;
+    return readHome(home).config;
   });
-  const other = chains.findIndex((genesis) => genesis !== chains[0]);
+  for (const [i, { publicKey, id }] of read.entries()) {
+    const twin = read.findIndex((each) => each.publicKey === publicKey || each.id === id);
+    if (twin === i) continue;
+    const key = read[twin]?.publicKey === publicKey ? 'validator key' : 'node key';
+    throw new SetupError(
+      `${homes[twin]} and ${homes[i]} have the same ${key}: two nodes with one key are a double vote, or drop each other. Give each its own`,
+    );
+  }
+  const other = read.findIndex(({ genesis }) => genesis !== read[0]?.genesis);
   if (other > 0) {
     throw new SetupError(
       `${homes[0]} and ${homes[other]} have different genesis files: copy one to all, or remove ${folder}`,

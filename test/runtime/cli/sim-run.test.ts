@@ -182,9 +182,18 @@ describe.skipIf(!isBuilt)('sim run', () => {
     const last = cast.members[3]?.seed as Uint8Array;
     writeFileSync(folder.at('keys/v3/priv_validator_key.json'), formatPrivValidatorKey(keyPairOfSeed(last)));
     const { code, out, err } = nodecli(...args, '--crypto', 'ed25519');
-    expect(err).toBe('');
+    expect(err).toMatch(/genesis\.json has powers 10, 20, 30, 40; calm is written for 10, 10, 10, 10\n$/);
     expect(code).toBe(0);
     expect(JSON.parse(out).holds).toBe(true);
+  });
+
+  test('a bug with which the build does not load is said to be that of the patch', () => {
+    const [file, find] = ['machines/evidence/pool.js', 'export function heightsNeeded'];
+    const bug = { name: 'a slip', file, find, replace: 'export function = heightsNeeded', why: '' };
+    writeFileSync(folder.at('slip.json'), JSON.stringify(bug));
+    const { code, err } = nodecli('sim', 'run', 'calm', '--mutant', folder.at('slip.json'));
+    expect(err).toMatch(/the patch slip leaves a build that does not load: Unexpected token '='/);
+    expect(code).toBe(2);
   });
 
   test('the version is that of the package', () => {

@@ -110,6 +110,30 @@ describe('homes', () => {
     expect(readHome(homes[0]!).paths.genesis).toBe(elsewhere);
   });
 
+  test.each(['validatorKey', 'nodeKey'] as const)('with one %s do not belong together', (key) => {
+    const { folder, homes } = made();
+    fs.copyFileSync(usualPaths(homes[1]!)[key], usualPaths(homes[3]!)[key]);
+    expect(() => existingHomes(folder, 4)).toThrow(/node1 and .*node3 have the same (validator|node) key/);
+  });
+
+  test('with a key in config.toml that nobody knows are refused, those of CometBFT are not', () => {
+    const { homes } = made();
+    const { config } = usualPaths(homes[0]!);
+    change(
+      config,
+      '[consensus]',
+      '[consensus]\ndouble_sign_check_height = 10\n[rpc]\nladdr = "x"\n[consensus.more]',
+    );
+    expect(() => readHome(homes[0]!)).toThrow('there is no consensus.more');
+    const other = usualPaths(homes[1]!).config;
+    change(other, '[consensus]', '[consensus]\ndouble_sign_check_height = 10\ntimeout_comit = "1s"');
+    expect(() => readHome(homes[1]!)).toThrow(
+      'there is no consensus.timeout_comit; this node reads timeout_propose',
+    );
+    change(other, 'timeout_comit = "1s"', '');
+    expect(readHome(homes[1]!).config.name).toBe('node1');
+  });
+
   test('with different genesis files do not belong together', () => {
     const { folder, homes } = made();
     change(usualPaths(homes[1]!).genesis, /chain-....../, 'chain-other!');
