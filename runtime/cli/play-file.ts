@@ -1,5 +1,6 @@
 // From what a person typed to a play: one of ours by name, or a file that holds one as JSON or exports one.
 
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
@@ -81,8 +82,16 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${name} cannot be loaded: ${whyNot(error)}${whereLoaded(error)}`);
+    const where = whereLoaded(error) || (error instanceof SyntaxError ? whereUnread(path) : '');
+    throw new CliError(`${name} cannot be loaded: ${whyNot(error)}${where}`);
   }
+}
+
+/** Node knows the line of a slip, and tells it on paper only. */
+function whereUnread(path: string): string {
+  const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
+  const [place] = /^\S.*:[0-9]+$/m.exec(stderr) ?? [];
+  return place?.startsWith(path) ? ` (at ${place})` : '';
 }
 
 /** Node 22.18 and later take the types out themselves. */

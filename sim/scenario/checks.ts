@@ -49,6 +49,11 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export const maybe = (check: Check): Check => ({ ...check, isOptional: true });
 export const isText: Check = { expects: 'a text', holds: (value) => typeof value === 'string' };
 export const number: Check = { expects: 'a whole number', holds: (value) => Number.isSafeInteger(value) };
+/** The first, the second, ... */
+export const ordinal: Check = {
+  expects: 'a whole number from 1',
+  holds: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+};
 export const whole: Check = {
   expects: 'a whole number from 0',
   holds: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
@@ -79,6 +84,16 @@ export const also = (check: Check, wrong: (value: never) => string | null): Chec
     checker.check(check, value, path);
     const expected = checker.problem === null ? wrong(value as never) : null;
     if (expected !== null) checker.fail(path, `expected ${expected}, not ${textOf(value)}`);
+  },
+});
+
+/** Of a value without this field, which another kind has: `expects` says which of them belongs here. */
+export const without = (field: string, expects: string, check: Check): Check => ({
+  expects,
+  inside: (checker, value, path) => {
+    if (isObject(value) && Object.hasOwn(value, field))
+      checker.fail(path, `expected ${expects}, not ${textOf(value)}`);
+    else checker.check(check, value, path);
   },
 });
 

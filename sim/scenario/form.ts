@@ -19,11 +19,13 @@ import {
   number,
   object,
   oneOf,
+  ordinal,
   ppm,
   record,
   someOf,
   tagged,
   whole,
+  without,
   yesOrNo,
 } from './checks.ts';
 import { type Condition, type Deed, type Load, type Scenario, STEP_NAMES } from './play.ts';
@@ -192,9 +194,13 @@ const anyCondition = object({
   step: maybe(oneOf(Object.keys(STEP_NAMES))),
   against: maybe(nodeName),
 });
-const condition = also(anyCondition, nonsenseOf);
+const condition = without(
+  'is',
+  'what somebody does, as v0.decides(): how somebody is goes with while and finally_',
+  also(anyCondition, nonsenseOf),
+);
 
-const state = tagged('is', {
+const anyState = tagged('is', {
   'locked-on': { who: nodeName, block: realBlock },
   up: { who: nodeName },
   down: { who: nodeName },
@@ -204,6 +210,11 @@ const state = tagged('is', {
   'of-power': { who: nodeName, power: whole },
   'weaker-than': { who: nodeName, power: whole },
 });
+const state = without(
+  'does',
+  'how somebody is, as v0.isUp: what somebody does goes with when, never and sometime',
+  anyState,
+);
 
 const how = oneOf(['clean', 'lose', 'half', 'drawn']);
 const medium = oneOf(['consensus', 'privval', 'chain', 'app']);
@@ -265,7 +276,7 @@ const anyAction = tagged('do', {
     when: oneOf(['before', 'inside', 'after']),
     op: oneOf(['append', 'sync', 'trim', 'write', 'flush', 'send', 'sign']),
     on: maybe(medium),
-    nth: whole,
+    nth: ordinal,
   },
   restart: { node: nodeName },
   'remove-log': { node: nodeName },

@@ -36,8 +36,7 @@ export function nonsenseIn(action: Action): string | null {
       return emptyOf(action, ['from', 'to', 'by']);
     }
     case 'crash-at': {
-      const { op, on, nth, when } = action;
-      if (nth < 1) return 'nth from 1: the next is the first';
+      const { op, on, when } = action;
       const can = OPERATIONS[op];
       if (!can.when.includes(when)) return `${can.when.join(' or ')} with ${op}`;
       if (on === undefined || can.on.includes(on)) return null;

@@ -16,6 +16,7 @@ import {
   empower,
   everyone,
   f0,
+  finally_,
   height,
   isolate,
   liar,
@@ -131,7 +132,7 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'a point before the first',
       () => play({ act: [at('0s', crash('v1', { point: { when: 'after', op: 'sign', nth: 0 } }))] }),
-      'expected nth from 1',
+      'act[0].actions[0].nth: expected a whole number from 1, not 0',
     ],
     [
       'a connection of one',
@@ -211,6 +212,16 @@ describe('who runs a module runs it without its types, so', () => {
       () =>
         play({ liars: (['v0', 'v1', 'v2', 'v3'] as const).map((name) => liar(name, 'nil-voter', ['v1'])) }),
       'liars: all nodes lie',
+    ],
+    [
+      'a state that never happens',
+      () => play({ holds: [never(v1.isUp as never)] }),
+      'holds[0].never: expected what somebody does, as v0.decides()',
+    ],
+    [
+      'a deed that is so at the end',
+      () => play({ holds: [finally_(v1.joins() as never)] }),
+      'holds[0].finally: expected how somebody is, as v0.isUp',
     ],
     [
       'never of everyone',

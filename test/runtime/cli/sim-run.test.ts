@@ -154,6 +154,15 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(code).toBe(exit);
   });
 
+  test('a play that does not parse is named with its line', () => {
+    writeFileSync(folder.at('unread.mjs'), 'const a = 1;\nexport default scenario(a b);\n');
+    const { code, err } = nodecli('sim', 'run', folder.at('unread.mjs'));
+    expect(err).toMatch(
+      /unread\.mjs cannot be loaded: missing \) after argument list \(at .*unread\.mjs:2\)/,
+    );
+    expect(code).toBe(2);
+  });
+
   test('a cast from a genesis and key files; a validator without its key is named', () => {
     const cast = makeCast({ powers: [10n, 20n, 30n, 40n], chainId: 'from-files' });
     writeFileSync(folder.at('genesis.json'), cast.genesis);
