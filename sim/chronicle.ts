@@ -116,7 +116,7 @@ export class Chronicle {
       round,
       about,
       step,
-      line: lineOf(happening),
+      line: lineOf(happening, (address) => this.nameOf(address) || null),
     });
     if (does === 'decides') this.forget(node.name as NodeName, height - HEIGHTS_KEPT);
   }

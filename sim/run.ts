@@ -171,6 +171,9 @@ class Run {
     return this.world.agenda.now;
   }
 
+  private readonly nameBy = (address: string): string | null =>
+    this.world.machines.find((each) => each.member.publicKey && hexFor(each) === address)?.name ?? null;
+
   private addressOf(name: string): string {
     return hexFor(this.world.machine(name));
   }
@@ -187,7 +190,7 @@ class Run {
     if (event.type === 'checked' && event.code !== 0) this.stage.count('refused');
     if (event.type === 'step' && event.round > this.rounds.max) this.rounds.max = event.round;
     this.watch.event?.(at, event);
-    const text = this.watch.line && eventText(event);
+    const text = this.watch.line && eventText(event, this.nameBy);
     if (text) this.watch.line?.({ atNs: this.now, node: at.name, what: text });
   }
 
@@ -209,7 +212,7 @@ class Run {
     const tell = (node: string, what: string): void => line({ atNs: this.now, node, what });
     this.stage.watchers.push({ acts: (action) => tell('', actionText(action, names)) });
     this.witness.listeners.push((happening) => {
-      const what = lineOf(happening);
+      const what = lineOf(happening, this.nameBy);
       if (what) tell(happening.node.name, what);
     });
   }

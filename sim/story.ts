@@ -11,8 +11,13 @@ const HASH_SHOWN = 8;
 const nameOf = (hash: Uint8Array | null): string =>
   hash === null || hash.length === 0 ? 'nil' : hexOf(hash).slice(0, HASH_SHOWN);
 
+/** The name of who has this address; null: of a stranger. */
+export type NameOfAddress = (hex: string) => string | null;
+
+const whoIs = (hex: string, nameBy: NameOfAddress): string => nameBy(hex) ?? hex.slice(0, HASH_SHOWN);
+
 /** Null: not worth a line. */
-export function lineOf(happening: Happening): string | null {
+export function lineOf(happening: Happening, nameBy: NameOfAddress): string | null {
   const { does, height, round, hash, step } = happening;
   const where = `${height}/${round}`;
   switch (does) {
@@ -31,22 +36,22 @@ export function lineOf(happening: Happening): string | null {
     case 'decides':
       return `decides ${nameOf(hash)} at ${where}`;
     case 'punishes':
-      return `stores block ${height} with evidence against ${happening.against.slice(0, HASH_SHOWN)}`;
+      return `stores block ${height} with evidence against ${whoIs(happening.against, nameBy)}`;
     case 'joins':
       return `takes part in consensus after height ${height}`;
     case 'starts':
       return happening.node.lives > 1 ? `starts again (life ${happening.node.lives})` : 'starts';
     case 'crashes':
-      return `dies at ${where}`;
+      return `dies after height ${height}${round > 0 ? `, in round ${round}` : ''}`;
   }
 }
 
-export function eventText(event: NodeEvent): string | null {
+export function eventText(event: NodeEvent, nameBy: NameOfAddress): string | null {
   if (event.type === 'warning') return `warns: ${event.what}`;
   if (event.type === 'refused') return `refuses ${hexOf(event.hash).slice(0, 8)}: ${event.because}`;
   if (event.type === 'halted') return `halts: ${event.what}`;
   if (event.type === 'evidence') {
-    return `has evidence against ${nameOf(event.validator)} of height ${event.height}`;
+    return `has evidence against ${whoIs(hexOf(event.validator), nameBy)} of height ${event.height}`;
   }
   if (event.type === 'mode' && event.mode === 'sync') return 'asks its peers for blocks';
   return null;
