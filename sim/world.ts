@@ -128,6 +128,7 @@ export class World {
   }
 
   private violate(oracle: string, what: string, at: Machine | null, height: bigint, thrown?: unknown): void {
+    if (this.violations.some((each) => each.oracle === oracle && each.what === what)) return;
     const where = { node: at?.name ?? '', atNs: this.agenda.now, height };
     this.violations.push({ oracle, what, ...where, ...(thrown !== undefined && { thrown }) });
   }
