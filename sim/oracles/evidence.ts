@@ -6,7 +6,9 @@ import { equalBlockId } from '../../protocol/block-id.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, DuplicateVoteEvidence, Evidence } from '../../protocol/types.ts';
+import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -16,7 +18,17 @@ import { isOfConsensus, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 import { hexFor } from './votes.ts';
 
-const isEvidence = ({ channel }: Payload): boolean => channel === CHANNEL_EVIDENCE;
+/** Which double votes these messages are evidence of. */
+function placesIn(payloads: readonly Payload[]): Set<string> {
+  const places = new Set<string>();
+  for (const { channel, bytes } of payloads) {
+    const message = channel === CHANNEL_EVIDENCE ? decodeEvidenceMessage(bytes) : null;
+    if (!message || isRefusal(message)) continue;
+    for (const each of message.evidence)
+      if (each.kind === 'duplicate-vote') places.add(placeOf(hexOf(each.voteA.validatorAddress), each.voteA));
+  }
+  return places;
+}
 
 export const evidenceOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -83,7 +95,7 @@ export const evidenceOracle =
       },
       leaving(at, _actor, effect) {
         if (unpunished.isEmpty || effect.type !== 'send') return;
-        if (effect.payloads.some(isEvidence)) unpunished.offers(at);
+        unpunished.offers(at, placesIn(effect.payloads));
       },
       published(at, _actor, event) {
         if (event.type === 'committed') unpunished.decides(at, event.round);
@@ -96,8 +108,8 @@ export const evidenceOracle =
         if (!greeted.hears(at, from, about.now())) return;
         const sender = byId.get(from);
         const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
-        if (sender && isTaken && payloads.some((each) => isEvidence(each) && !changed.has(each)))
-          unpunished.isHeardFrom(sender);
+        if (sender && isTaken)
+          unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !changed.has(each))));
         const messages = messagesIn(payloads);
         for (let i = 0; i < messages.length; i++) {
           const message = messages[i];

@@ -142,19 +142,19 @@ export class Unpunished {
     if (stored) stored.storedAt = at.disk.counters.batchesLost;
   }
 
-  /** A node tells its peers of evidence. */
-  offers(at: Machine): void {
+  /** A node tells its peers of the double votes of these places. */
+  offers(at: Machine, places: ReadonlySet<string>): void {
     for (const each of this.proven) {
-      if (each.by !== at || each.isHeard) continue;
+      if (each.by !== at || each.isHeard || !places.has(each.place)) continue;
       each.since = at.height > each.since ? at.height : each.since;
       each.notBeforeNs = this.about.now() + SAID_AGAIN_NS;
     }
   }
 
-  /** What a node told of evidence has come to somebody honest who takes it. */
-  isHeardFrom(by: Machine): void {
+  /** What a node told of these has come to somebody honest who takes it. */
+  isHeardFrom(by: Machine, places: ReadonlySet<string>): void {
     for (const each of this.proven) {
-      if (each.by !== by) continue;
+      if (each.by !== by || !places.has(each.place)) continue;
       each.isHeard = true;
       each.notBeforeNs = 0;
     }

@@ -23,7 +23,7 @@ import {
   type Vote,
   type VoteType,
 } from '../../protocol/types.ts';
-import { encodeCommit, encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { encodeCommit, encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { Node } from '../../runtime/kernel/node.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
@@ -375,7 +375,7 @@ describe('evidence', () => {
           validator: addressFor(v3),
           height: 1n,
         });
-      const payloads = [{ channel: CHANNEL_EVIDENCE, bytes: EMPTY_BYTES }];
+      const payloads = [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList([evidence(v3)]) }];
       const offers = (): void => oracle.leaving?.(v0, 'validator', { type: 'send', to: ['y'], payloads });
       const isHeard = (isChanged = false): void => {
         oracle.published?.(v1, 'peers', { type: 'peer', peer: v0.member.id, up: true });
