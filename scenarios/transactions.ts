@@ -5,6 +5,7 @@ import {
   at,
   crash,
   cut,
+  disk,
   drop,
   everyone,
   heal,
@@ -12,6 +13,7 @@ import {
   isolate,
   nobody,
   partition,
+  powers,
   reset,
   restart,
   scenario,
@@ -19,6 +21,7 @@ import {
   submit,
   txs,
   v0,
+  v1,
   v3,
   validators,
   when,
@@ -120,6 +123,35 @@ export const committedMeanwhile = scenario('what a block took while it was check
   ],
   ends: everyone.decides(height(14), { within: '240s', afterwards: 2 }),
 });
+
+/**
+ * v1 decides alone, and v0 keeps what is in blocks long ago. v1 dies as its application writes: as it comes back it executes that block again, on a
+ * slow disk, and v0 offers all that it has meanwhile. Then it proposes at once.
+ */
+export const remindedAtAStart = scenario(
+  'what is in blocks is known to a pool before it is asked for a block',
+  {
+    name: 'reminded-at-a-start',
+    cast: powers(1, 30),
+    load: txs({ perSecond: 3, copies: 2 }),
+    settings: { consensus: { timeoutCommitNs: 0n, createEmptyBlocks: false } },
+    act: [
+      at('0s', drop('block-sync', { to: ['v0'] })),
+      when(
+        v1.decides(height(5)),
+        disk('v1', 'slow'),
+        crash('v1', {
+          how: 'lose',
+          restart: '5s',
+          point: { when: 'before', op: 'write', on: 'app', nth: 1 },
+        }),
+      ),
+      when(v1.joins()),
+      when(v1.decides(height(8)), heal()),
+    ],
+    ends: everyone.decides(height(16), { within: '240s', afterwards: 2 }),
+  },
+);
 
 /** Forty transactions come at once, and a block takes a few of them. Nothing of them is in the app hash, so no block is owed for that. */
 export const leftOverTransactions = scenario('what a block leaves over is reason enough for the next one', {

@@ -116,11 +116,18 @@ function restoreHistory(v: ValidatorState, sets: readonly KeyValue[], params: re
   v.history.setFrom(first + 1n, chain.nextValidators);
 }
 
+const heightNext = (v: ValidatorState): bigint =>
+  v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
+
 function afterHandshake(v: ValidatorState): void {
-  const height = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
+  if (v.store.height === 0n) begin(v);
+  else remindMempool(v, heightNext(v));
+}
+
+/** The mempool knows what is committed: from now on it may be asked for a block. */
+function begin(v: ValidatorState): void {
   const sync = v.config.blocksync && !isNeeded(v.chain.validators, v.config.key?.address ?? null);
-  v.tell('blocksync', { type: 'sync-from', height, base: v.store.base, sync });
-  remindMempool(v, height);
+  v.tell('blocksync', { type: 'sync-from', height: heightNext(v), base: v.store.base, sync });
   v.mode = 'sync';
   v.publish({ type: 'mode', mode: 'sync', height: v.chain.lastBlockHeight });
   if (!sync) joinConsensus(v);
@@ -134,7 +141,6 @@ const BLOCKS_REMINDED = 64n;
  * would execute it twice. (CometBFT leaves this to applications.)
  */
 function remindMempool(v: ValidatorState, height: bigint): void {
-  if (v.store.height === 0n) return;
   const from = height > BLOCKS_REMINDED ? height - BLOCKS_REMINDED : 0n;
   v.load({ for: 'recent' }, blockKey(from), blockKey(height), Number(BLOCKS_REMINDED));
 }
@@ -151,6 +157,7 @@ function onRecentRead(v: ValidatorState, found: readonly KeyValue[]): void {
     for (const tx of block.txs) txs.push(tx);
   }
   if (txs.length > 0) tellMempool(v, height, txs, []);
+  begin(v);
 }
 
 // --- a turn ------------------------------------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['gone-blocks-are-remembered', '1', 'X139', "don't have header"],
   ['slow-dispute', '2', 'X140', 'both blocks of a dispute come from one peer'],
   ['false-evidence', '1', 'X141', 'are not signed by who is accused'],
+  ['reminded-at-a-start', '1', 'X142', 'is in blocks 2 and'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
