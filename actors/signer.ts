@@ -1,6 +1,7 @@
 // The keeper of the validator's key: signs one request after another, and makes what it signed durable before
 // anybody hears of it.
 
+import { blockIdOfSignBytes } from '../machines/privval/canonical.ts';
 import {
   judgeSigning,
   type LastSign,
@@ -118,7 +119,10 @@ function serve(config: SignerConfig, state: SignerState, asked: Asked, effects: 
   const verdict = extensionRefusal(asked) ?? judgeSigning(state.last, request);
   if (isRefusal(verdict)) {
     const { height, round, step } = request;
-    tellValidator(effects, { type: 'sign-refused', height, round, step, because: verdict.because });
+    const then = verdict.refused === 'conflicting-data' ? voteOfThen(config, state.last, asked) : null;
+    const because = then ? `${verdict.because}; what was signed is said again` : verdict.because;
+    tellValidator(effects, { type: 'sign-refused', height, round, step, because });
+    if (then) serve(config, state, { type: 'sign-vote', vote: then }, effects);
     return;
   }
   const waitsFor = new Map<number, 'vote' | 'extension'>();
@@ -136,6 +140,20 @@ function serve(config: SignerConfig, state: SignerState, asked: Asked, effects: 
   }
   if (waitsFor.size > 0) state.pending = pending;
   else conclude(state, pending, effects);
+}
+
+/**
+ * The vote that was signed where another one is asked for now: a life before had it signed and ended before its log knew. Nobody can get
+ * another vote of this place any more, so that one is said (CometBFT says nothing, and waits for a round that may need this vote to end).
+ * Null: what was signed is no such vote of this chain.
+ */
+function voteOfThen(config: SignerConfig, last: LastSign | null, asked: Asked): Vote | null {
+  const blockId = last && blockIdOfSignBytes(last.signBytes);
+  if (!blockId || asked.type !== 'sign-vote') return null;
+  const vote = { ...asked.vote, blockId };
+  const then = isNilBlockId(blockId) ? { ...vote, extension: EMPTY_BYTES } : vote;
+  const again = judgeSigning(last, requestOf(config, { type: 'sign-vote', vote: then }));
+  return !isRefusal(again) && again.verdict === 'reuse' ? then : null;
 }
 
 function onSignature(config: SignerConfig, state: SignerState, tag: number, signature: Uint8Array): Effect[] {

@@ -134,6 +134,34 @@ export const voteOutlivesLostLog = drawn(
 );
 
 /**
+ * The block comes to v0 just before it would give up on the proposal: the timer fires while the signer's disk takes the vote for it, and v0
+ * dies before its log knows of that vote. Its log makes the next life vote nil; the signer has the vote, and v0 says it: without v3 nobody
+ * goes on without it.
+ */
+export const signedAndNotLogged = scenario('who dies between its signature and its log says what it signed', {
+  name: 'signed-and-not-logged',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(v0.decides(height(2)), isolate('v3'), disk('v0', 'slow')),
+    ...[5, 6, 9, 10].flatMap((at): Directive[] => [
+      when(v0.decides(height(at - 1)), delay('parts', '2.9s', { height: at, round: 0, to: ['v0'] })),
+      when(
+        v0.enters('propose', { height: at, round: 0 }),
+        crash('v0', {
+          how: 'clean',
+          restart: '2s',
+          point: { when: 'after', op: 'flush', on: 'privval', nth: 1 },
+        }),
+      ),
+      when(v0.crashes()),
+      when(v0.joins()),
+    ]),
+  ],
+  ends: these('v0', 'v1', 'v2').decides(height(12), { within: '240s' }),
+});
+
+/**
  * v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again, each with the
  * power that its validators had.
  */

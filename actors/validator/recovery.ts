@@ -64,7 +64,7 @@ function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'he
     return hearMessage(v, view, record, message);
   }
   if (message.type === 'vote' && message.vote.height === consensus.height) {
-    consensus.onOwnLoggedVote(message.vote);
+    consensus.onOwnVote(message.vote);
     consensus.onVote(message.vote, '');
   } else if (message.type === 'proposal' && message.proposal.height === consensus.height) {
     consensus.onProposal(message.proposal);

@@ -163,6 +163,7 @@ export function onSignedVote(v: ValidatorState, vote: Vote): void {
   const payload = payloadOf({ type: 'vote', vote });
   if (v.mode !== 'consensus') return;
   if (vote.height === consensus.height) {
+    consensus.onOwnVote(vote); // which may be that of a life before, though we asked for another
     consensus.onVote(vote, '');
   } else if (vote.height === consensus.height - 1n) consensus.onLateCommit(vote);
   else return;

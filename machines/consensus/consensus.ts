@@ -180,10 +180,10 @@ export class Consensus {
   }
 
   /**
-   * Our own signed vote as the log has it (recovery). A precommit for a block means that we had locked it, and that we had found it
-   * valid: both are restored at once, without asking the application again.
+   * Our own signed vote of a life before, from the log or the signer. A precommit for a block means that we had locked it, and that we had
+   * found it valid: both are restored at once, without asking the application again.
    */
-  onOwnLoggedVote(vote: Vote): void {
+  onOwnVote(vote: Vote): void {
     if (vote.height !== this.height || isNilBlockId(vote.blockId)) return;
     const entry = this.blocks.want(vote.blockId);
     entry.app = 'accepted';

@@ -4,7 +4,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { PRECOMMIT, PREVOTE, type TimeNs, type Vote } from '../../protocol/types.ts';
 import { bytes, i32, i64, type Of, record, u8 } from '../../protocol/words.ts';
-import { timeOfSignBytes } from './sign-time.ts';
+import { timeOfSignBytes } from './canonical.ts';
 
 export const STEP_PROPOSE = 1;
 export const STEP_PREVOTE = 2;

@@ -1,7 +1,7 @@
 // Crashes of a validator that locks, and locks again: after each effect, with any part of the log that was not synced lost.
 
 import { describe, expect, it } from 'vitest';
-import { hasEnded, logRecord, recordsOf } from '../../actors/validator/logbook.ts';
+import { encodeRecord, hasEnded, logRecord, recordsOf } from '../../actors/validator/logbook.ts';
 import { commitOf } from '../../machines/chain/commits.ts';
 import { STATE_KEY } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
@@ -193,6 +193,56 @@ describe('two crashes', () => {
       expect(home.state.consensus.lockedRound).toBeGreaterThanOrEqual(0);
       judge(said, home);
     }
+  });
+});
+
+describe('a vote that was signed and not logged is said in the next life, whatever that one would have voted', () => {
+  /** Dies as the signer tells of the vote of this type for a block; then these timers had fired while it signed. */
+  function diesAsSigned(type: number, fired: readonly string[], act: (home: Home, B: Made) => void): Home {
+    const disk = newDisk();
+    const home = new Home({
+      genesis: FOUR,
+      me,
+      disk,
+      crash: (effect) =>
+        effect.type === 'tell' &&
+        effect.message.type === 'signed-vote' &&
+        effect.message.vote.type === type &&
+        effect.message.vote.blockId.hash.length > 0,
+    });
+    home.peerUp('peer');
+    home.fire('start');
+    act(home, nextBlock(home, ['b']));
+    expect(home.isDown).toBe(true);
+    for (const step of fired)
+      disk.consensus.push(encodeRecord({ type: 'timeout', step, height: 1n, round: 0 }));
+    return new Home({ genesis: FOUR, me, disk });
+  }
+  const B = ({ state }: Home) => state.consensus.rounds.at(0).proposals[0]!.blockId;
+  const own = ({ state }: Home, type: 'prevotes' | 'precommits') =>
+    state.consensus.rounds.at(0)[type].votes[state.consensus.index]?.blockId;
+
+  it('a prevote: the timer is in the log, the answer of the application is not', () => {
+    const home = diesAsSigned(PREVOTE, ['propose'], (first, block) => {
+      first.hear('peer', ...proposalOf(first, block, 0));
+    });
+    expect(own(home, 'prevotes')).toEqual(B(home));
+    home.peerUp('peer');
+    votes(home, PREVOTE, 0, { id: B(home) } as Made, 2);
+    expect(own(home, 'precommits')).toEqual(B(home));
+    expect(home.state.consensus.lockedRound).toBe(0);
+  });
+
+  it('a precommit: and its lock holds', () => {
+    const home = diesAsSigned(PRECOMMIT, ['prevote'], (first, block) => {
+      first.fire('propose');
+      votes(first, PREVOTE, 0, block, 3);
+      first.hear('peer', ...proposalOf(first, block, 0));
+    });
+    expect(own(home, 'prevotes')!.hash.length).toBe(0);
+    expect(own(home, 'precommits')).toEqual(B(home));
+    expect(home.state.consensus.lockedId).toEqual(B(home));
+    expect(home.state.consensus.lockedRound).toBe(0);
   });
 });
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SignerMail, ValidatorMail } from '../../actors/mail.ts';
 import { type SignerConfig, type SignerState, signerLogic } from '../../actors/signer.ts';
 import type { Effect } from '../../actors/turn.ts';
+import { lastSignWords } from '../../machines/privval/last-sign.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { ed25519FromSecret } from '../../protocol/keys.ts';
 import { unreachable } from '../../protocol/refusal.ts';
@@ -17,6 +18,7 @@ import {
   type Proposal,
   type Vote,
 } from '../../protocol/types.ts';
+import { encodeWith } from '../../protocol/words.ts';
 import { Driven, only, said } from './drive.ts';
 
 const { publicKey, address } = ed25519FromSecret('signer');
@@ -88,8 +90,14 @@ const rows: readonly { readonly asks: readonly Partial<Vote>[]; readonly says: r
   { asks: [{}], says: SIGNED },
   { asks: [{}, {}], says: ['tell validator signed-vote'] },
   { asks: [{}, { timeNs: 2_000n }], says: ['tell validator signed-vote'] },
-  { asks: [{}, { blockId: blockId(2) }], says: ['tell validator sign-refused'] },
-  { asks: [{}, { blockId: NIL_BLOCK_ID }], says: ['tell validator sign-refused'] },
+  {
+    asks: [{}, { blockId: blockId(2) }],
+    says: ['tell validator sign-refused', 'tell validator signed-vote'],
+  },
+  {
+    asks: [{}, { blockId: NIL_BLOCK_ID }],
+    says: ['tell validator sign-refused', 'tell validator signed-vote'],
+  },
   { asks: [{}, { type: PRECOMMIT }], says: SIGNED },
   { asks: [{ type: PRECOMMIT }, {}], says: ['tell validator sign-refused'] },
   { asks: [{ round: 1 }, {}], says: ['tell validator sign-refused'] },
@@ -156,9 +164,55 @@ it('serves one after another, in order', () => {
   expect(said(settle(driven, first))).toEqual([
     ...SIGNED,
     'tell validator sign-refused',
+    'tell validator signed-vote',
     'sign',
     ...SIGNED.slice(1),
   ]);
+});
+
+describe('another vote stands where one is asked for', () => {
+  const NIL = { blockId: NIL_BLOCK_ID };
+  const stands: readonly (readonly [string, Partial<Vote>, Partial<Vote>])[] = [
+    ['a block, and now nil', {}, NIL],
+    ['nil, and now a block', NIL, {}],
+    ['another block', {}, { blockId: blockId(2) }],
+    ['a precommit', { type: PRECOMMIT }, { type: PRECOMMIT, ...NIL }],
+  ];
+  it.each(stands)('%s: what was signed is said, as it was said', (_, then, now) => {
+    const first = signer();
+    const [before] = mailOf(ask(first, then));
+    const [refused, again] = mailOf(
+      ask(signer([encodeWith(lastSignWords, first.state.last!)]), { ...now, timeNs: 7n }),
+    );
+    expect(refused).toMatchObject({
+      type: 'sign-refused',
+      because: 'conflicting data; what was signed is said again',
+    });
+    expect(again).toEqual(before);
+  });
+
+  it('an extension is signed again, and goes with the block that it is for', () => {
+    const extended = { type: PRECOMMIT, extension: Uint8Array.of(1) };
+    const driven = signer();
+    ask(driven, extended);
+    const [, again] = mailOf(ask(driven, { ...extended, blockId: blockId(2) }));
+    expect(again?.type === 'signed-vote' && again.vote.extensionSignature.length).toBe(64);
+    const nil = signer();
+    ask(nil, { type: PRECOMMIT, ...NIL });
+    const [, said] = mailOf(ask(nil, extended));
+    expect(said).toMatchObject({ vote: { blockId: NIL_BLOCK_ID, extension: EMPTY_BYTES } });
+  });
+
+  it('nothing is said where what was signed is a vote of another chain, no vote, or no sign bytes', () => {
+    const last = (signBytes: Uint8Array): Uint8Array =>
+      encodeWith(lastSignWords, { height: 5n, round: 0, step: 2, signBytes, signature: new Uint8Array(64) });
+    for (const bytes of [voteSignBytes('other', vote()), Uint8Array.of(1, 2, 3)])
+      expect(said(ask(signer([last(bytes)]), NIL))).toEqual(['tell validator sign-refused']);
+    const proposing = signer();
+    settle(proposing, proposing.tell({ type: 'sign-proposal', proposal: proposal() }));
+    const other = proposing.tell({ type: 'sign-proposal', proposal: proposal({ blockId: blockId(2) }) });
+    expect(said(other)).toEqual(['tell validator sign-refused']);
+  });
 });
 
 it('trims its log now and then', () => {

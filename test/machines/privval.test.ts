@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { blockIdOfSignBytes, timeOfSignBytes } from '../../machines/privval/canonical.ts';
 import {
   judgeSigning,
   type LastSign,
@@ -8,7 +9,6 @@ import {
   STEP_PROPOSE,
   stepOfVote,
 } from '../../machines/privval/last-sign.ts';
-import { timeOfSignBytes } from '../../machines/privval/sign-time.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
@@ -104,6 +104,14 @@ it('finds the time in sign bytes, and nothing in other bytes', () => {
   for (const bytes of [EMPTY_BYTES, Uint8Array.of(0), Uint8Array.of(200), Uint8Array.of(2, 0x2a, 9)]) {
     expect(timeOfSignBytes(bytes, 'vote')).toBe(null);
   }
+});
+
+it('finds the block that a vote is for in its sign bytes', () => {
+  for (const block of [blockId(1), blockId(7), NIL_BLOCK_ID])
+    for (const step of [STEP_PREVOTE, STEP_PRECOMMIT])
+      expect(blockIdOfSignBytes(request({ step, block }).signBytesAt(1_000n))).toEqual(block);
+  for (const bytes of [Uint8Array.of(2, 0x22, 9), Uint8Array.of(3, 0x22, 1, 0x0a)])
+    expect(blockIdOfSignBytes(bytes)).toBe(null);
 });
 
 it('numbers steps as CometBFT does', () => {

@@ -394,7 +394,7 @@ it('an own precommit of the log is a lock, and an own prevote means that the app
     (type: number, name: string, round: number): Fact =>
     ({ consensus, me }) => {
       const vote = voteOf(type, name, round, me);
-      consensus.onOwnLoggedVote(vote);
+      consensus.onOwnVote(vote);
       consensus.onVote(vote, '');
     };
   seat.tell(started);

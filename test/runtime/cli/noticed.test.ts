@@ -125,6 +125,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['slow-dispute', '2', 'X140', 'both blocks of a dispute come from one peer'],
   ['false-evidence', '1', 'X141', 'are not signed by who is accused'],
   ['reminded-at-a-start', '1', 'X142', 'is in blocks 2 and'],
+  ['signed-and-not-logged', '1', 'X143', 'has not committed height'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
