@@ -16,6 +16,7 @@ export type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
 export { type Explanation, explainRun } from './explain/explain.ts';
+export type { LiarName } from './liars/index.ts';
 export { isItsPlace, type Liar, type LiarKit, otherValue, Remembered, signedVote } from './liars/liar.ts';
 export { aboutOwnVotes } from './liars/own-votes.ts';
 export type { Machine } from './machine.ts';

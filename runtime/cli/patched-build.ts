@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PATCHED_FOLDER, whereLoaded } from './thrown.ts';
+import { PATCHED_FOLDER, slipIn, whereLoaded } from './thrown.ts';
 import { editsOfDiff } from './unified-diff.ts';
 import { CliError, EXIT, needsBuild, packageFolder, whyNot } from './usage.ts';
 
@@ -135,6 +135,7 @@ export async function withPatchedBuild<T>(
     const dist = join(folder, 'dist');
     for (const edit of patch?.edits ?? []) apply(patch?.id ?? '', edit, isOfSources ? folder : dist);
     if (isOfSources) build(folder, patch?.id ?? '');
+    else if (patch) mustParse(patch, dist);
     return await use(dist);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -161,7 +162,7 @@ async function loaded<M>(path: string, id: string): Promise<M> {
     return (await import(pathToFileURL(path).href)) as M;
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
-    throw new CliError(`the patch ${id} leaves a build that does not load: ${what}${whereLoaded(error)}`);
+    throw new CliError(doesNotLoad(id, what, whereLoaded(error)));
   }
 }
 
@@ -187,6 +188,16 @@ function build(folder: string, id: string): void {
   const why = `${made.stdout}${made.stderr}`.trim().split('\n')[0];
   throw new CliError(`with the patch ${id} the sources do not build: ${why}`, EXIT.violated);
 }
+
+function mustParse({ id, edits }: Patch, dist: string): void {
+  for (const file of new Set(edits.map((edit) => edit.file))) {
+    const slip = slipIn(join(dist, file));
+    if (slip) throw new CliError(doesNotLoad(id, slip.what, ` (at ${slip.place})`));
+  }
+}
+
+const doesNotLoad = (id: string, what: string, where: string): string =>
+  `the patch ${id} leaves a build that does not load: ${what}${where}`;
 
 function apply(id: string, { file, find, replace }: Edit, folder: string): void {
   const path = join(folder, file);

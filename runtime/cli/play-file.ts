@@ -1,6 +1,5 @@
 // From what a person typed to a play: one of ours by name, or a file that holds one as JSON or exports one.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
@@ -9,7 +8,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { fromJson } from '../../sim/scenario/json.ts';
 import { isDrawn, type Play } from '../../sim/scenario/play.ts';
-import { whereLoaded } from './thrown.ts';
+import { slipIn, whereLoaded } from './thrown.ts';
 import { CliError, nearest, packageFolder, whyNot } from './usage.ts';
 
 const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
@@ -82,16 +81,10 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    const where = whereLoaded(error) || (error instanceof SyntaxError ? whereUnread(path) : '');
+    const slip = error instanceof SyntaxError ? slipIn(path) : null;
+    const where = whereLoaded(error) || (slip ? ` (at ${slip.place})` : '');
     throw new CliError(`${name} cannot be loaded: ${whyNot(error)}${where}`);
   }
-}
-
-/** Node knows the line of a slip, and tells it on paper only. */
-function whereUnread(path: string): string {
-  const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
-  const [place] = /^\S.*:[0-9]+$/m.exec(stderr) ?? [];
-  return place?.startsWith(path) ? ` (at ${place})` : '';
 }
 
 /** Node 22.18 and later take the types out themselves. */

@@ -1,5 +1,6 @@
 // Whose code threw an error that nobody expected: ours, or what a play brings of its own.
 
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cliFolder } from './usage.ts';
@@ -21,6 +22,14 @@ export function whereLoaded(error: unknown): string {
   const [, place] = /^(file:\/\/.*:[0-9]+)$/m.exec((error as Error | undefined)?.stack ?? '') ?? [];
   if (place !== undefined) return ` (at ${place.replace(/^file:\/\/[^:]*/, (url) => fileURLToPath(url))})`;
   return framesOf(error).some((frame) => !isOurs(frame)) ? ` ${whereThrown(error)}` : '';
+}
+
+/** A slip in a file of JavaScript, which Node tells on paper only: what it is, and its line. Null: it parses, or the slip is elsewhere. */
+export function slipIn(path: string): { readonly what: string; readonly place: string } | null {
+  const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });
+  const [place] = /^\S.*:[0-9]+$/m.exec(stderr) ?? [];
+  const [, what = 'it does not parse'] = /^SyntaxError: (.*)$/m.exec(stderr) ?? [];
+  return place?.includes(path) ? { what, place: place.replace(/^file:\/\//, '') } : null;
 }
 
 /** `file:line:column`, the innermost first, without those of Node itself. */

@@ -21,7 +21,7 @@ import { voteExtender } from './vote-extender.ts';
 import { voteForger } from './vote-forger.ts';
 import { withholder } from './withholder.ts';
 
-export const LIARS: Readonly<Record<string, Liar>> = {
+export const LIARS = {
   'vote-equivocator': voteEquivocator,
   'double-voter': doubleVoter,
   'proposal-equivocator': proposalEquivocator,
@@ -41,8 +41,11 @@ export const LIARS: Readonly<Record<string, Liar>> = {
   'commit-forger': commitForger,
   'false-accuser': falseAccuser,
   'false-greeter': falseGreeter,
-};
+} as const satisfies Readonly<Record<string, Liar>>;
+export type LiarName = keyof typeof LIARS;
+export const LIAR_NAMES = Object.keys(LIARS) as readonly LiarName[];
+
+export const isLiarName = (name: string): name is LiarName => Object.hasOwn(LIARS, name);
 
 export const liarNamed = (name: string): Liar =>
-  (Object.hasOwn(LIARS, name) ? LIARS[name] : undefined) ??
-  unreachable(`no liar ${name}; there are ${Object.keys(LIARS).join(', ')}`);
+  isLiarName(name) ? LIARS[name] : unreachable(`no liar ${name}; there are ${LIAR_NAMES.join(', ')}`);

@@ -2,12 +2,11 @@
 // the power lying; nothing that is promised breaks. What fails is made smaller by fast-check itself.
 
 import fc from 'fast-check';
-import { LIARS } from '../liars/index.ts';
-import type { Liar } from '../liars/liar.ts';
+import { LIAR_NAMES } from '../liars/index.ts';
 import type { OracleMaker } from '../oracle.ts';
 import { runScenario } from '../run.ts';
 import { scenarioRefusal } from '../scenario/form.ts';
-import type { Claim, Directive, Load, Scenario, Settings } from '../scenario/play.ts';
+import type { Claim, Directive, LiarWords, Load, Scenario, Settings } from '../scenario/play.ts';
 import { anyone, core, height, ScenarioError, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { QUICK } from '../swarm/index.ts';
 import { BrokenPromise } from './broken.ts';
@@ -27,7 +26,7 @@ export interface BftWanted {
   /** Which kinds of trouble there may be. Default: all. */
   readonly faults?: readonly FaultKind[];
   /** What liars there may be: names, or functions of one's own. Default: all of ours. */
-  readonly liars?: readonly (string | Liar)[];
+  readonly liars?: readonly LiarWords['liar'][];
   /**
    * Whether clients change powers, with kvstore's `val=` transactions. Default: with kvstore only, as other
    * applications need not know them.
@@ -79,7 +78,7 @@ export function bftProperty(wanted: BftWanted = {}): fc.IPropertyWithHooks<[Scen
 
 /** The scenarios of `bftProperty`, for a property of one's own. */
 export function bftScenario(wanted: BftWanted = {}): fc.Arbitrary<Scenario> {
-  const { validators = VALIDATORS_USUAL, faults = FAULTS, liars = Object.keys(LIARS), load } = wanted;
+  const { validators = VALIDATORS_USUAL, faults = FAULTS, liars = LIAR_NAMES, load } = wanted;
   const size = typeof validators === 'number' ? { min: 1, max: validators } : validators;
   check(wanted, size, faults, liars);
   return fc
@@ -139,7 +138,7 @@ function check(
   wanted: BftWanted,
   { min, max }: { readonly min: number; readonly max: number },
   faults: readonly FaultKind[],
-  liars: readonly (string | Liar)[],
+  liars: readonly LiarWords['liar'][],
 ): void {
   const { heights = HEIGHTS_USUAL } = wanted;
   const odd = Object.keys(wanted).find((option) => !Object.hasOwn(OPTIONS, option));

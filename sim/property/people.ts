@@ -2,7 +2,6 @@
 // the end, so that the play is fair. The rules are the swarm's.
 
 import fc from 'fast-check';
-import type { Liar } from '../liars/liar.ts';
 import type { CastWords, LiarWords, NodeName } from '../scenario/play.ts';
 import { coreAmong, liarsAmong, type PowerChange, safeChanges, spansOf } from '../swarm/people.ts';
 
@@ -21,7 +20,7 @@ const PPM_ALWAYS = 1_000_000;
 
 export interface PeopleWanted {
   readonly validators: { readonly min: number; readonly max: number };
-  readonly liars: readonly (string | Liar)[];
+  readonly liars: readonly LiarWords['liar'][];
   readonly hasChanges: boolean;
   readonly hasClocks: boolean;
 }
@@ -47,7 +46,7 @@ const powers = ({ min, max }: PeopleWanted['validators']): fc.Arbitrary<number[]
 
 interface Lie {
   readonly node: number;
-  readonly liar: string | Liar;
+  readonly liar: LiarWords['liar'];
   readonly to: readonly number[];
   readonly ppm: number;
   readonly isLate: boolean;

@@ -7,7 +7,7 @@ import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { maxDataBytes } from '../../protocol/rules/state.ts';
 import type { Latency } from '../latency.ts';
-import { LIARS } from '../liars/index.ts';
+import { isLiarName, LIAR_NAMES } from '../liars/index.ts';
 import {
   also,
   type Check,
@@ -62,8 +62,8 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
       return no(`${placeOf(scenario, name) ?? 'cast.clocks'}: ${name} is not in the cast`);
   }
   for (const [i, { liar }] of scenario.liars.entries()) {
-    if (typeof liar === 'string' && !Object.hasOwn(LIARS, liar))
-      return no(`liars[${i}].liar: no liar ${liar}; there are ${Object.keys(LIARS).join(', ')}`);
+    if (typeof liar === 'string' && !isLiarName(liar))
+      return no(`liars[${i}].liar: no liar ${liar}; there are ${LIAR_NAMES.join(', ')}`);
   }
   const early = heightRefusal(scenario);
   if (early !== null) return no(early);

@@ -6,6 +6,7 @@ import type { Settings } from '../cast.ts';
 import type { Stream } from '../choices.ts';
 import type { CrashHow, MediumName } from '../disk-door.ts';
 import type { Latency, Span } from '../latency.ts';
+import type { LiarName } from '../liars/index.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -268,10 +269,11 @@ export interface CastWords {
   readonly clocks?: Readonly<Record<NodeName, { readonly skewMs?: number; readonly driftPpm?: number }>>;
 }
 
-/** A node that lies. `liar` is a name of sim/liars, or one's own (which no JSON can hold). */
+/** A node that lies. */
 export interface LiarWords {
   readonly node: NodeName;
-  readonly liar: string | Liar;
+  /** A name of sim/liars (an editor knows them; a list of one's own need not be typed for it), or one's own, which no JSON can hold. */
+  readonly liar: LiarName | (string & Record<never, never>) | Liar;
   /** Whom it lies to; others get the truth. */
   readonly to: readonly NodeName[];
   /** How often in a million, of the times it could. */

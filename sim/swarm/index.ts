@@ -4,6 +4,7 @@
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { Stream } from '../choices.ts';
+import type { LiarName } from '../liars/index.ts';
 import type { Directive, LiarWords, Load, Scenario } from '../scenario/play.ts';
 import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { type Chaos, clocksOf, drawChaos, NO_CHAOS } from './chaos.ts';
@@ -43,7 +44,7 @@ export const QUICK: ConsensusConfig = {
 const BESIDE_SPLITS = { partitions: false, cuts: false, rules: false, deafness: false };
 
 /** As often as they stand here: some lies need a lock, or a turn in a later round, to be told at all. */
-const LIAR_KINDS = [
+const LIAR_KINDS: readonly LiarName[] = [
   'vote-equivocator',
   'double-voter',
   'proposal-equivocator',

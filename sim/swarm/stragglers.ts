@@ -2,6 +2,7 @@
 // the core may have started again by then, those outside it are dead, and somebody without power lies to it.
 
 import type { Stream } from '../choices.ts';
+import type { LiarName } from '../liars/index.ts';
 import type { Action, Directive, LiarWords, NodeName } from '../scenario/play.ts';
 import { anyone, crash, f0, height, isolate, whenOrAt } from '../scenario/words.ts';
 import { coreAmong, type People, spansOf } from './people.ts';
@@ -13,7 +14,7 @@ const CUT_OFF_AT = 4;
 const CUT_OFF_LATEST = '100s';
 
 /** Lies that only who is behind can be told. */
-export const SYNC_LIARS = ['sync-liar', 'block-forger'];
+export const SYNC_LIARS: readonly LiarName[] = ['sync-liar', 'block-forger'];
 
 export interface Straggler {
   /** No more than it takes, with the straggler in it. */

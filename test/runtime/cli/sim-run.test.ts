@@ -200,9 +200,12 @@ describe.skipIf(!isBuilt)('sim run', () => {
     const [file, find] = ['machines/evidence/pool.js', 'export function heightsNeeded'];
     const bug = { name: 'a slip', file, find, replace: 'export function = heightsNeeded', why: '' };
     writeFileSync(folder.at('slip.json'), JSON.stringify(bug));
-    const { code, err } = nodecli('sim', 'run', 'calm', '--mutant', folder.at('slip.json'));
-    expect(err).toMatch(/the patch slip leaves a build that does not load: Unexpected token '='/);
-    expect(code).toBe(2);
+    for (const command of [['run', 'calm'], ['zoo']]) {
+      const { code, err } = nodecli('sim', ...command, '--mutant', folder.at('slip.json'));
+      expect(err).toMatch(/the patch slip leaves a build that does not load: Unexpected token '='/);
+      expect(err).toMatch(/machines\/evidence\/pool\.js:[0-9]+\)\n$/);
+      expect(code).toBe(2);
+    }
   });
 
   test('the version is that of the package', () => {
