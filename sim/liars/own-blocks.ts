@@ -52,10 +52,19 @@ export function aboutOwnBlocks(
         if (changed) kit.count(what);
         return changed && proposedInstead(kit, proposal, changed);
       });
-      if (other && equalBytes(other.instead, proposal.blockId.parts.hash)) return [...other.payloads];
+      if (!other || !equalBytes(other.instead, proposal.blockId.parts.hash)) continue;
+      return payloads.flatMap((each) => {
+        if (each === payload) return other.payloads;
+        return isPartOf(each, proposal) ? [] : [each];
+      });
     }
     return null;
   };
+}
+
+function isPartOf(payload: Payload, { height, round }: Proposal): boolean {
+  const message = payload.channel === CHANNEL_DATA ? consensusMessage(payload) : null;
+  return message?.type === 'block-part' && message.height === height && message.round === round;
 }
 
 /** Null: not its own, or not whole in this envelope. */

@@ -89,13 +89,9 @@ export class RuleBook {
 
   private readonly judge = (from: PeerId, to: PeerId, sent: readonly Payload[]): Verdict => {
     let payloads = sent;
-    for (const lie of this.lies.get(from) ?? NO_LIES) {
-      const lied = lie(to, payloads);
-      if (lied === null) continue;
-      payloads = lied;
-      if (payloads.length === 0) return 'drop';
-      this.lied?.(from, to, lied);
-    }
+    for (const lie of this.lies.get(from) ?? NO_LIES) payloads = lie(to, payloads) ?? payloads;
+    if (payloads.length === 0) return 'drop';
+    if (payloads !== sent) this.lied?.(from, to, payloads);
     for (const rule of this.rules) {
       if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
       if (!payloads.some((payload) => isAbout(rule, payload))) continue;
