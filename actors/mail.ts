@@ -84,10 +84,10 @@ export const validatorMail = union(
     ...portAnswers,
     ...peers,
     ...answers,
-    /** The signer made its state durable first. The vote is as it was signed first: its time, even its block, may be another than asked (spec 5.9). */
+    /** The signer made its state durable first. The vote may carry an older time than asked (spec 5.9). */
     'signed-vote': { vote },
     'signed-proposal': { proposal },
-    /** Double-sign rules, or no key. Where another vote of this (height, round, step) was signed before, it follows as `signed-vote`. */
+    /** Double-sign rules, or no key. Nothing was signed for this (height, round, step). */
     'sign-refused': { height: i64, round: i32, step: u8, because: text },
     reaped: { txs: list(bytes) },
     /** Once per height, when the pool is not empty (only asked for with create_empty_blocks=false or an interval). */
@@ -96,6 +96,8 @@ export const validatorMail = union(
     'block-fetched': { height: i64, block: bytes, commit: bytes },
     /** Block sync sees nobody ahead of us: join consensus. */
     'caught-up': {},
+    /** Another vote than asked: a life before had it signed for this (height, round, step), and ended before it could say so. */
+    'signed-before': { vote },
   },
   {
     ...portAnswersByHand,

@@ -39,6 +39,8 @@ interface Pending {
   readonly asked: Asked;
   readonly request: SignRequest;
   readonly verdict: SignVerdict;
+  /** The vote of a life before, where another one was asked for. */
+  readonly isOfThen: boolean;
   readonly waitsFor: Map<number, 'vote' | 'extension'>;
   signature: Uint8Array;
   extensionSignature: Uint8Array;
@@ -114,15 +116,14 @@ function serveQueue(config: SignerConfig, state: SignerState): Effect[] {
   return effects;
 }
 
-function serve(config: SignerConfig, state: SignerState, asked: Asked, effects: Effect[]): void {
+function serve(config: SignerConfig, state: SignerState, wanted: Asked, effects: Effect[]): void {
+  const then = voteOfThen(config, state.last, wanted);
+  const asked: Asked = then ? { type: 'sign-vote', vote: then } : wanted;
   const request = requestOf(config, asked);
   const verdict = extensionRefusal(asked) ?? judgeSigning(state.last, request);
   if (isRefusal(verdict)) {
     const { height, round, step } = request;
-    const then = verdict.refused === 'conflicting-data' ? voteOfThen(config, state.last, asked) : null;
-    const because = then ? `${verdict.because}; what was signed is said again` : verdict.because;
-    tellValidator(effects, { type: 'sign-refused', height, round, step, because });
-    if (then) serve(config, state, { type: 'sign-vote', vote: then }, effects);
+    tellValidator(effects, { type: 'sign-refused', height, round, step, because: verdict.because });
     return;
   }
   const waitsFor = new Map<number, 'vote' | 'extension'>();
@@ -132,7 +133,15 @@ function serve(config: SignerConfig, state: SignerState, asked: Asked, effects: 
     effects.push({ type: 'sign', bytes, tag });
   };
   const signature = verdict.verdict === 'reuse' ? verdict.signature : EMPTY_BYTES;
-  const pending: Pending = { asked, request, verdict, waitsFor, signature, extensionSignature: EMPTY_BYTES };
+  const pending: Pending = {
+    asked,
+    request,
+    verdict,
+    isOfThen: then !== null,
+    waitsFor,
+    signature,
+    extensionSignature: EMPTY_BYTES,
+  };
   if (verdict.verdict === 'sign') ask('vote', verdict.signBytes);
   // Extensions may differ between two attempts, so they are signed again each time (FilePV.signVote).
   if (asked.type === 'sign-vote' && wantsExtension(config, asked.vote)) {
@@ -145,11 +154,14 @@ function serve(config: SignerConfig, state: SignerState, asked: Asked, effects: 
 /**
  * The vote that was signed where another one is asked for now: a life before had it signed and ended before its log knew. Nobody can get
  * another vote of this place any more, so that one is said (CometBFT says nothing, and waits for a round that may need this vote to end).
- * Null: what was signed is no such vote of this chain.
+ * Null: nothing conflicts, or what was signed is no such vote of this chain.
  */
 function voteOfThen(config: SignerConfig, last: LastSign | null, asked: Asked): Vote | null {
-  const blockId = last && blockIdOfSignBytes(last.signBytes);
-  if (!blockId || asked.type !== 'sign-vote') return null;
+  if (!last || asked.type !== 'sign-vote') return null;
+  const verdict = judgeSigning(last, requestOf(config, asked));
+  if (!isRefusal(verdict) || verdict.refused !== 'conflicting-data') return null;
+  const blockId = blockIdOfSignBytes(last.signBytes);
+  if (!blockId) return null;
   const vote = { ...asked.vote, blockId };
   const then = isNilBlockId(blockId) ? { ...vote, extension: EMPTY_BYTES } : vote;
   const again = judgeSigning(last, requestOf(config, { type: 'sign-vote', vote: then }));
@@ -173,7 +185,7 @@ function onSignature(config: SignerConfig, state: SignerState, tag: number, sign
 
 /** Durable first, then known: a crash between the two makes us repeat ourselves, never contradict. */
 function conclude(state: SignerState, pending: Pending, effects: Effect[]): void {
-  const { asked, request, verdict, signature, extensionSignature } = pending;
+  const { asked, request, verdict, isOfThen, signature, extensionSignature } = pending;
   if (verdict.verdict === 'sign') {
     const { height, round, step } = request;
     state.last = { height, round, step, signBytes: verdict.signBytes, signature };
@@ -187,7 +199,7 @@ function conclude(state: SignerState, pending: Pending, effects: Effect[]): void
   const timeNs = verdict.verdict === 'reuse' ? verdict.timeNs : request.timeNs;
   if (asked.type === 'sign-vote') {
     const vote: Vote = { ...asked.vote, timeNs, signature, extensionSignature };
-    tellValidator(effects, { type: 'signed-vote', vote });
+    tellValidator(effects, { type: isOfThen ? 'signed-before' : 'signed-vote', vote });
   } else {
     tellValidator(effects, { type: 'signed-proposal', proposal: { ...asked.proposal, timeNs, signature } });
   }

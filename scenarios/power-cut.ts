@@ -6,6 +6,7 @@ import {
   after,
   at,
   backUp,
+  core,
   crash,
   delay,
   disk,
@@ -27,6 +28,7 @@ import {
   v0,
   validators,
   when,
+  whenOrAt,
 } from '../sim/scenario/words.ts';
 
 const CUTS = 4;
@@ -144,21 +146,18 @@ export const signedAndNotLogged = scenario('who dies between its signature and i
   load: txs({ perSecond: 2 }),
   act: [
     when(v0.decides(height(2)), isolate('v3'), disk('v0', 'slow')),
-    ...[5, 6, 9, 10].flatMap((at): Directive[] => [
-      when(v0.decides(height(at - 1)), delay('parts', '2.9s', { height: at, round: 0, to: ['v0'] })),
-      when(
-        v0.enters('propose', { height: at, round: 0 }),
-        crash('v0', {
-          how: 'clean',
-          restart: '2s',
-          point: { when: 'after', op: 'flush', on: 'privval', nth: 1 },
-        }),
-      ),
-      when(v0.crashes()),
-      when(v0.joins()),
-    ]),
+    ...[5, 6, 9, 10].flatMap((at, i): Directive[] => {
+      const place = { height: at, round: 0 };
+      const point = { when: 'after', op: 'flush', on: 'privval', nth: 1 } as const;
+      const latest = `${60 * (i + 1)}s` as const;
+      return [
+        whenOrAt(v0.decides(height(at - 1)), latest, delay('parts', '2.9s', { ...place, to: ['v0'] })),
+        whenOrAt(v0.enters('propose', place), latest, crash('v0', { how: 'clean', restart: '2s', point })),
+      ];
+    }),
+    after('9s', core('v0', 'v1', 'v2')),
   ],
-  ends: these('v0', 'v1', 'v2').decides(height(12), { within: '240s' }),
+  ends: these('v0', 'v1', 'v2').decides(height(12), { within: '400s' }),
 });
 
 /**

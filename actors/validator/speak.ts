@@ -163,13 +163,21 @@ export function onSignedVote(v: ValidatorState, vote: Vote): void {
   const payload = payloadOf({ type: 'vote', vote });
   if (v.mode !== 'consensus') return;
   if (vote.height === consensus.height) {
-    consensus.onOwnVote(vote); // which may be that of a life before, though we asked for another
     consensus.onVote(vote, '');
   } else if (vote.height === consensus.height - 1n) consensus.onLateCommit(vote);
   else return;
   v.does({ type: 'append', log: 'consensus', record: ownRecord(payload) });
   v.does({ type: 'sync', log: 'consensus' });
   pushOwn(v, vote, payload);
+}
+
+/** We asked for another one, and nobody can have that any more: this is what we say of this place, and what we locked by it. */
+export function onSignedBefore(v: ValidatorState, vote: Vote): void {
+  v.warn(
+    `the signer has signed another vote at ${vote.height}/${vote.round} in a life before: it is said again`,
+  );
+  if (v.mode === 'consensus') v.consensus.onOwnVote(vote);
+  onSignedVote(v, vote);
 }
 
 // --- proposals -------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ import { encodeRecord } from './logbook.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
-import { onPrepared, onReaped, onSignedProposal, onSignedVote, settle } from './speak.ts';
+import { onPrepared, onReaped, onSignedBefore, onSignedProposal, onSignedVote, settle } from './speak.ts';
 import { ValidatorState } from './state.ts';
 
 const family = (
@@ -184,6 +184,8 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
   switch (mail.type) {
     case 'signed-vote':
       return onSignedVote(v, mail.vote);
+    case 'signed-before':
+      return onSignedBefore(v, mail.vote);
     case 'signed-proposal':
       return onSignedProposal(v, mail.proposal);
     case 'sign-refused':

@@ -51,7 +51,8 @@ export class Promises {
       return;
     }
     if (message === null) return;
-    if (actor === 'validator' && message.type === 'signed-vote') {
+    const isVote = message.type === 'signed-vote' || message.type === 'signed-before';
+    if (actor === 'validator' && isVote) {
       const vote = message['vote'] as Vote;
       this.onSigned({ height: vote.height, round: vote.round, step: stepOfVote(vote) });
     } else if (actor === 'validator' && message.type === 'signed-proposal') {

@@ -90,6 +90,7 @@ export function messageName(message: LocalMessage, names: Names): string {
     case 'timer':
       return `timer "${String(message['timer'])}"`;
     case 'signed-vote':
+    case 'signed-before':
     case 'sign-vote':
       return `${message.type}: ${voteName(message['vote'] as Vote, names)}`;
     case 'answer':

@@ -45,7 +45,7 @@ export class VoteCauses {
     if (message.type === 'heard') {
       const from = `from ${this.names.byPeer(String(message['peer']))}`;
       for (const payload of message['payloads'] as readonly Payload[]) this.hear(record, payload, from);
-    } else if (message.type === 'signed-vote') {
+    } else if (message.type === 'signed-vote' || message.type === 'signed-before') {
       this.keepMessage(record, { type: 'vote', vote: message['vote'] as Vote }, 'its own');
     } else if (message.type === 'timer') this.keepTimer(record, String(message['timer']));
     else if (

@@ -92,11 +92,11 @@ const rows: readonly { readonly asks: readonly Partial<Vote>[]; readonly says: r
   { asks: [{}, { timeNs: 2_000n }], says: ['tell validator signed-vote'] },
   {
     asks: [{}, { blockId: blockId(2) }],
-    says: ['tell validator sign-refused', 'tell validator signed-vote'],
+    says: ['tell validator signed-before'],
   },
   {
     asks: [{}, { blockId: NIL_BLOCK_ID }],
-    says: ['tell validator sign-refused', 'tell validator signed-vote'],
+    says: ['tell validator signed-before'],
   },
   { asks: [{}, { type: PRECOMMIT }], says: SIGNED },
   { asks: [{ type: PRECOMMIT }, {}], says: ['tell validator sign-refused'] },
@@ -163,8 +163,7 @@ it('serves one after another, in order', () => {
   expect(driven.tell({ type: 'sign-vote', vote: vote({ type: PRECOMMIT }) })).toEqual([]);
   expect(said(settle(driven, first))).toEqual([
     ...SIGNED,
-    'tell validator sign-refused',
-    'tell validator signed-vote',
+    'tell validator signed-before',
     'sign',
     ...SIGNED.slice(1),
   ]);
@@ -181,25 +180,21 @@ describe('another vote stands where one is asked for', () => {
   it.each(stands)('%s: what was signed is said, as it was said', (_, then, now) => {
     const first = signer();
     const [before] = mailOf(ask(first, then));
-    const [refused, again] = mailOf(
+    const [again] = mailOf(
       ask(signer([encodeWith(lastSignWords, first.state.last!)]), { ...now, timeNs: 7n }),
     );
-    expect(refused).toMatchObject({
-      type: 'sign-refused',
-      because: 'conflicting data; what was signed is said again',
-    });
-    expect(again).toEqual(before);
+    expect(again).toEqual({ ...before, type: 'signed-before' });
   });
 
   it('an extension is signed again, and goes with the block that it is for', () => {
     const extended = { type: PRECOMMIT, extension: Uint8Array.of(1) };
     const driven = signer();
     ask(driven, extended);
-    const [, again] = mailOf(ask(driven, { ...extended, blockId: blockId(2) }));
-    expect(again?.type === 'signed-vote' && again.vote.extensionSignature.length).toBe(64);
+    const [again] = mailOf(ask(driven, { ...extended, blockId: blockId(2) }));
+    expect(again?.type === 'signed-before' && again.vote.extensionSignature.length).toBe(64);
     const nil = signer();
     ask(nil, { type: PRECOMMIT, ...NIL });
-    const [, said] = mailOf(ask(nil, extended));
+    const [said] = mailOf(ask(nil, extended));
     expect(said).toMatchObject({ vote: { blockId: NIL_BLOCK_ID, extension: EMPTY_BYTES } });
   });
 
@@ -286,7 +281,7 @@ it('no requests, crashes and lost tails make a key say two things at one height,
       const hear = (mail: ValidatorMail): void => {
         if (mail.type === 'sign-refused') return;
         const [where, bytes, signature] =
-          mail.type === 'signed-vote'
+          mail.type === 'signed-vote' || mail.type === 'signed-before'
             ? [
                 `${mail.vote.height}/${mail.vote.round}/${mail.vote.type}`,
                 voteSignBytes('c', mail.vote),
