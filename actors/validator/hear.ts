@@ -106,13 +106,13 @@ function hearRoundStep(
   message: Extract<ConsensusMessage, { type: 'new-round-step' }>,
 ): void {
   view.onRoundStep(message.height, message.round, message.step, message.lastCommitRound);
-  tellMempool(v, view);
+  tellWhoIsBehind(v, view);
   if (v.mode !== 'consensus') return;
   if (view.height < v.consensus.height) serve(v, view);
 }
 
 /** The mempool waits for peers that are more than a height behind; it hears of them when that begins and when it ends. */
-function tellMempool(v: ValidatorState, view: PeerView): void {
+function tellWhoIsBehind(v: ValidatorState, view: PeerView): void {
   const isBehind = view.height + 1n < v.consensus.height;
   if (isBehind === v.laggards.has(view.peer)) return;
   if (isBehind) v.laggards.add(view.peer);
@@ -120,12 +120,19 @@ function tellMempool(v: ValidatorState, view: PeerView): void {
   v.tell('mempool', { type: 'peer-height', peer: view.peer, height: isBehind ? view.height : NOT_BEHIND });
 }
 
+/** Who speaks of a height above the one that we knew has come so far: its round step was lost, or an older one came after it. */
+function standsAt(v: ValidatorState, view: PeerView, height: bigint): void {
+  if (height <= view.height) return;
+  view.assumeHeight(height);
+  tellWhoIsBehind(v, view);
+}
+
 // --- votes -------------------------------------------------------------------------------------------------------------
 
 function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vote): void {
   const { consensus } = v;
   if (vote.height === consensus.height) {
-    view.assumeHeight(vote.height);
+    standsAt(v, view, vote.height);
     view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
     const known = consensus.rounds.get(vote.round);
     const tally = vote.type === PREVOTE ? known?.prevotes : known?.precommits;
@@ -141,8 +148,10 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   }
   if (vote.height === consensus.height + 1n)
     return keepForLater(v, view.peer, payload, { type: 'vote', vote });
+  if (vote.height !== consensus.height - 1n) return;
+  standsAt(v, view, vote.height);
   const { lastCommit } = consensus;
-  if (vote.height !== consensus.height - 1n || !lastCommit || consensus.step !== 'newHeight') return;
+  if (!lastCommit || consensus.step !== 'newHeight') return;
   view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
   const { precommits } = lastCommit;
   if (vote.type !== PRECOMMIT || vote.round !== lastCommit.round) return;
@@ -241,7 +250,7 @@ function hearVoteSetBits(
   const { height, round, voteType, blockId } = message;
   const { consensus } = v;
   if (height === consensus.height) {
-    view.assumeHeight(height);
+    standsAt(v, view, height);
     if (view.claimedHeight !== height) view.askedHeight = height;
   }
   const tally = tallyOf(v, height, round, voteType);
@@ -270,7 +279,7 @@ function hearValidBlock(
   message: Extract<ConsensusMessage, { type: 'new-valid-block' }>,
 ): void {
   const { consensus } = v;
-  if (message.height === consensus.height) view.assumeHeight(message.height);
+  if (message.height === consensus.height) standsAt(v, view, message.height);
   if (message.height > consensus.height || message.height !== view.height || !message.have) return;
   const isHere = message.height === consensus.height;
   if (isHere ? !isAnswered(v, view) : !view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
@@ -292,7 +301,7 @@ function hearProposal(
   const { proposal } = message;
   if (proposal.height === consensus.height + 1n) return keepForLater(v, view.peer, payload, message);
   if (proposal.height !== consensus.height || proposal.round > consensus.round + 1) return;
-  view.assumeHeight(proposal.height);
+  standsAt(v, view, proposal.height);
   view.hasProposal(proposal.round, proposal.blockId);
   const known = consensus.rounds.get(proposal.round)?.proposals;
   if (known?.some((each) => equalBlockId(each.blockId, proposal.blockId))) return;

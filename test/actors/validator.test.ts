@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ed25519Sign } from '#platform';
 import { commitOf } from '../../machines/chain/commits.ts';
 import { blockKey, committedEvidenceKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity, headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
@@ -301,6 +302,21 @@ describe('where a height begins', () => {
     for (let height = 1; height <= 3; height++) decide(home);
     expect(stepsTo(home, 'ahead')).toEqual([1n, 2n, 3n]);
     expect(stepsTo(home, 'behind')).toEqual([1n, 4n]);
+  });
+
+  it('is where a peer stands, too, that speaks of it, whatever it said before: the mempool hears of both', () => {
+    const home = four();
+    for (let height = 1; height <= 3; height++) decide(home);
+    const behind = (): unknown[] =>
+      home.told.flatMap(({ message }) => (message.type === 'peer-height' ? [message.height] : []));
+    expect(behind()).toEqual([]);
+    const precommit = home.state.consensus.lastCommit!.precommits.votes[others[0]!]!;
+    for (const vote of [signedVote(home, others[0]!, PREVOTE, 0, NIL_BLOCK_ID), precommit]) {
+      // An older word comes late, over a line that was slow.
+      home.peerUp('peer', 1n);
+      home.hear('peer', { type: 'vote', vote });
+    }
+    expect(behind()).toEqual([1n, NOT_BEHIND, 1n, NOT_BEHIND]);
   });
 });
 
