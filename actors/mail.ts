@@ -1,8 +1,9 @@
 // Local mail: what the actors of one node tell each other, one union per receiver. The order of variants is their tag on the wire of a trace: append only.
 
 import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
+import { Lately } from '../protocol/lately.ts';
 import { isRefusal, type Refusal, unreachable } from '../protocol/refusal.ts';
-import { EMPTY_BYTES, type Proposal, type Vote } from '../protocol/types.ts';
+import type { Proposal, Vote } from '../protocol/types.ts';
 import {
   decodeAbciRequest,
   decodeAbciResponse,
@@ -39,22 +40,17 @@ const trusted =
 /** Letters under way at once, in all nodes of a process, whose bytes are at hand. */
 const AT_HAND = 16;
 
-/**
- * Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per `key` of a value. The last
- * few are at hand in a ring: a weak map would cost more than most encodings.
- */
+/** Mail is encoded where it leaves and where it arrives; values are immutable, so the bytes are made once per `key` of a value. */
 function once<T>(encode: (value: T) => Uint8Array, key: (value: T) => object): (value: T) => Uint8Array {
-  const keys: object[] = new Array(AT_HAND).fill(once); // which no letter is
-  const made: Uint8Array[] = new Array(AT_HAND).fill(EMPTY_BYTES);
-  let next = 0;
+  const made = new Lately<object, Uint8Array>(AT_HAND);
   return (value) => {
     const wanted = key(value);
-    for (let i = 0; i < AT_HAND; i++) if (keys[i] === wanted) return made[i] as Uint8Array;
-    const encoded = encode(value);
-    keys[next] = wanted;
-    made[next] = encoded;
-    next = (next + 1) % AT_HAND;
-    return encoded;
+    let bytes = made.get(wanted);
+    if (!bytes) {
+      bytes = encode(value);
+      made.set(wanted, bytes);
+    }
+    return bytes;
   };
 }
 

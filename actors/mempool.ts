@@ -6,6 +6,7 @@ import type { MempoolConfig } from '../machines/mempool/config.ts';
 import { Gossip } from '../machines/mempool/gossip.ts';
 import { type Checking, Pool, type PoolRefusal, type PoolTx } from '../machines/mempool/pool.ts';
 import { type AbciResponse, CHECK_TX_NEW, CHECK_TX_RECHECK, type ResponseCheckTx } from '../protocol/abci.ts';
+import { Lately } from '../protocol/lately.ts';
 import { CHANNEL_MEMPOOL } from '../protocol/messages.ts';
 import { isRefusal, unreachable } from '../protocol/refusal.ts';
 import { decodeMempoolMessage, encodeMempoolMessage } from '../protocol/wire/index.ts';
@@ -89,6 +90,18 @@ const checked = (hash: Uint8Array, code: number, because: string): Effect => ({
   event: { type: 'checked', hash, code, because },
 });
 
+const understood = new Lately<Uint8Array, ReturnType<typeof decodeMempoolMessage>>(16);
+
+/** Nodes of a process share what is sent to many, and so what it says. */
+function messageOf(bytes: Uint8Array): ReturnType<typeof decodeMempoolMessage> {
+  let message = understood.get(bytes);
+  if (!message) {
+    message = decodeMempoolMessage(bytes);
+    understood.set(bytes, message);
+  }
+  return message;
+}
+
 /** One turn: what was heard, and the effects so far. */
 class MempoolTurn {
   private readonly config: MempoolConfig;
@@ -154,7 +167,7 @@ class MempoolTurn {
   /** False: the peer is dropped, and with it the rest of its envelope. */
   private onPayload(peer: PeerId, { channel, bytes }: Payload): boolean {
     if (channel !== CHANNEL_MEMPOOL) return unreachable(`mempool owns no channel ${channel}`);
-    const message = decodeMempoolMessage(bytes);
+    const message = messageOf(bytes);
     const because = isRefusal(message) ? message.because : this.faultOf(message.txs);
     if (isRefusal(message) || because !== null) {
       this.effects.push({ type: 'score', peer, because: `mempool message: ${because}`, drop: true });

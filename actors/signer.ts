@@ -157,7 +157,7 @@ function serve(config: SignerConfig, state: SignerState, wanted: Asked, effects:
  * Null: nothing conflicts, or what was signed is no such vote of this chain.
  */
 function voteOfThen(config: SignerConfig, last: LastSign | null, asked: Asked): Vote | null {
-  if (!last || asked.type !== 'sign-vote') return null;
+  if (!last || asked.type !== 'sign-vote' || asked.vote.height !== last.height) return null;
   const verdict = judgeSigning(last, requestOf(config, asked));
   if (!isRefusal(verdict) || verdict.refused !== 'conflicting-data') return null;
   const blockId = blockIdOfSignBytes(last.signBytes);

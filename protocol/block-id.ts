@@ -1,6 +1,7 @@
 // Block ids: when two are the same, when one means nil, and the key that votes are grouped and ordered by.
 
 import { byteKey, equalBytes } from './bytes.ts';
+import { Lately } from './lately.ts';
 import type { BlockId, PartSetHeader } from './types.ts';
 import { encodePartSetHeader } from './wire/block-id.ts';
 
@@ -18,7 +19,7 @@ export const equalPartSetHeaders = (a: PartSetHeader, b: PartSetHeader): boolean
 export const equalBlockId = (a: BlockId, b: BlockId): boolean =>
   a === b || (equalBytes(a.hash, b.hash) && equalPartSetHeaders(a.parts, b.parts));
 
-const keys = new WeakMap<BlockId, string>();
+const keys = new Lately<BlockId, string>(16);
 
 /** CometBFT BlockID.Key, one char per byte: the hash, then the protobuf of the part set header. */
 export function blockIdKey(id: BlockId): string {

@@ -1,9 +1,10 @@
-// Every hash that blocks are made of (spec 4.4, 4.5). Headers and validator sets are immutable, so their
-// hashes are remembered with them.
+// Every hash that blocks are made of (spec 4.4, 4.5). Headers, commits and validator sets are immutable, so
+// hashes of those that were at hand lately are remembered.
 
 import { sha256 } from '#platform';
 import type { ExecTxResult } from './abci.ts';
 import { equalBytes } from './bytes.ts';
+import { Lately } from './lately.ts';
 import { leafHashWith, merkleRoot, rootOfLeaves } from './merkle.ts';
 import {
   type Commit,
@@ -23,7 +24,17 @@ import { writeVersion } from './wire/header.ts';
 import { encodeSimpleValidator } from './wire/validator.ts';
 import { encodeWith, type ProtoWriter } from './wire/writer.ts';
 
-export const txHash = (tx: Uint8Array): Hash => sha256(tx);
+const txHashes = new Lately<Uint8Array, Hash>(32);
+
+/** Of a transaction's bytes. Pools and blocks of one process share them. */
+export function txHash(tx: Uint8Array): Hash {
+  let hash = txHashes.get(tx);
+  if (!hash) {
+    hash = sha256(tx);
+    txHashes.set(tx, hash);
+  }
+  return hash;
+}
 
 /** The leaves are the hashes of the transactions, not the transactions. */
 export const dataHash = (txs: readonly Uint8Array[]): Hash => merkleRoot(txs.map(txHash));
@@ -68,7 +79,7 @@ const headerLeaves = (header: Header): Hash[] => [
   wrapped(header.proposerAddress),
 ];
 
-const headerHashes = new WeakMap<Header, Hash>();
+const headerHashes = new Lately<Header, Hash>(32);
 
 /** The block hash; no bytes while the header has no validators hash. */
 export function headerHash(header: Header): Hash {
@@ -83,7 +94,7 @@ export function headerHash(header: Header): Hash {
 
 const leafOfSignature = (signature: CommitSig): Hash => leafHashWith(writeCommitSig, signature);
 
-const commitHashes = new WeakMap<Commit, Hash>();
+const commitHashes = new Lately<Commit, Hash>(32);
 
 /** last_commit_hash: over the signatures alone. */
 export function commitHash(commit: Commit): Hash {
@@ -140,8 +151,16 @@ function writeHashedParams(writer: ProtoWriter, params: Pick<ConsensusParams, 'b
 }
 
 /** consensus_hash: only the block limits are in it (HashedParams). */
-export const paramsHash = (params: Pick<ConsensusParams, 'block'>): Hash =>
-  sha256(encodeWith(writeHashedParams, params));
+export function paramsHash(params: Pick<ConsensusParams, 'block'>): Hash {
+  let hash = paramsHashes.get(params.block);
+  if (!hash) {
+    hash = sha256(encodeWith(writeHashedParams, params));
+    paramsHashes.set(params.block, hash);
+  }
+  return hash;
+}
+
+const paramsHashes = new Lately<ConsensusParams['block'], Hash>(8);
 
 /** The part of a result that all nodes agree on: no log, info, events, codespace. */
 function writeDeterministicResult(writer: ProtoWriter, result: ExecTxResult): void {

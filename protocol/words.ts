@@ -2,8 +2,11 @@
 // What peers, applications and hashes see is protobuf (`protocol/wire`); this is for what never leaves a node but must hash and replay.
 
 import { utf8Decode, utf8Encode } from '#platform';
-import { copyOf } from './bytes.ts';
+import { copyOfPart } from './bytes.ts';
 import { Bug, must } from './refusal.ts';
+
+/** A call of `set` costs as much as so many steps. */
+const STEPS_MAX = 48;
 
 /** Bytes in the making: one growing buffer, little-endian, reused by `clear`. */
 export class Writer {
@@ -56,9 +59,12 @@ export class Writer {
   }
 
   raw(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.buffer.set(bytes, this.length);
-    this.length += bytes.length;
+    const { length } = bytes;
+    this.reserve(length);
+    const { buffer, length: at } = this;
+    if (length > STEPS_MAX) buffer.set(bytes, at);
+    else for (let i = 0; i < length; i++) buffer[at + i] = bytes[i] as number;
+    this.length = at + length;
   }
 
   /** What stands from `start` to `end`, and is short: a view of it would cost more. */
@@ -107,7 +113,7 @@ export class Writer {
   }
 
   take(start = 0): Uint8Array {
-    return copyOf(this.buffer.subarray(start, this.length));
+    return copyOfPart(this.buffer, start, this.length);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { type Gifts, nodeCast, ownerOf } from '../actors/node.ts';
 import type { ActorName, Effect, NodeEvent, PeerId } from '../actors/turn.ts';
+import { rememberLately } from '../protocol/lately.ts';
 import { unreachable } from '../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../protocol/signatures.ts';
 import { RunningDigest } from '../runtime/kernel/digest.ts';
@@ -48,6 +49,8 @@ export class World {
   readonly network: Network;
   readonly machines: readonly Machine[];
   readonly oracles: readonly Oracle[];
+  /** Those of them that look at what nodes publish. */
+  private readonly reading: readonly Oracle[];
   readonly violations: Violation[] = [];
   /** The order of all turns, and the digest of every life that ended; see `readDigest`. */
   private readonly order = new RunningDigest();
@@ -81,6 +84,7 @@ export class World {
     };
     this.starts = choices.stream('world/start');
     const memo = options.memo ?? true;
+    rememberLately(memo);
     const crypto = worldCrypto(memo ? 'remember' : 'forget');
     const real = memo ? rememberingVerify(verifySignature, SIGNATURES_REMEMBERED) : verifySignature;
     this.verify = options.crypto === 'sim' ? crypto.verify : real;
@@ -114,6 +118,7 @@ export class World {
       });
       return oracle;
     });
+    this.reading = this.oracles.filter(({ published }) => published);
     this.listenToArrivals();
   }
 
@@ -242,7 +247,8 @@ export class World {
       },
       published: (_node, actor, event) => {
         note(machine, event);
-        for (let i = 0; i < this.oracles.length; i++) this.oracles[i]?.published?.(machine, actor, event);
+        const { reading } = this;
+        for (let i = 0; i < reading.length; i++) reading[i]?.published?.(machine, actor, event);
         onEvent?.(machine, actor, event, this);
         for (let i = 0; i < this.listeners.length; i++) this.listeners[i]?.(machine, event);
       },

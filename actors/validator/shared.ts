@@ -8,6 +8,7 @@ import type {
   ResponseFinalizeBlock,
 } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
+import { LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
@@ -89,7 +90,7 @@ interface Signed {
 }
 
 /** Votes that were found to be signed: who shares a payload shares its vote. */
-const signed = new WeakMap<Vote, Signed>();
+const signed = new LatelyAt<Vote, Signed>(1024);
 
 /** Whether this key signed this vote on this chain. */
 export function isSigned(
@@ -99,10 +100,11 @@ export function isSigned(
   key: PublicKey,
   vote: Vote,
 ): boolean {
-  const known = memo ? signed.get(vote) : undefined;
+  const place = placeOfVote(vote);
+  const known = memo ? signed.get(place, vote) : undefined;
   if (known && known.verify === verify && known.chainId === chainId && known.key === key) return true;
   if (!verify(key, voteSignBytes(chainId, vote), vote.signature)) return false;
-  if (memo) signed.set(vote, { verify, chainId, key });
+  if (memo) signed.set(place, vote, { verify, chainId, key });
   return true;
 }
 

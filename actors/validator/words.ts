@@ -1,5 +1,6 @@
 // Consensus messages as the bytes that travel: encoded once however many peers they go to, decoded once however many nodes share the buffer.
 
+import { Lately, LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import {
   CHANNEL_DATA,
   CHANNEL_EVIDENCE,
@@ -9,7 +10,7 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import type { Refusal } from '../../protocol/refusal.ts';
-import type { Block, Evidence } from '../../protocol/types.ts';
+import type { Block, Evidence, Proposal, Vote } from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeConsensusMessage,
@@ -44,24 +45,29 @@ const make = (message: ConsensusMessage): Understood => ({
   said: message,
 });
 
-const ofVote = new WeakMap<object, Payload>();
+/** Places for payloads: those of some heights of a hundred validators. */
+const PLACES = 1024;
+const ofVote = new LatelyAt<Vote, Payload>(PLACES);
+const ofProposal = new Lately<Proposal, Payload>(16);
 
-/** Votes, proposals and parts are relayed to many: their payload is made once per value. */
+/** Votes and proposals are relayed to many: their payload is made once per value. */
 export function payloadOf(message: ConsensusMessage): Payload {
-  const value =
-    message.type === 'vote'
-      ? message.vote
-      : message.type === 'proposal'
-        ? message.proposal
-        : message.type === 'block-part'
-          ? message.part
-          : null;
-  if (value === null) return make(message);
-  let payload = ofVote.get(value);
-  // A part's payload also names a round: another round is another payload.
-  if (!payload || message.type === 'block-part') {
+  if (message.type === 'vote') {
+    const { vote } = message;
+    const place = placeOfVote(vote);
+    let payload = ofVote.get(place, vote);
+    if (!payload) {
+      payload = make(message);
+      ofVote.set(place, vote, payload);
+    }
+    return payload;
+  }
+  if (message.type !== 'proposal') return make(message); // a part's payload also names a round
+  const { proposal } = message;
+  let payload = ofProposal.get(proposal);
+  if (!payload) {
     payload = make(message);
-    ofVote.set(value, payload);
+    ofProposal.set(proposal, payload);
   }
   return payload;
 }

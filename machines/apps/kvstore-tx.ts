@@ -37,9 +37,12 @@ const refusalOf = (parsed: ValidatorUpdate | TxRefusal): TxRefusal | null =>
 
 /** One `:` or one `=` in all, neither first nor last (isValidTx). */
 function isPairTx(tx: Uint8Array): boolean {
-  let separators = 0;
-  for (const byte of tx) if (byte === COLON || byte === EQUALS) separators++;
-  return separators === 1 && !isSeparator(tx[0]) && !isSeparator(tx[tx.length - 1]);
+  const colon = tx.indexOf(COLON);
+  const equals = tx.indexOf(EQUALS);
+  if (colon >= 0 && equals >= 0) return false;
+  const at = Math.max(colon, equals);
+  const isOne = at >= 0 && tx.indexOf(tx[at] as number, at + 1) < 0;
+  return isOne && !isSeparator(tx[0]) && !isSeparator(tx[tx.length - 1]);
 }
 
 const isSeparator = (byte: number | undefined): boolean => byte === COLON || byte === EQUALS;

@@ -1,9 +1,9 @@
 // The pool: transactions that the application found valid, first in first out, until a block takes them (spec
 // 5.14). Asks nobody itself.
 
-import { sha256 } from '#platform';
 import type { ResponseCheckTx } from '../../protocol/abci.ts';
 import { byteKey } from '../../protocol/bytes.ts';
+import { txHash } from '../../protocol/hashes.ts';
 import { must, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { TxCache } from './cache.ts';
 import type { MempoolConfig } from './config.ts';
@@ -96,7 +96,7 @@ export class Pool {
   admit(tx: Uint8Array, sender: string | null): Checking | PoolRefusal {
     const refusal = this.refusalFor(tx.length);
     if (refusal) return refusal;
-    const hash = sha256(tx);
+    const hash = txHash(tx);
     const key = byteKey(hash);
     const known = this.txs.get(key) ?? this.checking.get(key);
     if (!this.cache.push(key) || known) {
@@ -204,7 +204,7 @@ export class Pool {
     this.isOverrun = this.rechecks > 0;
     this.rechecks = 0;
     for (let i = 0; i < txs.length; i++) {
-      const key = byteKey(sha256(txs[i]!));
+      const key = byteKey(txHash(txs[i]!));
       if (codes[i] === 0) this.cache.push(key);
       else if (!this.config.keepInvalidTxsInCache) this.cache.remove(key);
       const checking = this.checking.get(key);

@@ -82,5 +82,19 @@ export function ed25519VerifyStrict(
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-export const utf8Encode = (text: string): Uint8Array => encoder.encode(text);
+/** V8 keeps an array of so many bytes inside its object, and the encoder's way there and back costs more than these steps. */
+const SHORT_CHARS_MAX = 64;
+
+export function utf8Encode(text: string): Uint8Array {
+  const { length } = text;
+  if (length > SHORT_CHARS_MAX) return encoder.encode(text);
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return encoder.encode(text);
+    bytes[i] = code;
+  }
+  return bytes;
+}
+
 export const utf8Decode = (bytes: Uint8Array): string => decoder.decode(bytes);

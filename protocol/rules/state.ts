@@ -4,6 +4,7 @@
 import type { ResponseFinalizeBlock, ResponseInitChain } from '../abci.ts';
 import { equalBytes, hexUpperOf } from '../bytes.ts';
 import { commitHash, dataHash, evidenceListHash, paramsHash, resultsHash } from '../hashes.ts';
+import { Lately } from '../lately.ts';
 import { merkleRoot } from '../merkle.ts';
 import { isRefusal, must, type Refusal, refuse } from '../refusal.ts';
 import type { Verify } from '../signatures.ts';
@@ -159,7 +160,7 @@ export function validateBlockInState(
  * A block is validated when it is prevoted, precommitted and committed; what cannot have changed is looked at
  * once.
  */
-const validBlocks = new WeakMap<Block, { readonly state: ChainState; readonly verify: Verify }>();
+const validBlocks = new Lately<Block, { readonly state: ChainState; readonly verify: Verify }>(32);
 
 /** All that follows from state, block and signatures alone. */
 function validateOnce(state: ChainState, block: Block, checks: BlockChecks): BlockRefusal | null {

@@ -15,6 +15,7 @@ import type {
   ResponseCheckTx,
   ResponseFinalizeBlock,
 } from '../abci.ts';
+import { Lately } from '../lately.ts';
 import type { ValidatorUpdate } from '../types.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
@@ -111,11 +112,23 @@ function update(w: ProtoWriter, { publicKey, power }: ValidatorUpdate): void {
 }
 
 /** Without parameter updates, which are seldom and left to the generated code. */
-export function writeFinalized(w: ProtoWriter, response: ResponseFinalizeBlock): void {
+function writeFinalized(w: ProtoWriter, response: ResponseFinalizeBlock): void {
   for (const each of response.events) w.message(0x0a, event, each);
   for (const each of response.txResults) w.message(0x12, txResult, each);
   for (const each of response.validatorUpdates) w.message(0x1a, update, each);
   w.bytes(0x2a, response.appHash);
+}
+
+const finalized = new Lately<ResponseFinalizeBlock, Uint8Array>(16);
+
+/** Without parameter updates. What is told to the node is what it stores. */
+export function finalizedBytes(response: ResponseFinalizeBlock): Uint8Array {
+  let bytes = finalized.get(response);
+  if (!bytes) {
+    bytes = encodeWith(writeFinalized, response);
+    finalized.set(response, bytes);
+  }
+  return bytes;
 }
 
 /** Tags of oneof members above 15 take two bytes. */
@@ -172,8 +185,8 @@ export function hotResponse(response: AbciResponse): Uint8Array | null {
     case 'finalize-block':
       if (response.value.consensusParamUpdates) return null;
       return encodeWith(
-        (w, value) => w.farMessage(FAR_ANSWER.finalizeBlock, writeFinalized, value),
-        response.value,
+        (w, bytes) => w.farBytes(FAR_ANSWER.finalizeBlock, bytes),
+        finalizedBytes(response.value),
       );
     case 'commit':
       return encodeWith((w, { retainHeight }) => {

@@ -13,7 +13,7 @@ import type {
 import * as proto from '../gen/abci.ts';
 import type { BlockIDFlag } from '../gen/types.ts';
 import { EMPTY_BYTES } from '../types.ts';
-import { writeFinalized } from './abci-hot.ts';
+import { finalizedBytes } from './abci-hot.ts';
 import {
   decodeGenerated,
   fromParams,
@@ -25,7 +25,6 @@ import {
   toValidatorUpdate,
 } from './generated.ts';
 import type { MalformedBytes } from './reader.ts';
-import { encodeWith } from './writer.ts';
 
 const NO_VALIDATOR: AbciValidator = { address: EMPTY_BYTES, power: 0n };
 
@@ -118,7 +117,7 @@ export const decodeExecTxResult = (bytes: Uint8Array): ExecTxResult | MalformedB
 
 /** What is stored of a block's execution, and asked for again by RPC and by recovery. */
 export const encodeResponseFinalizeBlock = (response: ResponseFinalizeBlock): Uint8Array =>
-  response.consensusParamUpdates ? encodeFinalizedGenerated(response) : encodeWith(writeFinalized, response);
+  response.consensusParamUpdates ? encodeFinalizedGenerated(response) : finalizedBytes(response);
 export const encodeFinalizedGenerated = (response: ResponseFinalizeBlock): Uint8Array =>
   proto.ResponseFinalizeBlock.encode(toFinalized(response)).finish();
 export const decodeResponseFinalizeBlock = (bytes: Uint8Array): ResponseFinalizeBlock | MalformedBytes =>

@@ -1,5 +1,6 @@
 // The bytes of consensus parameters and of the chain's state between blocks (spec 3.1, 3.4).
 
+import { Lately } from '../lately.ts';
 import { NS_PER_S } from '../time.ts';
 import {
   type ChainState,
@@ -231,7 +232,7 @@ function readChainState(reader: ProtoReader, was: ChainState): ChainState {
 }
 
 /** A set is in three states, one after the other. */
-const setBytes = new WeakMap<ValidatorSet, Uint8Array>();
+const setBytes = new Lately<ValidatorSet, Uint8Array>(16);
 
 function bytesOfSet(set: ValidatorSet): Uint8Array {
   let bytes = setBytes.get(set);

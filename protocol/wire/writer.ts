@@ -2,11 +2,15 @@
 // messages always written.
 
 import { utf8Encode } from '#platform';
-import { roomFor } from '../bytes.ts';
+import { copyOfPart } from '../bytes.ts';
 import { NS_PER_S, secondsOf } from '../time.ts';
 import type { TimeNs } from '../types.ts';
 
 const TWO_TO_32 = 4_294_967_296;
+/** Two bytes hold the length of such a text. */
+const ASCII_CHARS_MAX = 1024;
+/** A call of `set` costs as much as so many steps. */
+const STEPS_MAX = 48;
 const SCRATCH_KEPT_BYTES_MAX = 1_048_576;
 
 /**
@@ -32,9 +36,7 @@ export class ProtoWriter {
   }
 
   taken(): Uint8Array {
-    const bytes = roomFor(this.at);
-    bytes.set(this.buffer.subarray(0, this.at));
-    return bytes;
+    return copyOfPart(this.buffer, 0, this.at);
   }
 
   private reserve(more: number): void {
@@ -121,29 +123,32 @@ export class ProtoWriter {
     this.reserve(11 + value.length);
     this.buffer[this.at++] = tag;
     this.varint(value.length);
-    this.buffer.set(value, this.at);
-    this.at += value.length;
+    this.raw(value);
   }
 
   text(tag: number, value: string): void {
     if (value !== '') this.chosenText(tag, value);
   }
 
-  /** Short ASCII, which most texts are, char by char; anything else through UTF-8. */
+  /** ASCII of no great length, which most texts are, char by char; anything else through UTF-8. */
   chosenText(tag: number, value: string): void {
     const { length } = value;
     const start = this.at;
-    if (length > 127) return this.chosenBytes(tag, utf8Encode(value));
-    this.reserve(2 + length);
+    if (length > ASCII_CHARS_MAX) return this.chosenBytes(tag, utf8Encode(value));
+    this.reserve(3 + length);
     const { buffer } = this;
-    buffer[start] = tag;
-    buffer[start + 1] = length;
+    buffer[this.at++] = tag;
+    this.varint(length);
+    const from = this.at;
     for (let i = 0; i < length; i++) {
       const code = value.charCodeAt(i);
-      if (code > 127) return this.chosenBytes(tag, utf8Encode(value));
-      buffer[start + 2 + i] = code;
+      if (code > 127) {
+        this.at = start;
+        return this.chosenBytes(tag, utf8Encode(value));
+      }
+      buffer[from + i] = code;
     }
-    this.at = start + 2 + length;
+    this.at = from + length;
   }
 
   /**
@@ -168,6 +173,16 @@ export class ProtoWriter {
     const start = this.openFar(tag);
     write(this, value);
     this.close(start);
+  }
+
+  /** An embedded message whose bytes are made already, under such a tag. */
+  farBytes(tag: number, bytes: Uint8Array): void {
+    this.reserve(12 + bytes.length);
+    this.buffer[this.at++] = (tag & 127) | 128;
+    this.buffer[this.at++] = tag >> 7;
+    this.varint(bytes.length);
+    this.buffer.set(bytes, this.at);
+    this.at += bytes.length;
   }
 
   close(start: number): void {
@@ -217,9 +232,12 @@ export class ProtoWriter {
   }
 
   raw(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.buffer.set(bytes, this.at);
-    this.at += bytes.length;
+    const { length } = bytes;
+    this.reserve(length);
+    const { buffer, at } = this;
+    if (length > STEPS_MAX) buffer.set(bytes, at);
+    else for (let i = 0; i < length; i++) buffer[at + i] = bytes[i]!;
+    this.at = at + length;
   }
 }
 

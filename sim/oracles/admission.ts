@@ -6,13 +6,11 @@ import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
-import { messagesIn } from './messages.ts';
+import { messagesIn, txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
@@ -217,11 +215,12 @@ class Watch {
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
     if (this.about.now() - this.lookedNs > LOOK_NS) this.looksRound();
     for (let i = 0; i < payloads.length; i++) {
-      const { channel, bytes } = payloads[i] as Payload;
+      const payload = payloads[i] as Payload;
+      const { channel } = payload;
       if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_VOTE || this.watching.size === 0)) continue;
       if (!this.about.isHonest(at)) return;
       const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
-      if (channel === CHANNEL_MEMPOOL) this.offered(at, from, bytes, isHeard);
+      if (channel === CHANNEL_MEMPOOL) this.offered(at, from, payload, isHeard);
       else if (isHeard && this.watching.has(at)) this.stands(at, from, messagesIn(payloads)[i] ?? null);
     }
   }
@@ -232,22 +231,21 @@ class Watch {
     peer.height = message.vote.height;
   }
 
-  private offered(at: Machine, from: PeerId, bytes: Uint8Array, isHeard: boolean): void {
-    const message = decodeMempoolMessage(bytes);
-    if (isRefusal(message)) return;
+  private offered(at: Machine, from: PeerId, payload: Payload, isHeard: boolean): void {
+    const txs = txsIn(payload);
+    if (!txs) return;
     const sender = this.byId.get(from);
     const isHonest = sender !== undefined && this.about.isHonest(sender);
-    for (const tx of message.txs) {
+    for (const tx of txs) {
       this.pools.of(at).shows(idOf(tx), from, this.about.now());
       if (isHonest && isHeard) this.given(at, tx);
     }
   }
 
   says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
-    for (const { channel, bytes } of payloads) {
-      const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
-      if (!message || isRefusal(message)) continue;
-      for (const tx of message.txs) {
+    for (const payload of payloads) {
+      const txs = payload.channel === CHANNEL_MEMPOOL ? txsIn(payload) : null;
+      for (const tx of txs ?? []) {
         const known = this.pools.of(at).known.get(idOf(tx));
         if (!known) continue;
         for (const peer of to)

@@ -49,7 +49,7 @@ interface Prepared {
 interface Decided {
   readonly block: Block;
   readonly hash: Uint8Array;
-  readonly good: WeakSet<object>;
+  readonly good: RequestFinalizeBlock[];
 }
 
 /** What one node's application was asked in the height under way, over its lives. */
@@ -228,7 +228,7 @@ class Watch {
       this.bad(at, height, `asks its application to execute ${height} after ${talk.committed}`);
     talk.executing = height;
     const decided = this.decided.get(Number(height));
-    if (!decided || decided.good.has(request)) return;
+    if (!decided || decided.good.includes(request)) return;
     const { txs, hash, decidedLastCommit } = request;
     const wrong = difference(request, txs, hash, decidedLastCommit, decided, this.voters(height));
     if (wrong)
@@ -237,7 +237,7 @@ class Watch {
         height,
         `tells its application at FinalizeBlock another ${wrong} than block ${height} has`,
       );
-    decided.good.add(request);
+    decided.good.push(request);
   }
 
   private judges(request: RequestProcessProposal): void {
@@ -267,7 +267,7 @@ class Watch {
     const { height, proposerAddress } = block.header;
     const number = Number(height);
     this.checksVersion(at, block.header);
-    const decided = { block, hash: headerHash(block.header), good: new WeakSet() };
+    const decided = { block, hash: headerHash(block.header), good: [] };
     this.decided.set(number, decided);
     this.decided.delete(number - BLOCKS_KEPT);
     for (const request of this.judged.get(byteKey(decided.hash))?.requests ?? []) {

@@ -5,7 +5,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { STEP } from '../steps.ts';
 import type { HeardHeight } from './tally.ts';
-import { timerOf } from './timers.ts';
+import { stepOf, timerOf } from './timers.ts';
 
 /** What a node speaks for since a round, or null. */
 export type Choice = { readonly round: number; readonly id: Uint8Array } | null;
@@ -17,7 +17,11 @@ interface Timer {
 }
 
 /** The rule that a timer of this step fires. */
-const RULE_OF_TIMER: Readonly<Record<string, string>> = { propose: 'L57', prevote: 'L61', precommit: 'L65' };
+const RULE_OF_TIMER: ReadonlyMap<string, string> = new Map([
+  ['propose', 'L57'],
+  ['prevote', 'L61'],
+  ['precommit', 'L65'],
+]);
 
 const isNil = (id: Uint8Array): boolean => id.length === 0;
 
@@ -59,7 +63,7 @@ export class AtWork {
 
   asksFor(timer: string, afterNs: bigint, heard: (height: bigint) => HeardHeight | null): void {
     const { step, height, round } = timerOf(timer);
-    if (!Object.hasOwn(RULE_OF_TIMER, step)) return;
+    if (RULE_OF_TIMER.get(step) === undefined) return;
     this.moveTo(height);
     this.comeDue();
     const at: Timer = { height, round, dueNs: this.now() + Number(afterNs) };
@@ -76,7 +80,7 @@ export class AtWork {
   }
 
   lets(timer: string): void {
-    this.timers.delete(timerOf(timer).step);
+    this.timers.delete(stepOf(timer));
   }
 
   /** Timers that came since anything else happened to the node. */
@@ -84,7 +88,7 @@ export class AtWork {
     for (const [step, { height, round, dueNs }] of this.timers) {
       if (dueNs > this.now()) continue;
       this.timers.delete(step);
-      const rule = RULE_OF_TIMER[step];
+      const rule = RULE_OF_TIMER.get(step);
       if (height !== this.height) continue;
       if (round !== this.round) this.reached(`${rule} comes for a round that it left`);
       else if (step === 'propose' && this.step > STEP.propose) this.reached('L57 comes when it has prevoted');

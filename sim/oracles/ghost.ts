@@ -4,6 +4,7 @@ import type { ResponseFinalizeBlock, ResponseInitChain } from '../../protocol/ab
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
+import { LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type {
@@ -42,17 +43,22 @@ export class GhostSet {
   /** Who proposes in later rounds, as far as that was asked. */
   private readonly later = new Map<number, string>();
 
-  constructor(members: GhostValidator[], proposer: string) {
+  /** `total`: the power of all, where it is known already. */
+  constructor(members: GhostValidator[], proposer: string, total: bigint | null = null) {
     this.members = members;
-    this.total = members.reduce((sum, member) => sum + member.power, 0n);
+    this.total = total ?? members.reduce((sum, member) => sum + member.power, 0n);
     this.proposer = proposer;
   }
 
   private copy(): GhostSet {
-    return new GhostSet(
-      this.members.map((member) => ({ ...member })),
-      this.proposer,
-    );
+    const members = this.members.map(({ address, addressBytes, key, power, priority }) => ({
+      address,
+      addressBytes,
+      key,
+      power,
+      priority,
+    }));
+    return new GhostSet(members, this.proposer, this.total);
   }
 
   /** One turn of the wheel: everybody gains its power, the richest pays the total and proposes. */
@@ -246,16 +252,17 @@ const merged = (params: ConsensusParams, update: ConsensusParamsUpdate | undefin
   update ? { ...params, ...Object.fromEntries(Object.entries(update).filter(([, value]) => value)) } : params;
 
 /** Votes that were found true, with the set that says so: each reaches many nodes, and a set is of one world. */
-const foundTrue = new WeakMap<Vote, GhostSet>();
+const foundTrue = new LatelyAt<Vote, GhostSet>(1024);
 
 /** The signature is that of the member whom it names, at the place where it stands. */
 export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote: Vote): boolean {
-  if (foundTrue.get(vote) === set) return true;
+  const place = placeOfVote(vote);
+  if (foundTrue.get(place, vote) === set) return true;
   const member = set.members[vote.validatorIndex];
   if (!member || !equalBytes(member.addressBytes, vote.validatorAddress)) return false;
   if (vote.extension.length + vote.extensionSignature.length > 0) return false; // no chain here asks for them
   const isTrue = verify(member.key, voteSignBytes(chainId, vote), vote.signature);
-  if (isTrue) foundTrue.set(vote, set);
+  if (isTrue) foundTrue.set(place, vote, set);
   return isTrue;
 }
 

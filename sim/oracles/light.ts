@@ -12,6 +12,14 @@ import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
 /** Heights that a client may trust; the ghost knows no older sets. */
 const HEIGHTS_TRUSTED = 12;
 
+/** A change of the set is announced a height before it comes. */
+const SETS_AT_HAND = 3;
+
+const isSameButForPriorities = (a: GhostSet, b: GhostSet): boolean =>
+  a === b ||
+  (a.members.length === b.members.length &&
+    a.members.every(({ key, power }, i) => key === b.members[i]?.key && power === b.members[i]?.power));
+
 interface LightBlock {
   readonly header: Header;
   readonly set: GhostSet;
@@ -23,16 +31,17 @@ export const lightClient =
   (ghost: GhostChain): OracleMaker =>
   (report): Oracle => {
     const blocks = new Map<number, LightBlock>();
-    const hashes = new WeakMap<GhostSet, Uint8Array>();
+    /** The last few that differ: mostly a height has the set of the one before. */
+    const hashed: { readonly set: GhostSet; readonly hash: Uint8Array }[] = [];
     let waiting: Header | null = null;
 
     const hashOf = (set: GhostSet): Uint8Array => {
-      let hash = hashes.get(set);
-      if (!hash) {
-        const members = set.members.map(({ key, power }) => encodeSimpleValidator({ publicKey: key, power }));
-        hash = merkleRoot(members);
-        hashes.set(set, hash);
-      }
+      const known = hashed.find((each) => isSameButForPriorities(each.set, set));
+      if (known) return known.hash;
+      const members = set.members.map(({ key, power }) => encodeSimpleValidator({ publicKey: key, power }));
+      const hash = merkleRoot(members);
+      hashed.unshift({ set, hash });
+      hashed.length = Math.min(hashed.length, SETS_AT_HAND);
       return hash;
     };
 

@@ -3,15 +3,15 @@
 // first, asked about again after the last block, and no more than there is room for.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
+import type { Payload } from '../../actors/turn.ts';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block } from '../../protocol/types.ts';
-import { decodeMempoolMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
@@ -48,8 +48,8 @@ export const mempoolOracle =
         if (!about.isHonest(at)) return;
         if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail | ValidatorMail);
         else if (effect.type === 'send')
-          for (const { channel, bytes } of effect.payloads)
-            if (channel === CHANNEL_MEMPOOL) watch.offers(at, bytes);
+          for (const payload of effect.payloads)
+            if (payload.channel === CHANNEL_MEMPOOL) watch.offers(at, payload);
       },
     };
   };
@@ -61,7 +61,9 @@ class Watch {
   private readonly byAddress: ReadonlyMap<string, Machine>;
   private readonly pools = new PerMachine(() => new Pool());
   /** By height: a node that is behind may accept what is in a block already. */
-  private readonly included = new Map<number, Set<string>>();
+  private readonly included = new Map<number, ReadonlySet<string>>();
+  /** The last height of each of those. */
+  private readonly includedAt = new Map<string, number>();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -99,16 +101,23 @@ class Watch {
   }
 
   private isIncluded(id: string): boolean {
-    for (const ids of this.included.values()) if (ids.has(id)) return true;
-    return false;
+    return this.includedAt.has(id);
+  }
+
+  private includes(height: number, ids: ReadonlySet<string>): void {
+    this.included.set(height, ids);
+    for (const id of ids) this.includedAt.set(id, height);
+    const old = height - BLOCKS_REMEMBERED;
+    for (const id of this.included.get(old) ?? [])
+      if (this.includedAt.get(id) === old) this.includedAt.delete(id);
+    this.included.delete(old);
   }
 
   /** A block of the chain, the first time that an honest node stores it. */
   decides(block: Block): void {
     const { header, txs } = block;
     const ids = new Set(txs.map(idOf));
-    this.included.set(Number(header.height), ids);
-    this.included.delete(Number(header.height) - BLOCKS_REMEMBERED);
+    this.includes(Number(header.height), ids);
     for (const pool of this.pools.values()) for (const id of ids) pool.frees(id);
     const proposer = this.byAddress.get(hexOf(header.proposerAddress));
     const bytes = txs.reduce((sum, { length }) => sum + length, 0);
@@ -145,13 +154,13 @@ class Watch {
   }
 
   /** In a pause letters wait, and so does what was to follow from them. */
-  offers(at: Machine, bytes: Uint8Array): void {
-    const message = decodeMempoolMessage(bytes);
-    if (isRefusal(message)) return this.bad(at, 'offers peers what does not decode');
+  offers(at: Machine, payload: Payload): void {
+    const txs = txsIn(payload);
+    if (!txs) return this.bad(at, 'offers peers what does not decode');
     const since = this.about.now() - HOP_NS;
     const isGone = ({ refusedNs }: Accepted): boolean =>
       refusedNs !== null && refusedNs < since && at.heldUntilNs < refusedNs;
-    for (const tx of message.txs) {
+    for (const tx of txs) {
       const accepted = this.pools.of(at).of(tx);
       if (!accepted || isGone(accepted))
         return this.bad(at, `offers peers ${nameOf(tx)}, which its application does not accept`);

@@ -10,7 +10,7 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { decodeConsensusMessage, decodeMempoolMessage } from '../../protocol/wire/index.ts';
 
 /** Where consensus speaks: what does not decode there ends the envelope. */
 export const isOfConsensus = (channel: number): boolean =>
@@ -35,6 +35,20 @@ export function consensusMessage(payload: Payload): ConsensusMessage | null {
 export function decoded(bytes: Uint8Array): ConsensusMessage | null {
   const message = decodeConsensusMessage(bytes);
   return isRefusal(message) ? null : message;
+}
+
+interface ReadTxs extends Payload {
+  txs?: readonly Uint8Array[] | null;
+}
+
+/** The transactions in a payload of the mempool channel; null when it does not decode. */
+export function txsIn(payload: Payload): readonly Uint8Array[] | null {
+  const known = payload as ReadTxs;
+  if (known.txs === undefined) {
+    const message = decodeMempoolMessage(payload.bytes);
+    known.txs = isRefusal(message) ? null : message.txs;
+  }
+  return known.txs;
 }
 
 let asked: readonly Payload[] = [];

@@ -10,10 +10,11 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { messagesIn } from './messages.ts';
+import { PerMachine } from './per-machine.ts';
 import { hexFor } from './votes.ts';
 
-/** Proposals of each node that are remembered: a restart is over within a few heights. */
-const REMEMBERED = 64;
+/** Whose proposals are remembered: a restart is over within a few heights. */
+const HEIGHTS_REMEMBERED = 64;
 /** Who is further behind is given what was decided; blocks are large. */
 const HEIGHTS_JUDGED = 4n;
 
@@ -36,7 +37,8 @@ function isTimeHeldBack({ payloads }: Made, beforeNs: bigint): boolean {
 export const proposalOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const proposed = new Map<Machine, Proposal[]>();
+    /** By height, oldest first. */
+    const proposed = new PerMachine(() => new Map<number, Proposal[]>());
     /** What honest nodes proposed of their own, by hash. */
     const blocks = new Map<string, Made>();
     ghost.onBlock.push((_at, { header }) => {
@@ -48,17 +50,21 @@ export const proposalOracle =
       const { height, round } = proposal;
       // Gossip repeats the proposals of others: only its own turn counts.
       if (ghost.set(height)?.atRound(round) !== hexFor(at)) return;
-      let own = proposed.get(at);
+      const heights = proposed.of(at);
+      let own = heights.get(Number(height));
       if (!own) {
         own = [];
-        proposed.set(at, own);
+        heights.set(Number(height), own);
+        for (const old of heights.keys()) {
+          if (old > Number(height) - HEIGHTS_REMEMBERED) break;
+          heights.delete(old);
+        }
       }
-      const before = own.find((each) => each.height === height && each.round === round);
+      const before = own.find((each) => each.round === round);
       if (before && equalBytes(before.signature, proposal.signature)) return;
       if (before) report(`${at.name} signed two proposals for ${height}/${round}`, at, height);
       own.push(proposal);
       if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, height, payloads });
-      if (own.length > REMEMBERED) own.shift();
     };
 
     return {

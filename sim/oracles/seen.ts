@@ -3,6 +3,7 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { LatelyAt } from '../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
 import type { Part, Proposal, Vote } from '../../protocol/types.ts';
 import type { FirstWords } from './first-words.ts';
@@ -58,17 +59,17 @@ class Prevotes {
 }
 
 /** Parts that were looked into: each reaches many nodes. */
-const roots = new WeakMap<Part, string | null>();
+const roots = new LatelyAt<Part, string | null>(256);
 
 /** The root that a part leads to, hex; null: it is not what its proof is about. */
 function rootOf(part: Part): string | null {
-  let known = roots.get(part);
+  let known = roots.get(part.index, part);
   if (known === undefined) {
     const { index, bytes, proof } = part;
     const root = merkleProofRoot(proof);
     const isTrue = root && Number(proof.index) === index && equalBytes(proof.leafHash, leafHash(bytes));
     known = isTrue ? hexOf(root) : null;
-    roots.set(part, known);
+    roots.set(index, part, known);
   }
   return known;
 }
@@ -84,6 +85,8 @@ export class Seen {
   /** The furthest round ahead of its own in which more than a third spoke, and since when (L55). */
   skip: { readonly round: number; readonly sinceNs: number } | null = null;
   proposal: Proposal | null = null;
+  /** The root of its parts, hex. */
+  private proposedRoot = '';
   /** L22, L28: when the only proposal of this round stood before it, with its block and the polka that it names. */
   wholeNs: number | null = null;
   /** L44: when two thirds of prevotes for nil of this round stood before it. */
@@ -120,6 +123,7 @@ export class Seen {
     this.round = round;
     this.proposeNs = null;
     this.proposal = null;
+    this.proposedRoot = '';
     this.wholeNs = null;
     this.prevoteNs = null;
     this.nilNs = null;
@@ -196,7 +200,10 @@ export class Seen {
   proposed(proposal: Proposal, nowNs: number): void {
     this.words.proposed(proposal); // one ahead, too: it may keep it, so that another one of that round is the second
     if (proposal.round > this.round) return; // it may let that fall
-    this.proposal ??= proposal;
+    if (!this.proposal) {
+      this.proposal = proposal;
+      this.proposedRoot = hexOf(proposal.blockId.parts.hash);
+    }
     this.look(nowNs);
   }
 
@@ -205,7 +212,7 @@ export class Seen {
     if (root === null) return;
     const parts = this.parts.get(root) ?? new Set();
     this.parts.set(root, parts.add(part.index));
-    if (this.proposal && hexOf(this.proposal.blockId.parts.hash) === root) this.wanted.add(part.index);
+    if (this.proposal && this.proposedRoot === root) this.wanted.add(part.index);
     this.look(nowNs);
   }
 
@@ -221,7 +228,7 @@ export class Seen {
     const { total } = blockId.parts;
     if (this.wholeNs === null && !this.words.isTwofold(round) && this.wanted.size >= total)
       if (polRound < 0 || this.isPolka(polRound, blockId.hash)) this.wholeNs = nowNs;
-    if ((this.parts.get(hexOf(blockId.parts.hash))?.size ?? 0) < total) return;
+    if ((this.parts.get(this.proposedRoot)?.size ?? 0) < total) return;
     if (this.prevoteNs === null || this.valid?.round === round) return;
     if (this.isPolka(round, blockId.hash)) this.valid = { round, sinceNs: nowNs };
   }

@@ -151,8 +151,10 @@ export class Heard {
     const set = this.setAt(height);
     if (!set) return null;
     const fresh = new HeardHeight(height, set, this.address);
+    const before = this.heights.at(-1);
     this.heights.push(fresh);
-    this.heights.sort((a, b) => (a.height < b.height ? -1 : 1));
+    const isLast = !before || before.height < height;
+    if (!isLast) this.heights.sort((a, b) => (a.height < b.height ? -1 : 1));
     if (this.heights.length > HEIGHTS_KEPT) this.heights.shift();
     return fresh;
   }

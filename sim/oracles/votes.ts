@@ -11,7 +11,7 @@ import { type GhostChain, isQuorum } from './ghost.ts';
 import { consensusMessage, messagesIn } from './messages.ts';
 
 export const nameOf = (vote: Vote): string =>
-  vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12);
+  vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash.subarray(0, 6));
 
 const addresses = new WeakMap<Machine, { readonly bytes: Uint8Array; readonly hex: string }>();
 
