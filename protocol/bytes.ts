@@ -1,6 +1,7 @@
 // Bytes and their spellings: hex, base64, comparison, joining.
 
 import { base64 } from '@scure/base';
+import { latin1Decode } from '#platform';
 import { Lately } from './lately.ts';
 import { EMPTY_BYTES } from './types.ts';
 
@@ -139,17 +140,5 @@ export function copyOfPart(bytes: Uint8Array, start: number, end: number): Uint8
   return copy;
 }
 
-/** Arguments of one call; longer keys are made piece by piece. */
-const KEY_PIECE_BYTES = 1024;
-
 /** One char per byte (latin1): a map key of bytes that sorts as the bytes do. */
-export function byteKey(bytes: Uint8Array): string {
-  if (bytes.length <= KEY_PIECE_BYTES) {
-    return String.fromCharCode.apply(null, bytes as unknown as number[]); // any array-like will do
-  }
-  let key = '';
-  for (let at = 0; at < bytes.length; at += KEY_PIECE_BYTES) {
-    key += byteKey(bytes.subarray(at, at + KEY_PIECE_BYTES));
-  }
-  return key;
-}
+export const byteKey = (bytes: Uint8Array): string => latin1Decode(bytes);

@@ -86,10 +86,24 @@ export function headerHash(header: Header): Hash {
   if (header.validatorsHash.length === 0) return EMPTY_BYTES;
   let hash = headerHashes.get(header);
   if (!hash) {
-    hash = rootOfLeaves(headerLeaves(header));
+    hash = rootOfHeader(headerLeaves(header));
     headerHashes.set(header, hash);
   }
   return hash;
+}
+
+/** The same header is hashed by who makes it and by who decodes it. */
+const ROOTS_REMEMBERED = 4;
+const roots: { readonly leaves: readonly Hash[]; readonly root: Hash }[] = [];
+let oldestRoot = 0;
+
+function rootOfHeader(leaves: readonly Hash[]): Hash {
+  const known = roots.find((each) => each.leaves.every((leaf, i) => equalBytes(leaf, leaves[i]!)));
+  if (known) return known.root;
+  const root = rootOfLeaves(leaves);
+  roots[oldestRoot] = { leaves, root };
+  oldestRoot = (oldestRoot + 1) % ROOTS_REMEMBERED;
+  return root;
 }
 
 const leafOfSignature = (signature: CommitSig): Hash => leafHashWith(writeCommitSig, signature);

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly memo?: boolean;
   /** Other people than the play's: from real files. The names must be those that the play speaks of. */
   readonly cast?: Cast;
+  /** False: the verdict says nothing of the run's shape, which costs some percent of a run. */
+  readonly shape?: boolean;
   /** At least so many heights; the play's own number if that is more. */
   readonly heights?: number;
   readonly watch?: RunWatch;
@@ -34,6 +36,7 @@ const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
   seed: true,
   crypto: true,
   memo: true,
+  shape: true,
   cast: true,
   heights: true,
   watch: true,

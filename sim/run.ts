@@ -33,7 +33,7 @@ import { Shape } from './shape.ts';
 import { actionText, eventText, lineOf } from './story.ts';
 import { unmetOf } from './unmet.ts';
 import type { RunWatch, Verdict } from './verdict.ts';
-import { World } from './world.ts';
+import { World, type WorldOptions } from './world.ts';
 
 const NS_PER_MS = 1_000_000;
 /** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
@@ -53,7 +53,7 @@ export function runScenario(play: Play, options: RunOptions): Verdict {
  * and liveness learn the chain from. Of a run that does not hold, which an oracle ends, it is another one.
  */
 export const digestAgain = (play: Play, options: Pick<RunOptions, 'seed' | 'memo'>): string =>
-  new Run(play, options, 'again').run().digest;
+  new Run(play, { ...options, shape: false }, 'again').run().digest;
 
 function checked(scenario: Scenario): Scenario {
   const refusal = scenarioRefusal(scenario);
@@ -77,7 +77,8 @@ class Run {
   private fork: Fork | null = null;
   private readonly honest: readonly Machine[];
   private readonly silentLiars: () => readonly LiarWords[];
-  private readonly shape = new Shape();
+  /** Null: nobody asks for it. */
+  private readonly shape: Shape | null;
   private readonly rounds = { max: 0, laterThanFirst: 0 };
   private heightMax = 0n;
   private txsCommitted = 0;
@@ -88,6 +89,7 @@ class Run {
   constructor(play: Play, options: RunOptions, time: 'first' | 'again' = 'first') {
     this.options = options;
     this.watch = options.watch ?? {};
+    this.shape = options.shape === false ? null : new Shape();
     const { seed, recorded } = options;
     const choices = new Choices(recorded ? { recorded, beyond: { seed } } : { seed }, 'forget');
     const scenario = longer(checked(scenarioOf(play, choices)), options.heights);
@@ -136,7 +138,7 @@ class Run {
   }
 
   private makeWorld(cast: Cast, choices: Choices, liars: ReadonlySet<string>): World {
-    const { play, options, watch } = this;
+    const { play, options } = this;
     const { degree, clocks } = play.cast;
     const size = cast.members.length;
     const application = typeof play.app === 'string' ? undefined : ownApplication(play.app);
@@ -162,9 +164,15 @@ class Run {
         return { skewNs: BigInt(own?.skewMs ?? 0) * BigInt(NS_PER_MS), driftPpm: own?.driftPpm ?? 0 };
       },
       ...(application && { application }),
-      onTurn: watch.trace ? this.traced(watch.trace) : (at, record) => this.shape.turn(at, record, this.now),
+      ...this.onTurn(),
       onEvent: (at, _actor, event) => this.onEvent(at, event),
     });
+  }
+
+  private onTurn(): Pick<WorldOptions, 'onTurn'> {
+    const { shape, watch } = this;
+    if (watch.trace) return { onTurn: this.traced(watch.trace) };
+    return shape ? { onTurn: (at, record) => shape.turn(at, record, this.now) } : {};
   }
 
   private get now(): number {
@@ -230,7 +238,7 @@ class Run {
       const { node } = at;
       must(node !== null, 'a turn is of a living node');
       emit(encodeRecord(at.index, record.input, (node as NonNullable<typeof node>).digest.read()));
-      this.shape.turn(at, record, this.now);
+      this.shape?.turn(at, record, this.now);
     };
   }
 
@@ -325,7 +333,7 @@ class Run {
       holds: world.violations.length === 0,
       violations: world.violations,
       digest: hexOf(world.readDigest()),
-      shape: this.shape.read(),
+      shape: this.shape?.read() ?? '',
       nodes: world.machines.map((machine) => ({
         name: machine.name,
         height: machine.height,

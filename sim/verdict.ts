@@ -29,7 +29,7 @@ export interface Verdict {
   readonly violations: readonly Violation[];
   /** The world's digest: 64 lower-case hex digits over every turn of every node, in order. */
   readonly digest: string;
-  /** SHA-256 over the sequence of (time, node, actor, message type, height, round): equal for sim-crypto and ed25519. */
+  /** SHA-256 over the sequence of (time, node, actor, message type, height, round): equal for sim-crypto and ed25519. Empty where `shape: false` asked for none. */
   readonly shape: string;
   readonly nodes: readonly NodeOutcome[];
   readonly heights: bigint;

@@ -107,12 +107,13 @@ export class World {
       return machine;
     });
     const liars = options.liars ?? new Set<string>();
+    const honest = this.machines.map(({ name }) => !liars.has(name));
     this.oracles = (options.oracles ?? []).map((make) => {
       const oracle: Oracle = make((what, at, height) => this.violate(oracle.name, what, at, height), {
         chainId: cast.chainId,
         machines: this.machines,
         now: () => this.agenda.now,
-        isHonest: (machine) => !liars.has(machine.name),
+        isHonest: liars.size === 0 ? () => true : ({ index }) => honest[index] === true,
         verify: this.verify,
         reached: (label) => void this.labels.set(label, (this.labels.get(label) ?? 0) + 1),
       });

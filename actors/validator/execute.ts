@@ -1,6 +1,5 @@
 // A decided block becomes state: stored, executed by the application, committed; in the order that lets any crash be recovered (spec 5.5, 5.7, 5.8).
 
-import { sha256 } from '#platform';
 import { tallyOf } from '../../machines/chain/commits.ts';
 import {
   blockKey,
@@ -133,7 +132,7 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
     );
     return;
   }
-  const { state: next, bytes: stateBytes } = followed;
+  const { state: next, bytes: stateBytes, digest: stateDigest } = followed;
   v.chain = next;
   v.execution = null;
   v.txsWaiting = false;
@@ -141,7 +140,7 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   const writes = [...stateWrites(before, next, stateBytes), ...evidenceWrites(v, block)];
   v.does({ type: 'store', store: 'chain', durable: false, writes });
   prune(v, retainHeight);
-  tellOthers(v, execution, response, stateBytes);
+  tellOthers(v, execution, response, stateDigest);
 }
 
 /** The node's memory of its own past after a block. */
@@ -200,7 +199,7 @@ function tellOthers(
   v: ValidatorState,
   execution: Execution,
   response: ResponseFinalizeBlock,
-  stateBytes: Uint8Array,
+  stateDigest: Uint8Array,
 ): void {
   const { block, id, round, source } = execution;
   const { height } = block.header;
@@ -211,7 +210,6 @@ function tellOthers(
     block.txs,
     response.txResults.map((result) => result.code),
   );
-  const stateDigest = sha256(stateBytes); // every set, parameter and hash that the validator decides from
   const { appHash } = chain;
   v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: block.txs.length, stateDigest });
   const made = v.pool.onCommitted(v.facts());

@@ -80,6 +80,11 @@ export function ed25519VerifyStrict(
   }
 }
 
+const { latin1Slice } = Buffer.prototype as unknown as {
+  latin1Slice(this: Uint8Array, start: number, end: number): string;
+};
+export const latin1Decode = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length);
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 /** V8 keeps an array of so many bytes inside its object, and the encoder's way there and back costs more than these steps. */

@@ -1,4 +1,4 @@
-// What purity takes from the platform: SHA-2, RIPEMD-160, ed25519 and UTF-8. One import, `#platform`; nothing else below floor 4 may ask the world for anything.
+// What purity takes from the platform: SHA-2, RIPEMD-160, ed25519, UTF-8 and Latin-1. One import, `#platform`; nothing else below floor 4 may ask the world for anything.
 
 /** A SHA-256 that takes its bytes piece by piece. `digest` ends it; `copy` forks it so that a running digest can be read. */
 export interface RunningSha256 {
@@ -26,6 +26,8 @@ export function ed25519VerifyStrict(
   signature: Uint8Array,
 ): boolean;
 
+/** One char per byte. */
+export function latin1Decode(bytes: Uint8Array): string;
 export function utf8Encode(text: string): Uint8Array;
 /** Malformed input decodes with U+FFFD, as the WHATWG decoder does. */
 export function utf8Decode(bytes: Uint8Array): string;

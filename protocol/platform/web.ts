@@ -32,6 +32,16 @@ export function ed25519VerifyStrict(
   }
 }
 
+/** Arguments of one call; longer texts are made piece by piece. */
+const PIECE_BYTES = 1024;
+
+export function latin1Decode(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+    text += String.fromCharCode(...bytes.subarray(at, at + PIECE_BYTES));
+  return text;
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 export const utf8Encode = (text: string): Uint8Array => encoder.encode(text);

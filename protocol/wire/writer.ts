@@ -215,9 +215,14 @@ export class ProtoWriter {
 
   /** The fields of a Timestamp, without a frame. */
   timeFields(timeNs: TimeNs): void {
-    const seconds = secondsOf(timeNs);
-    this.int64(0x08, seconds);
-    this.int(0x10, Number(timeNs - seconds * NS_PER_S));
+    if (timeNs !== splitNs) {
+      const seconds = secondsOf(timeNs);
+      splitNs = timeNs;
+      splitSeconds = seconds;
+      splitNanos = Number(timeNs - seconds * NS_PER_S);
+    }
+    this.int64(0x08, splitSeconds);
+    this.int(0x10, splitNanos);
   }
 
   /** Packed uint64s; left out when there are none. */
@@ -240,6 +245,11 @@ export class ProtoWriter {
     this.at = at + length;
   }
 }
+
+/** The time that was written last, split: a vote's is written several times in a row. */
+let splitNs: TimeNs = 0n;
+let splitSeconds = 0n;
+let splitNanos = 0;
 
 const scratch = new ProtoWriter();
 let scratchIsFree = true;

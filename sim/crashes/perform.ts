@@ -177,6 +177,7 @@ function performTogether(options: GridOptions, points: readonly GridPoint[]): To
   let places: Places | null = null;
   const verdict = runScenario(playOf(options, points), {
     seed: options.seed,
+    shape: false,
     oracles: [rejoin(rejoined), strikes(points, hits, () => places ?? unreachable('a run has a world'))],
     onWorld: (made) => {
       world = made;

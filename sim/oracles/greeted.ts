@@ -3,9 +3,10 @@
 import type { PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import { HOP_NS } from './pace.ts';
+import { PerMachine } from './per-machine.ts';
 
 export class Greeted {
-  private readonly sinceNs = new Map<Machine, Map<PeerId, number>>();
+  private readonly sinceNs = new PerMachine(() => new Map<PeerId, number>());
 
   /** A life begins: it knows nobody. */
   starts(at: Machine): void {
@@ -13,11 +14,7 @@ export class Greeted {
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean, now: number): void {
-    let peers = this.sinceNs.get(at);
-    if (!peers) {
-      peers = new Map();
-      this.sinceNs.set(at, peers);
-    }
+    const peers = this.sinceNs.of(at);
     if (isUp) peers.set(peer, now);
     else peers.delete(peer);
   }

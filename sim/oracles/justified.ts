@@ -12,6 +12,7 @@ import { STEP } from '../steps.ts';
 import type { Choice } from './at-work.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { messagesIn } from './messages.ts';
+import { PerMachine } from './per-machine.ts';
 import { Standing } from './standing.ts';
 import type { HeardHeight } from './tally.ts';
 import { timerOf } from './timers.ts';
@@ -45,25 +46,21 @@ class Judge {
   private readonly ghost: GhostChain;
   private readonly report: Report;
   private readonly about: WorldAbout;
-  private readonly standings = new Map<Machine, Standing>();
+  private readonly standings: PerMachine<Standing>;
   private readonly liars: ReadonlySet<PeerId>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
+    this.standings = new PerMachine((at) => new Standing(ghost, about, at));
     this.liars = new Set(
       about.machines.filter((each) => !about.isHonest(each)).map(({ member }) => member.id),
     );
   }
 
   of(at: Machine): Standing {
-    let standing = this.standings.get(at);
-    if (!standing) {
-      standing = new Standing(this.ghost, this.about, at);
-      this.standings.set(at, standing);
-    }
-    return standing;
+    return this.standings.of(at);
   }
 
   // --- what it hears ---------------------------------------------------------------------------------------

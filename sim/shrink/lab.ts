@@ -122,6 +122,7 @@ export class Lab {
       const { violations, deliveries, heights } = runScenario(scenario, {
         seed,
         crypto: 'sim',
+        shape: false,
         ...this.guard,
       });
       cost = deliveries;
