@@ -4,10 +4,16 @@
 import type { Vote } from './types.ts';
 
 let isRemembering = true;
+/** They are constants of modules, so they are few. */
+const all: { clear(): void }[] = [];
 
-/** Off: everything is made anew, which changes no result. A run without memory shows that (`--no-memo`). */
+/**
+ * A world begins, and nothing of the one before is kept. Off: everything is made anew, which changes no result; a run without memory shows
+ * that (`--no-memo`).
+ */
 export function rememberLately(on: boolean): void {
   isRemembering = on;
+  for (const each of all) each.clear();
 }
 
 /** The last few, in a ring. A look-up compares them all, so few they must be. */
@@ -19,6 +25,12 @@ export class Lately<K extends object, V> {
   constructor(size: number) {
     this.keys = new Array<K | null>(size).fill(null);
     this.values = new Array<V | undefined>(size).fill(undefined);
+    all.push(this);
+  }
+
+  clear(): void {
+    this.keys.fill(null);
+    this.values.fill(undefined);
   }
 
   get(key: K): V | undefined {
@@ -56,6 +68,12 @@ export class LatelyAt<K extends object, V> {
     this.keys = new Array<K | null>(places).fill(null);
     this.values = new Array<V | undefined>(places).fill(undefined);
     this.mask = places - 1;
+    all.push(this);
+  }
+
+  clear(): void {
+    this.keys.fill(null);
+    this.values.fill(undefined);
   }
 
   get(place: number, key: K): V | undefined {

@@ -56,8 +56,15 @@ describe('the last few', () => {
     at.set(0, a, 'a');
     rememberLately(false);
     expect([lately.get(a), at.get(0, a)]).toEqual([undefined, undefined]);
+  });
+
+  it('nothing is kept of the world before', () => {
+    const [lately, at] = [new Lately<object, string>(2), new LatelyAt<object, string>(2)];
+    const a = {};
+    lately.set(a, 'a');
+    at.set(0, a, 'a');
     rememberLately(true);
-    expect([lately.get(a), at.get(0, a)]).toEqual(['a', 'a']);
+    expect([lately.get(a), at.get(0, a)]).toEqual([undefined, undefined]);
   });
 });
 
