@@ -4,7 +4,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import * as noble from '@noble/ed25519';
 import { ed25519Sign, ed25519VerifyStrict, sha512 } from '#platform';
-import { byteKey, equalBytes } from './bytes.ts';
+import { byteKey, equalBytes, settled } from './bytes.ts';
 import { ED25519_KEY_BYTES, type KeyPair, SECP256K1_KEY_BYTES } from './keys.ts';
 import { must } from './refusal.ts';
 import type { PublicKey } from './types.ts';
@@ -61,7 +61,8 @@ const isVerdictOn = (verdict: Verdict, key: PublicKey, message: Uint8Array): boo
 /**
  * The same verdicts, remembered by content: the newest `max` to `2 max` of them, one for each signature.
  * Rejections too, since a bad signature costs the most to refuse (1.2 ms) and whoever sends one sends it
- * again. Arguments are kept: they must not change later.
+ * again. Arguments are kept: they must not change later. Messages are moved out of the slabs that they were cut from: remembered for thousands
+ * of heights they would keep all of them.
  */
 export function rememberingVerify(verify: Verify, max: number): Verify {
   must(max > 0, 'a memory of verdicts must hold at least one');
@@ -77,7 +78,7 @@ export function rememberingVerify(verify: Verify, max: number): Verify {
     const verdict =
       aged && isVerdictOn(aged, key, message)
         ? aged
-        : { key, message, valid: verify(key, message, signature) };
+        : { key, message: settled(message), valid: verify(key, message, signature) };
     if (young.size >= max) {
       old = young;
       young = new Map();
