@@ -2,7 +2,7 @@
 // what memory grows by, and how much virtual time the swarm makes of a second.
 
 import { spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { measureMemory, memoryLine } from './bench-memory.ts';
@@ -93,12 +93,20 @@ export async function benchCommand(flags: BenchFlags): Promise<Exit> {
   return report.digestWithoutMemo === 'equal' ? EXIT.holds : EXIT.violated;
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 /** The same command in a process with these flags of Node. */
 function again(flags: readonly string[]): Promise<Exit> {
   const child = spawn(process.execPath, [...flags, ...process.argv.slice(1)], { stdio: 'inherit' });
-  return new Promise((resolve, reject) => {
+  // A signal may be sent to this process alone, and the measuring one must not outlive it.
+  const passOn = (signal: NodeJS.Signals): void => void child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, passOn);
+  return new Promise<Exit>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code) => resolve((code ?? EXIT.violated) as Exit));
+    // Ended by a signal, it ends with what a shell makes of that: 130 for Ctrl-C.
+    child.on('close', (code, by) => resolve((code ?? 128 + (by ? constants.signals[by] : 0)) as Exit));
+  }).finally(() => {
+    for (const signal of SIGNALS) process.off(signal, passOn);
   });
 }
 
