@@ -24,17 +24,7 @@ import { writeVersion } from './wire/header.ts';
 import { encodeSimpleValidator } from './wire/validator.ts';
 import { encodeWith, type ProtoWriter } from './wire/writer.ts';
 
-const txHashes = new Lately<Uint8Array, Hash>(32);
-
-/** Of a transaction's bytes. Pools and blocks of one process share them. */
-export function txHash(tx: Uint8Array): Hash {
-  let hash = txHashes.get(tx);
-  if (!hash) {
-    hash = sha256(tx);
-    txHashes.set(tx, hash);
-  }
-  return hash;
-}
+export const txHash = (tx: Uint8Array): Hash => sha256(tx);
 
 /** The leaves are the hashes of the transactions, not the transactions. */
 export const dataHash = (txs: readonly Uint8Array[]): Hash => merkleRoot(txs.map(txHash));
@@ -165,16 +155,8 @@ function writeHashedParams(writer: ProtoWriter, params: Pick<ConsensusParams, 'b
 }
 
 /** consensus_hash: only the block limits are in it (HashedParams). */
-export function paramsHash(params: Pick<ConsensusParams, 'block'>): Hash {
-  let hash = paramsHashes.get(params.block);
-  if (!hash) {
-    hash = sha256(encodeWith(writeHashedParams, params));
-    paramsHashes.set(params.block, hash);
-  }
-  return hash;
-}
-
-const paramsHashes = new Lately<ConsensusParams['block'], Hash>(8);
+export const paramsHash = (params: Pick<ConsensusParams, 'block'>): Hash =>
+  sha256(encodeWith(writeHashedParams, params));
 
 /** The part of a result that all nodes agree on: no log, info, events, codespace. */
 function writeDeterministicResult(writer: ProtoWriter, result: ExecTxResult): void {

@@ -224,7 +224,8 @@ export class World {
   submit(machine: Machine, tx: Uint8Array): void {
     if (!machine.node) return;
     for (const oracle of this.oracles) oracle.submitted?.(machine, tx);
-    machine.node.post('mempool', { type: 'submit', tx });
+    // A copy: whoever made it may fill the same buffer again, and a pool keeps what it was given.
+    machine.node.post('mempool', { type: 'submit', tx: tx.slice() });
   }
 
   private readonly watching = new Map<Effect['type'], readonly Oracle[]>();

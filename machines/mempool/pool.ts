@@ -4,6 +4,7 @@
 import type { ResponseCheckTx } from '../../protocol/abci.ts';
 import { byteKey } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
+import { Lately } from '../../protocol/lately.ts';
 import { must, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { TxCache } from './cache.ts';
 import type { MempoolConfig } from './config.ts';
@@ -55,6 +56,18 @@ export function protoSizeOfTx(length: number): number {
   return size;
 }
 
+/** Pools of one process are given the same arrays, which nobody changes any more: see `World.submit`. */
+const hashes = new Lately<Uint8Array, Uint8Array>(32);
+
+function hashOf(tx: Uint8Array): Uint8Array {
+  let hash = hashes.get(tx);
+  if (!hash) {
+    hash = txHash(tx);
+    hashes.set(tx, hash);
+  }
+  return hash;
+}
+
 export class Pool {
   private readonly config: MempoolConfig;
   private readonly cache: TxCache;
@@ -96,7 +109,7 @@ export class Pool {
   admit(tx: Uint8Array, sender: string | null): Checking | PoolRefusal {
     const refusal = this.refusalFor(tx.length);
     if (refusal) return refusal;
-    const hash = txHash(tx);
+    const hash = hashOf(tx);
     const key = byteKey(hash);
     const known = this.txs.get(key) ?? this.checking.get(key);
     if (!this.cache.push(key) || known) {
@@ -204,7 +217,7 @@ export class Pool {
     this.isOverrun = this.rechecks > 0;
     this.rechecks = 0;
     for (let i = 0; i < txs.length; i++) {
-      const key = byteKey(txHash(txs[i]!));
+      const key = byteKey(hashOf(txs[i]!));
       if (codes[i] === 0) this.cache.push(key);
       else if (!this.config.keepInvalidTxsInCache) this.cache.remove(key);
       const checking = this.checking.get(key);

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { headerHash } from '../../protocol/hashes.ts';
+import { dataHash, headerHash, txHash } from '../../protocol/hashes.ts';
 import { Lately, LatelyAt, placeOfVote, rememberLately } from '../../protocol/lately.ts';
 import * as node from '../../protocol/platform/node.ts';
 import * as web from '../../protocol/platform/web.ts';
@@ -160,3 +160,12 @@ it.each([
   ['prevote 9223372036854775807 12', { step: 'prevote', height: 9_223_372_036_854_775_807n, round: 12 }],
   ['gossip', { step: 'gossip', height: 0n, round: 0 }],
 ])('the timer "%s" is told apart', (name, parts) => expect(timerOf(name)).toEqual(parts));
+
+it('a buffer that is filled again is other bytes: nothing remembers it by its identity', () => {
+  const tx = Uint8Array.from(Buffer.from('a=1'));
+  const [first, hashes] = [txHash(tx), dataHash([tx])];
+  tx[0] = 98;
+  expect(txHash(tx)).toEqual(txHash(Uint8Array.from(Buffer.from('b=1'))));
+  expect(txHash(tx)).not.toEqual(first);
+  expect(dataHash([tx])).not.toEqual(hashes);
+});

@@ -62,6 +62,21 @@ describe('of one’s own', () => {
     expect(made).toBe(2);
   });
 
+  it('a workload may fill the same buffer again for each transaction', () => {
+    const buffer = bytes('k00=v');
+    const refill = (_: unknown, n: number): Uint8Array => {
+      buffer.set(bytes(String(n).padStart(2, '0')), 1);
+      return buffer;
+    };
+    const fresh = (_: unknown, n: number): Uint8Array => bytes(`k${String(n).padStart(2, '0')}=v`);
+    const [again, anew] = [refill, fresh].map((make) =>
+      runScenario(play({ load: txs({ perSecond: 1, count: 4, make }) }), { seed: 1 }),
+    );
+    expect(again?.holds).toBe(true);
+    expect(again?.transactions.committed).toBeGreaterThan(1);
+    expect(again?.digest).toBe(anew?.digest);
+  });
+
   it('a workload makes the n-th transaction from the dice of the run', () => {
     const told: string[] = [];
     const make = (stream: { draw(bound: number): number }, n: number): Uint8Array => {
