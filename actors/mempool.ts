@@ -93,14 +93,8 @@ const checked = (hash: Uint8Array, code: number, because: string): Effect => ({
 const understood = new Lately<Uint8Array, ReturnType<typeof decodeMempoolMessage>>(16);
 
 /** Nodes of a process share what is sent to many, and so what it says. */
-function messageOf(bytes: Uint8Array): ReturnType<typeof decodeMempoolMessage> {
-  let message = understood.get(bytes);
-  if (!message) {
-    message = decodeMempoolMessage(bytes);
-    understood.set(bytes, message);
-  }
-  return message;
-}
+const messageOf = (bytes: Uint8Array): ReturnType<typeof decodeMempoolMessage> =>
+  understood.of(bytes, decodeMempoolMessage);
 
 /** One turn: what was heard, and the effects so far. */
 class MempoolTurn {

@@ -131,13 +131,21 @@ export function settled(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Up to here steps cost less than a view and `set`. */
-const STEPS_MAX = 160;
+/** A call of `set` costs as much as so many steps; with the view that it needs of a part, as so many. */
+const STEPS_MAX = 48;
+const STEPS_OF_PART_MAX = 160;
+
+/** All of `bytes`, from `at` on, where there is room. */
+export function put(target: Uint8Array, at: number, bytes: Uint8Array): void {
+  const { length } = bytes;
+  if (length > STEPS_MAX) target.set(bytes, at);
+  else for (let i = 0; i < length; i++) target[at + i] = bytes[i]!;
+}
 
 /** What stands from `start` to `end`, in a room of its own. */
 export function copyOfPart(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const copy = roomFor(end - start);
-  if (end - start > STEPS_MAX) copy.set(bytes.subarray(start, end));
+  if (end - start > STEPS_OF_PART_MAX) copy.set(bytes.subarray(start, end));
   else for (let i = start; i < end; i++) copy[i - start] = bytes[i]!;
   return copy;
 }

@@ -74,13 +74,10 @@ const headerHashes = new Lately<Header, Hash>(32);
 /** The block hash; no bytes while the header has no validators hash. */
 export function headerHash(header: Header): Hash {
   if (header.validatorsHash.length === 0) return EMPTY_BYTES;
-  let hash = headerHashes.get(header);
-  if (!hash) {
-    hash = rootOfHeader(headerLeaves(header));
-    headerHashes.set(header, hash);
-  }
-  return hash;
+  return headerHashes.of(header, hashOfHeader);
 }
+
+const hashOfHeader = (header: Header): Hash => rootOfHeader(headerLeaves(header));
 
 /** The same header is hashed by who makes it and by who decodes it. */
 const ROOTS_REMEMBERED = 4;
@@ -101,14 +98,9 @@ const leafOfSignature = (signature: CommitSig): Hash => leafHashWith(writeCommit
 const commitHashes = new Lately<Commit, Hash>(32);
 
 /** last_commit_hash: over the signatures alone. */
-export function commitHash(commit: Commit): Hash {
-  let hash = commitHashes.get(commit);
-  if (!hash) {
-    hash = rootOfLeaves(commit.signatures.map(leafOfSignature));
-    commitHashes.set(commit, hash);
-  }
-  return hash;
-}
+export const commitHash = (commit: Commit): Hash => commitHashes.of(commit, hashOfCommit);
+
+const hashOfCommit = ({ signatures }: Commit): Hash => rootOfLeaves(signatures.map(leafOfSignature));
 
 export const evidenceListHash = (list: readonly Evidence[]): Hash => merkleRoot(list.map(encodeBareEvidence));
 

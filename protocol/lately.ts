@@ -40,6 +40,15 @@ export class Lately<K extends object, V> {
     return undefined;
   }
 
+  /** What was made of it, or is made now. */
+  of(key: K, make: (key: K) => V): V {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const made = make(key);
+    this.set(key, made);
+    return made;
+  }
+
   set(key: K, value: V): void {
     const { keys, values } = this;
     for (let i = 0; i < keys.length; i++)

@@ -2,11 +2,8 @@
 // What peers, applications and hashes see is protobuf (`protocol/wire`); this is for what never leaves a node but must hash and replay.
 
 import { utf8Decode, utf8Encode } from '#platform';
-import { copyOfPart } from './bytes.ts';
+import { copyOfPart, put } from './bytes.ts';
 import { Bug, must } from './refusal.ts';
-
-/** A call of `set` costs as much as so many steps. */
-const STEPS_MAX = 48;
 
 /** Bytes in the making: one growing buffer, little-endian, reused by `clear`. */
 export class Writer {
@@ -59,12 +56,9 @@ export class Writer {
   }
 
   raw(bytes: Uint8Array): void {
-    const { length } = bytes;
-    this.reserve(length);
-    const { buffer, length: at } = this;
-    if (length > STEPS_MAX) buffer.set(bytes, at);
-    else for (let i = 0; i < length; i++) buffer[at + i] = bytes[i] as number;
-    this.length = at + length;
+    this.reserve(bytes.length);
+    put(this.buffer, this.length, bytes);
+    this.length += bytes.length;
   }
 
   /** What stands from `start` to `end`, and is short: a view of it would cost more. */

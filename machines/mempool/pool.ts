@@ -59,14 +59,7 @@ export function protoSizeOfTx(length: number): number {
 /** Pools of one process are given the same arrays, which nobody changes any more: see `World.submit`. */
 const hashes = new Lately<Uint8Array, Uint8Array>(32);
 
-function hashOf(tx: Uint8Array): Uint8Array {
-  let hash = hashes.get(tx);
-  if (!hash) {
-    hash = txHash(tx);
-    hashes.set(tx, hash);
-  }
-  return hash;
-}
+const hashOf = (tx: Uint8Array): Uint8Array => hashes.of(tx, txHash);
 
 export class Pool {
   private readonly config: MempoolConfig;

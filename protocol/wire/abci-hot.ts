@@ -122,14 +122,10 @@ function writeFinalized(w: ProtoWriter, response: ResponseFinalizeBlock): void {
 const finalized = new Lately<ResponseFinalizeBlock, Uint8Array>(16);
 
 /** Without parameter updates. What is told to the node is what it stores. */
-export function finalizedBytes(response: ResponseFinalizeBlock): Uint8Array {
-  let bytes = finalized.get(response);
-  if (!bytes) {
-    bytes = encodeWith(writeFinalized, response);
-    finalized.set(response, bytes);
-  }
-  return bytes;
-}
+export const finalizedBytes = (response: ResponseFinalizeBlock): Uint8Array =>
+  finalized.of(response, encodeFinalized);
+
+const encodeFinalized = (response: ResponseFinalizeBlock): Uint8Array => encodeWith(writeFinalized, response);
 
 /** Tags of oneof members above 15 take two bytes. */
 const FAR = { prepareProposal: 130, processProposal: 138, finalizeBlock: 162 } as const;

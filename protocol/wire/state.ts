@@ -234,14 +234,7 @@ function readChainState(reader: ProtoReader, was: ChainState): ChainState {
 /** A set is in three states, one after the other. */
 const setBytes = new Lately<ValidatorSet, Uint8Array>(16);
 
-function bytesOfSet(set: ValidatorSet): Uint8Array {
-  let bytes = setBytes.get(set);
-  if (!bytes) {
-    bytes = encodeValidatorSet(set);
-    setBytes.set(set, bytes);
-  }
-  return bytes;
-}
+const bytesOfSet = (set: ValidatorSet): Uint8Array => setBytes.of(set, encodeValidatorSet);
 
 /** state.State: what is stored after each block. */
 export function encodeChainState(state: ChainState): Uint8Array {

@@ -2,15 +2,13 @@
 // messages always written.
 
 import { utf8Encode } from '#platform';
-import { copyOfPart } from '../bytes.ts';
+import { copyOfPart, put } from '../bytes.ts';
 import { NS_PER_S, secondsOf } from '../time.ts';
 import type { TimeNs } from '../types.ts';
 
 const TWO_TO_32 = 4_294_967_296;
 /** Two bytes hold the length of such a text. */
 const ASCII_CHARS_MAX = 1024;
-/** A call of `set` costs as much as so many steps. */
-const STEPS_MAX = 48;
 const SCRATCH_KEPT_BYTES_MAX = 1_048_576;
 
 /**
@@ -181,8 +179,7 @@ export class ProtoWriter {
     this.buffer[this.at++] = (tag & 127) | 128;
     this.buffer[this.at++] = tag >> 7;
     this.varint(bytes.length);
-    this.buffer.set(bytes, this.at);
-    this.at += bytes.length;
+    this.raw(bytes);
   }
 
   close(start: number): void {
@@ -237,12 +234,9 @@ export class ProtoWriter {
   }
 
   raw(bytes: Uint8Array): void {
-    const { length } = bytes;
-    this.reserve(length);
-    const { buffer, at } = this;
-    if (length > STEPS_MAX) buffer.set(bytes, at);
-    else for (let i = 0; i < length; i++) buffer[at + i] = bytes[i]!;
-    this.at = at + length;
+    this.reserve(bytes.length);
+    put(this.buffer, this.at, bytes);
+    this.at += bytes.length;
   }
 }
 
