@@ -1,5 +1,6 @@
 // Shrinking as a job for one process: of this build, or of a patched copy, where the bug is.
 
+import { isRefusal } from '../../protocol/refusal.ts';
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
 import { runScenario } from '../../sim/run.ts';
 import { toJson } from '../../sim/scenario/json.ts';
@@ -31,6 +32,8 @@ export const playOfSource = (source: PlaySource): Play =>
 export function performShrink({ shrink: source, seed, heights }: ShrinkJob): ShrinkResult {
   const startedMs = performance.now();
   const play = scenarioUnder(playOfSource(source), seed, heights);
+  const json = toJson(play);
+  if (isRefusal(json)) return { not: json.because };
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };

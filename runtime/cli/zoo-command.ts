@@ -11,6 +11,7 @@ import { proveTriggers } from './triggers.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, packageFolder, seedOf } from './usage.ts';
 import { HEALTHY, hunt, type Outcome } from './zoo-hunt.ts';
 import {
+  canBeWritten,
   isGoodSmall,
   linesOfSmall,
   type NotSmall,
@@ -54,7 +55,8 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   const isWhole = await isUninterrupted(async () => {
     for (const patch of chosen) {
       await withPatchedBuild(patch, async (dist) => {
-        const outcome = await hunt(patch, dist, jobs, { workers: WORKERS, wanted: Math.max(1, wanted) });
+        const many = wanted > 0 ? { wanted, counts: canBeWritten } : {};
+        const outcome = await hunt(patch, dist, jobs, { workers: WORKERS, ...many });
         outcomes.push(outcome);
         if (!flags.json) tell(outcome, fileOf(outcome, flags));
         if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;
@@ -119,14 +121,14 @@ function fileOf({ mutant }: Outcome, { mutant: own, rules }: ZooFlags): string |
 }
 
 function tell(outcome: Outcome, file: string | undefined): void {
-  const { mutant, name, oracle, seeds, play, seed, what, crashes, playsBroken, kills, isGood } = outcome;
+  const { mutant, name, oracle, seeds, play, seed, what, crashes, playsBroken, isGood } = outcome;
   const verdict =
     oracle === null
       ? `silent over ${seeds} seeds`
       : `killed by ${oracle} after ${seeds} seeds (${play}, seed ${seed})`;
   print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
   if (what !== '') print(`${INDENT}${what}`);
-  const heights = kills[0]?.heights === undefined ? '' : ` --heights ${kills[0].heights}`;
+  const heights = outcome.heights === undefined ? '' : ` --heights ${outcome.heights}`;
   if (oracle !== null && file !== undefined)
     print(`${INDENT}again: npx nodecli sim run ${play} --seed ${seed}${heights} --mutant ${file}`);
   if (crashes + playsBroken > 0)

@@ -17,6 +17,7 @@ export interface Outcome {
   readonly seeds: number;
   readonly play: string;
   readonly seed: string;
+  readonly heights?: number;
   readonly what: string;
   /**
    * Runs before that in which a node or the run itself threw: a bug that stops the program is no finding of
@@ -27,7 +28,7 @@ export interface Outcome {
    * Runs before that in which only a promise of the play broke: no oracle, so it stands in a column of its own.
    */
   readonly playsBroken: number;
-  /** The first runs in which an oracle spoke: as many as were wanted, if there are so many. */
+  /** The first runs in which an oracle spoke, of those that count: as many as were wanted, if there are so many. */
   readonly kills: readonly Job[];
   /** As it should be: killed by an oracle, or silent for the healthy build and for a harmless change. */
   readonly isGood: boolean;
@@ -41,6 +42,8 @@ export interface HuntOptions {
   readonly workers: number;
   /** Runs in which an oracle must speak; default: one. */
   readonly wanted?: number;
+  /** Which of them count as wanted; default: all. */
+  readonly counts?: (job: Job) => boolean;
   /** What has not ended after so long is given up. */
   readonly runMsMax?: number;
 }
@@ -56,11 +59,12 @@ export async function hunt(
   patch: Patch | null,
   dist: string,
   jobs: readonly Job[],
-  { workers, wanted = 1, runMsMax = RUN_MS_MAX }: HuntOptions,
+  { workers, wanted = 1, counts = () => true, runMsMax = RUN_MS_MAX }: HuntOptions,
 ): Promise<Outcome> {
   const bar = new ProgressBar();
   const results: JobResult[] = [];
-  let killedAt: number[] = [];
+  const killedAt: number[] = [];
+  let wantedAt: number[] = [];
   let next = 0;
   let done = 0;
   let lostRuns = 0;
@@ -70,16 +74,19 @@ export async function hunt(
     return lost(error, runMsMax);
   };
   const work = async (worker: Worker): Promise<void> => {
-    while (next < (killedAt[wanted - 1] ?? jobs.length) && lostRuns < LOST_MAX) {
+    while (next < (wantedAt[wanted - 1] ?? jobs.length) && lostRuns < LOST_MAX) {
       const at = next++;
-      const result = await worker.run(jobs[at] as Job, runMsMax).catch(orLost);
+      const job = jobs[at] as Job;
+      const result = await worker.run(job, runMsMax).catch(orLost);
       results[at] = result;
-      if (isKill(result)) killedAt = [...killedAt, at].sort((a, b) => a - b).slice(0, wanted);
+      if (isKill(result)) killedAt.push(at);
+      if (isKill(result) && counts(job)) wantedAt = [...wantedAt, at].sort((a, b) => a - b).slice(0, wanted);
       bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
     }
   };
   await withWorkers(workers, { dist }, (all) => Promise.all(all.map(work))).finally(() => bar.clear());
-  return outcomeOf(patch, jobs, results, killedAt);
+  const kills = wantedAt.map((at) => jobs[at] as Job);
+  return outcomeOf(patch, jobs, results, killedAt.length === 0 ? undefined : Math.min(...killedAt), kills);
 }
 
 const isCrash = ({ violation, threw }: JobResult): boolean =>
@@ -92,9 +99,9 @@ function outcomeOf(
   patch: Patch | null,
   jobs: readonly Job[],
   results: readonly JobResult[],
-  killedAt: readonly number[],
+  firstAt: number | undefined,
+  kills: readonly Job[],
 ): Outcome {
-  const [firstAt] = killedAt;
   const isKilled = firstAt !== undefined;
   const job = isKilled ? jobs[firstAt] : undefined;
   const violation = isKilled ? (results[firstAt]?.violation ?? null) : null;
@@ -109,10 +116,11 @@ function outcomeOf(
     seeds: isKilled ? firstAt + 1 : results.length,
     play: job?.play ?? '',
     seed: job?.seed ?? '',
+    ...(job?.heights !== undefined && { heights: job.heights }),
     what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
     crashes: failed.filter(isCrash).length,
     playsBroken: failed.filter((result) => !isCrash(result)).length,
-    kills: killedAt.map((at) => jobs[at] as Job),
+    kills,
     isGood: patch === null || patch.isHarmless ? !isKilled && failed.length === 0 : isKilled,
   };
 }

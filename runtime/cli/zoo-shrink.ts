@@ -1,9 +1,12 @@
 // What becomes of the runs that a planted bug broke: each is made small, and told how small.
 
+import { isRefusal } from '../../protocol/refusal.ts';
 import { runScenario } from '../../sim/run.ts';
+import { toJson } from '../../sim/scenario/json.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
 import { Interrupted } from './interrupt.ts';
 import type { Job } from './job.ts';
-import { playFromJson } from './play-file.ts';
+import { playFromJson, playNamed } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
 import type { ShrinkResult } from './shrink-job.ts';
 import { counted, medianOf } from './telling.ts';
@@ -37,6 +40,10 @@ export interface NotSmall {
   readonly seed: string;
   readonly not: string;
 }
+
+/** Whether it can be made small: what is left of a run is a file, and functions of a play's own stand in none. */
+export const canBeWritten = ({ play, seed, heights }: Job): boolean =>
+  !isRefusal(toJson(scenarioUnder(playNamed(play), seed, heights)));
 
 export async function shrinkKills(
   mutant: string,

@@ -22,6 +22,28 @@ const planted = (what: string) => {
   return patchOf(file);
 };
 
+/** Each run answers, in place of what it did, that an oracle spoke. */
+const SPEAKS =
+  "const startedMs = performance.now(); if (job.seed > '4') return { holds: false, violation: { oracle: 'lock', what: job.seed }, threw: null };";
+
+describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => {
+  it('names the first in which an oracle spoke, and goes on until enough of those that count are there', async () => {
+    const patch = planted(SPEAKS);
+    const jobs = jobsFor(9, 1n);
+    const options = { workers: 2, wanted: 2, counts: ({ seed }: { seed: string }) => Number(seed) % 2 === 0 };
+    const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs, options));
+    expect(outcome).toMatchObject({
+      oracle: 'lock',
+      seeds: 5,
+      seed: '5',
+      what: '5',
+      heights: 10,
+      isGood: true,
+    });
+    expect(outcome.kills.map(({ seed }) => seed)).toEqual(['6', '8']);
+  });
+});
+
 describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeout: 60_000 }, () => {
   it.each([
     ['dies', 'process.abort();', /^a worker failed: it ended with SIGABRT/],
