@@ -68,6 +68,7 @@ import {
   equivocatingProposer,
   equivocatorPunished,
   everyVoteTwice,
+  evidenceOnItsLastDay,
   evidenceOutlivesRestart,
   evidenceTooOld,
   evidenceTravels,
@@ -76,6 +77,7 @@ import {
   lostEvidence,
   newcomerPunished,
   proposerDown,
+  punishedWhenGone,
   staleOffer,
 } from './proposers.ts';
 import {
@@ -114,7 +116,13 @@ import {
   transactionsTravel,
   waitingNodeCatchesUp,
 } from './transactions.ts';
-import { setReplaced, tyrantOverthrown, tyrantReplaced, validatorJoinsAndLeaves } from './validator-set.ts';
+import {
+  restartWithEverySet,
+  setReplaced,
+  tyrantOverthrown,
+  tyrantReplaced,
+  validatorJoinsAndLeaves,
+} from './validator-set.ts';
 
 export const plays: readonly Play[] = [
   tour,
@@ -142,7 +150,9 @@ export const plays: readonly Play[] = [
   evidenceTravels,
   evidenceOutlivesRestart,
   lateDoubleVote,
+  evidenceOnItsLastDay,
   lateEvidence,
+  punishedWhenGone,
   newcomerPunished,
   staleOffer,
   lostEvidence,
@@ -211,6 +221,7 @@ export const plays: readonly Play[] = [
   noEmptyBlocks,
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
+  restartWithEverySet,
   setReplaced,
   tyrantOverthrown,
   tyrantReplaced,

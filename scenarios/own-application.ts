@@ -193,13 +193,17 @@ export const blocksGoMeanwhile = scenario('who lets blocks go may still be asked
   ends: everyone.decides(height(80), { within: '150s', afterwards: 1 }),
 });
 
-/** A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; or twenty, if it is a long one. */
+/**
+ * A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; all of it, if it is a long one; or
+ * twenty, if it is longer.
+ */
 class Metered extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
     const answer = super.answer(request);
     const block = (maxGas: bigint) => ({ block: { maxBytes: 3_000_000n, maxGas } });
     if (request.type === 'check-tx' && answer.type === 'check-tx') {
-      const gasWanted = request.value.tx.length > 300 ? 20n : 10n;
+      const { length } = request.value.tx;
+      const gasWanted = length > 300 ? 20n : length > 200 ? 15n : 10n;
       return { ...answer, value: { ...answer.value, gasWanted } };
     }
     if (answer.type === 'init-chain')
@@ -216,6 +220,9 @@ export const gasIsCounted = scenario('a block takes no more gas than it may', {
   cast: validators(4),
   app: () => new Metered(),
   load: txs({ perSecond: 4, count: 60 }),
-  act: [when(v0.decides(height(7)), submit('v0', `long=${'x'.repeat(300)}`))],
+  act: [
+    when(v0.decides(height(7)), submit('v0', `longer=${'x'.repeat(300)}`)),
+    when(v0.decides(height(8)), submit('v0', `long=${'x'.repeat(200)}`)),
+  ],
   ends: everyone.decides(height(10), { within: '120s', afterwards: 2 }),
 });

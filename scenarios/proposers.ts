@@ -114,6 +114,29 @@ export const lateEvidence = scenario('evidence counts until it is too old in blo
   ends: everyone.decides(height(18), { within: '240s' }),
 });
 
+/** As `late-evidence`, and by then it is exactly as old in blocks as it may be. */
+export const evidenceOnItsLastDay = scenario('evidence counts to the last block in which it may', {
+  name: 'evidence-on-its-last-day',
+  cast: validators(4, { evidence: { maxAgeBlocks: 2, maxAgeMs: 1 } }),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 4 })],
+  act: [at('0s', drop('evidence'))],
+  ends: everyone.decides(height(18), { within: '240s' }),
+});
+
+/** v0 alone has it, and proposes when the application has let v3 go already. */
+export const punishedWhenGone = scenario('who lied and left is named, and does not come back by that', {
+  name: 'punished-when-gone',
+  cast: validators(4),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 4 })],
+  act: [
+    at('0s', drop('evidence')),
+    when(v0.decides(height(3)), empower('v3', 0)),
+    when(everyone.punishes('v3')),
+  ],
+  holds: [finally_(v3.hasPower(0))],
+  ends: everyone.decides(height(18), { within: '240s' }),
+});
+
 /** v0 alone has it and does not propose before it is too old in both: then it lets go of it, and its blocks are good. */
 export const evidenceTooOld = scenario('evidence that is too old leaves the pool', {
   name: 'evidence-too-old',

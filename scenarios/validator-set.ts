@@ -1,9 +1,11 @@
 // Validators come and go by transactions; what a block of height H decides is in force at H + 2.
 
+import type { Action } from '../sim/scenario/play.ts';
 import {
   after,
   anyone,
   c0,
+  crash,
   cut,
   empower,
   everyone,
@@ -25,6 +27,13 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
+const c1 = node('c1');
+
+/** Late enough for the block to be stored everywhere. */
+const restartAll: readonly Action[] = (['v0', 'v1', 'v2', 'v3', 'c0', 'c1'] as const).map((name) =>
+  crash(name, { how: 'clean', restart: '300ms' }),
+);
+
 export const validatorJoinsAndLeaves = scenario(
   'a fifth validator joins, another leaves, two heights after the block that says so',
   {
@@ -44,7 +53,22 @@ export const validatorJoinsAndLeaves = scenario(
   },
 );
 
-const [c1, c2, c3] = [node('c1'), node('c2'), node('c3')];
+/** The power is cut after every block of them: whoever proposes next has the votes for the last block from its disk, of the set that cast them. */
+export const restartWithEverySet = scenario('whoever joins or leaves, everybody starts again in between', {
+  name: 'restart-with-every-set',
+  cast: validators(4, { candidates: 2 }),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(v0.decides(height(2)), empower('c0', 10), empower('c1', 20)),
+    ...[3, 4, 5, 6].map((each) => when(v0.decides(height(each)), ...restartAll)),
+    when(v0.decides(height(8)), empower('c0', 0), empower('v3', 3)),
+    ...[9, 10, 11, 12].map((each) => when(v0.decides(height(each)), ...restartAll)),
+  ],
+  holds: [finally_(c0.hasPower(0)), finally_(c1.hasPower(20)), finally_(v3.hasPower(3))],
+  ends: everyone.decides(height(16), { within: '300s', afterwards: 2 }),
+});
+
+const [c2, c3] = [node('c2'), node('c3')];
 
 /** What is in force when the last of them has left holds none of those who began. */
 export const setReplaced = scenario('four others take over within ten heights, while the network splits', {

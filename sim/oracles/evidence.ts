@@ -65,7 +65,8 @@ export const evidenceOracle =
       return isSigned ? null : 'its votes are not signed by who is accused';
     };
 
-    const inBlock = (at: Machine, { header, evidence }: Block): void => {
+    const inBlock = (at: Machine, block: Block): void => {
+      const { header, evidence } = block;
       const { height } = header;
       for (const each of evidence) {
         const id = hexOf(evidenceIdentity(each));
@@ -79,7 +80,7 @@ export const evidenceOracle =
           if (each.kind === 'duplicate-vote') guilty.add(placeOf(address, each.voteA));
         }
       }
-      unpunished.passes(header, guilty);
+      unpunished.passes(block, guilty);
     };
     ghost.onBlock.push(inBlock);
 

@@ -12,6 +12,7 @@ import { hygiene } from './hygiene.ts';
 import { joiningOracle } from './joining.ts';
 import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
+import { livelockOracle } from './livelock.ts';
 import { logbookOracle } from './logbook.ts';
 import { mempoolOracle } from './mempool.ts';
 import { presentOracle } from './present.ts';
@@ -62,6 +63,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       storesOracle(ghost),
       logbookOracle,
       resourceBounds,
+      livelockOracle,
       timeouts,
       waitingOracle,
       blameOracle,

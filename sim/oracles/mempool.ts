@@ -42,7 +42,9 @@ export const mempoolOracle =
       effects: ['send', 'tell'],
       started: (at) => watch.starts(at),
       published(at, _actor, event) {
-        if (event.type === 'checked') watch.says(at, event.hash, event.code === 0 && event.because === '');
+        if (event.type !== 'checked') return;
+        if (event.code === 0 && event.because !== '') watch.refuses(at, event.hash, event.because);
+        else watch.says(at, event.hash, event.code === 0);
       },
       leaving(at, _actor, effect) {
         if (!about.isHonest(at)) return;
@@ -98,6 +100,20 @@ class Watch {
     const { maxGas = -1n } = this.ghost.params(at.height + 1n)?.block ?? {};
     if (maxGas >= 0n && gasWanted > maxGas)
       this.bad(at, `holds a transaction that wants ${gasWanted} gas, and a block may take ${maxGas}`);
+  }
+
+  /** What its application accepts a node refuses for its gas alone; or because a block has it. */
+  refuses(at: Machine, hash: Uint8Array, because: string): void {
+    const id = byteKey(hash);
+    const accepted = this.pools.get(at)?.accepted.get(id);
+    if (!accepted || this.isIncluded(id) || !this.about.isHonest(at)) return;
+    const { gasWanted } = accepted;
+    // The pool hears of new parameters a little later than it is at its height.
+    for (const height of [at.height, at.height + 1n, at.height + 2n]) {
+      const { maxGas = -1n } = this.ghost.params(height)?.block ?? {};
+      if (maxGas >= 0n && (gasWanted > maxGas || gasWanted < 0n)) return;
+    }
+    this.bad(at, `refuses a transaction that its application accepts: ${because}`);
   }
 
   private isIncluded(id: string): boolean {

@@ -1,5 +1,5 @@
-// What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers; and evidence that is
-// too old for any block has left it, or it would grow for ever.
+// What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers; and what nobody needs has
+// left it, or it would grow for ever: evidence that is too old for any block, and blocks that the application wants no longer.
 
 import type { Write } from '../../actors/turn.ts';
 import { blockKey, heightOfKey, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
@@ -13,6 +13,20 @@ import { PerMachine } from './per-machine.ts';
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
 const EVIDENCE = 'e'.charCodeAt(0);
 const EVIDENCE_KEY_BYTES = 41;
+
+/** A block takes some of those with it that are to go; so many have come and none went. */
+const HEIGHTS_PATIENT = 4n;
+const PATIENCE_NS = 5_000_000_000;
+
+/** How far a node is with the blocks that its application lets go of, in this life. */
+interface LettingGo {
+  /** The first block that the application wants. */
+  retain: bigint;
+  base: bigint;
+  /** Since when it has that base, or needs no other. */
+  height: bigint;
+  sinceNs: number;
+}
 
 export const storesOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -41,10 +55,40 @@ export const storesOracle =
       }
     };
 
+    const lettingGo = new PerMachine(
+      (at): LettingGo => ({ retain: 0n, base: 0n, height: at.height, sinceNs: 0 }),
+    );
+
+    const letsGo = (at: Machine, height: bigint): void => {
+      const going = lettingGo.get(at);
+      if (!going) return;
+      const range = at.disk.read('chain', STORE_RANGE_KEY);
+      const base = range ? (decodeWith(storeRange, range)?.base ?? 0n) : 0n;
+      if (base >= going.retain || base !== going.base) {
+        Object.assign(going, { base, height, sinceNs: about.now() });
+        return;
+      }
+      const isPatient = height - going.height < HEIGHTS_PATIENT || at.mode !== 'consensus';
+      if (isPatient || about.now() - Math.max(going.sinceNs, at.heldUntilNs) < PATIENCE_NS) return;
+      const what = `still keeps block ${base}, and its application wants none before ${going.retain}`;
+      report(`${at.name} ${what}`, at, height);
+    };
+
     return {
       name: 'stores',
-      effects: ['store'],
-      leaving(at, _actor, effect) {
+      effects: ['store', 'tell'],
+      started(at) {
+        lettingGo.delete(at);
+      },
+      leaving(at, actor, effect) {
+        if (effect.type === 'tell' && actor === 'app' && about.isHonest(at)) {
+          const { message } = effect;
+          if (message.type !== 'answer' || message.response.type !== 'commit') return;
+          const { retainHeight } = message.response.value;
+          if (retainHeight > 0n && retainHeight > lettingGo.of(at).retain)
+            lettingGo.of(at).retain = retainHeight;
+          return;
+        }
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
         for (const { key, value, remove } of effect.writes) {
           if (remove) continue;
@@ -54,6 +98,7 @@ export const storesOracle =
       },
       published(at, _actor, event) {
         if (event.type !== 'committed') return;
+        letsGo(at, event.height);
         const kept = stored.get(at);
         if (!kept) return;
         for (const [name, key] of kept) {

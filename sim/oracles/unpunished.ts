@@ -2,13 +2,14 @@
 // is said again: the time counts from when it was heard, or should have been said anew.
 
 import { hexOf } from '../../protocol/bytes.ts';
-import { type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import { type Block, type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
+import { hexFor } from './votes.ts';
 
 /** Heights that its prover may decide until a double vote is punished. */
 const HEIGHTS_UNTIL_PUNISHED = 8n;
@@ -25,6 +26,8 @@ interface Proven {
   readonly life: number;
   /** How many batches its disk had lost when it said that it holds the evidence; null: it has not said so. */
   storedAt: number | null;
+  /** At which height that was. */
+  storedIn: bigint;
   /** Somebody honest has heard of it from `by`. */
   isHeard: boolean;
   /** From this height on it is expected. */
@@ -99,6 +102,7 @@ export class Unpunished {
       by: at,
       life: at.lives,
       storedAt: null,
+      storedIn: 0n,
       isHeard: false,
       since: vote.height,
       notBeforeNs: 0,
@@ -139,7 +143,9 @@ export class Unpunished {
       (each) =>
         each.by === at && each.height === height && each.address === address && each.storedAt === null,
     );
-    if (stored) stored.storedAt = at.disk.counters.batchesLost;
+    if (!stored) return;
+    stored.storedAt = at.disk.counters.batchesLost;
+    stored.storedIn = at.height;
   }
 
   /** A node tells its peers of the double votes of these places. */
@@ -161,10 +167,16 @@ export class Unpunished {
   }
 
   /** A block is there. */
-  passes(header: Header, guilty: ReadonlySet<string>): void {
+  passes({ header, evidence }: Block, guilty: ReadonlySet<string>): void {
     this.proven = this.proven.filter((each) => {
       const { by, height, address, place } = each;
-      if (guilty.has(place) || this.isForgotten(each) || this.isExpired(each, header)) return false;
+      if (guilty.has(place) || this.isForgotten(each)) return false;
+      if (evidence.length === 0 && this.couldPunish(each, header)) {
+        const what = `proposed block ${header.height} without the evidence of height ${height} that it holds`;
+        this.report(`${by.name} ${what}`, by, header.height);
+        return false;
+      }
+      if (this.isExpired(each, header)) return false;
       if (by.mode !== 'consensus') each.since = header.height;
       if (by.height <= each.since + HEIGHTS_UNTIL_PUNISHED || this.about.now() < each.notBeforeNs)
         return true;
@@ -180,10 +192,22 @@ export class Unpunished {
     return by.disk.counters.batchesLost !== storedAt;
   }
 
-  /** By the parameters in force, from the block before this one on. */
+  /** Its prover made this block, held it when the height began, and it was not too old for it: measured from the block before (spec 5.10). */
+  private couldPunish(
+    { by, height, storedAt, storedIn }: Proven,
+    { height: at, ...header }: Header,
+  ): boolean {
+    if (storedAt === null || storedIn + 2n > at || hexOf(header.proposerAddress) !== hexFor(by)) return false;
+    const { maxAgeBlocks, maxAgeNs } = this.ghost.params(at)?.evidence ?? NEVER;
+    const [timeNs, beforeNs] = [this.ghost.timeNs(height), this.ghost.timeNs(at - 1n)];
+    if (timeNs === undefined || beforeNs === undefined) return false;
+    return at - 1n - height <= maxAgeBlocks || beforeNs - timeNs <= maxAgeNs;
+  }
+
+  /** By the parameters in force: for the next block it is too old. */
   private isExpired({ height }: Proven, header: Header): boolean {
     const { maxAgeBlocks, maxAgeNs } = this.ghost.params(header.height)?.evidence ?? NEVER;
     const timeNs = this.ghost.timeNs(height) ?? header.timeNs;
-    return header.height - height >= maxAgeBlocks && header.timeNs - timeNs >= maxAgeNs;
+    return header.height - height > maxAgeBlocks && header.timeNs - timeNs > maxAgeNs;
   }
 }

@@ -1,5 +1,5 @@
 // Where blocks without transactions are not made, or not at once (create_empty_blocks, its interval): nobody begins a height without a reason,
-// and who has one does not wait (CometBFT enterNewRound, spec 5.2).
+// and who has one, a transaction or a changed app hash, does not wait (CometBFT enterNewRound, spec 5.2).
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
@@ -114,7 +114,8 @@ class Watch {
   /** The first of all to begin this height. */
   private begins(at: Machine, { pool }: Waiting, { height, count, atNs }: Wait): void {
     const { createEmptyBlocks, createEmptyBlocksIntervalNs } = at.config.consensus;
-    if (this.hasLiar || pool.owedTxs > 0 || this.isProofDue(height) || at.heldUntilNs >= atNs) return;
+    if (this.hasLiar || pool.owedTxs > 0 || this.isProofDue(height) !== false || at.heldUntilNs >= atNs)
+      return;
     const waited = at.clock.count() - count;
     if (createEmptyBlocks && waited + saidLateNs(at) >= Number(createEmptyBlocksIntervalNs)) return;
     const interval = createEmptyBlocks
@@ -123,21 +124,27 @@ class Watch {
     this.report(`${at.name} begins an empty block after ${waited} ns; ${interval}`, at, height);
   }
 
-  /** The header of this height is the first that proves what the application answered; true, too, where that is not known. */
-  private isProofDue(height: bigint): boolean {
+  /** The header of this height is the first that proves what the application answered; null: nobody knows. */
+  private isProofDue(height: bigint): boolean | null {
     const last = this.appHashes.get(height - 1n);
     const before = this.appHashes.get(height - 2n);
-    return last === undefined || before === undefined || !equalBytes(last, before);
+    return last === undefined || before === undefined ? null : !equalBytes(last, before);
   }
 
   looks(): void {
     const now = this.about.now();
     for (const [at, { pool, txsSinceNs, wait }] of this.nodes) {
-      if (!wait || pool.owedTxs === 0 || at.node?.isPaused !== false) continue;
-      const waitedNs = now - Math.max(wait.atNs, txsSinceNs, at.heldUntilNs);
+      if (!wait || at.node?.isPaused !== false) continue;
+      const { height } = wait;
+      const isProofDue = this.isProofDue(height) === true;
+      if (pool.owedTxs === 0 && !isProofDue) continue;
+      const waitedNs = now - Math.max(wait.atNs, isProofDue ? 0 : txsSinceNs, at.heldUntilNs);
       if (waitedNs <= PATIENCE_NS) continue;
-      const what = `has a transaction and does not begin height ${wait.height} for ${Math.round(waitedNs / 1e8) / 10} s`;
-      this.report(`${at.name} ${what}`, at, wait.height);
+      const what = isProofDue
+        ? `owes the header that proves what block ${height - 1n} did`
+        : 'has a transaction';
+      const late = `does not begin height ${height} for ${Math.round(waitedNs / 1e8) / 10} s`;
+      this.report(`${at.name} ${what} and ${late}`, at, height);
     }
   }
 }

@@ -126,6 +126,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['false-evidence', '1', 'X141', 'are not signed by who is accused'],
   ['reminded-at-a-start', '1', 'X142', 'is in blocks 2 and'],
   ['signed-and-not-logged', '1', 'X143', 'has not committed height'],
+  ['slow-dispute', '1', 'X144', 'does not come to rest'],
+  ['no-empty-blocks', '1', 'X145', 'owes the header that proves'],
+  ['old-blocks-go', '1', 'X146', 'its application wants none before'],
+  ['gas-is-counted', '1', 'X147', 'refuses a transaction that its application accepts'],
+  ['restart-with-every-set', '2', 'X148', 'which broke no rule'],
+  ['evidence-on-its-last-day', '1', 'X149', 'without the evidence of height 4 that it holds'],
+  ['punished-when-gone', '1', 'X150', 'v3 has power 0'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
