@@ -28,6 +28,8 @@ const RUN_COST = 200;
 /** What costs more than this, and than so many times the first run, is given up: it would leave nothing for the others. */
 const RUN_MOST = 20_000;
 const RUN_MOST_TIMES = 3;
+/** A run that costs more than this share of the budget is dear. */
+const DEAR = 1 / 20;
 
 /** So many seeds from this one on, after the run's own: others than those of the last check, so that nothing is chosen to please it. */
 export interface Sample {
@@ -48,7 +50,10 @@ export class Lab {
   /** Runs performed, and what they cost. */
   runs = 0;
   spent = 0;
+  private readonly budget: number;
   private limit: number;
+  /** What the first run cost. */
+  private first = 0;
   private most = RUN_MOST;
   private readonly known = new Map<string, Outcome>();
   /** Functions of one's own that it has met. */
@@ -57,12 +62,18 @@ export class Lab {
   constructor(promise: string, seed: string, budget: number) {
     this.promise = promise;
     this.seed = seed;
+    this.budget = budget;
     this.limit = budget;
   }
 
   /** Whether what is being done may cost no more. */
   get isSpent(): boolean {
     return this.spent >= this.limit;
+  }
+
+  /** A single run takes much of the budget: what asks many seeds asks fewer. */
+  get isDear(): boolean {
+    return this.first > this.budget * DEAR;
   }
 
   /** Lets `work` spend this share of what is left. */
@@ -142,7 +153,10 @@ export class Lab {
       if (error instanceof TooLong) cost = error.deliveries;
       return { ...NOTHING, cost }; // or no scenario any more, or a bug that stops the program: not what we look for
     } finally {
-      if (this.runs === 1) this.most = Math.max(RUN_MOST, cost * RUN_MOST_TIMES);
+      if (this.runs === 1) {
+        this.first = cost;
+        this.most = Math.max(RUN_MOST, cost * RUN_MOST_TIMES);
+      }
       this.spent += cost;
     }
   }

@@ -62,7 +62,8 @@ export function shrink(play: Play, seed: string, wanted?: string, budget = BUDGE
   const single = lab.within(GUESSING, () => singleTrouble(cut, lab));
   const small = single ? polished(single, lab) : smallest(cut, lab);
   const least = lab.spending(budget * TIDYING, () => withoutIdleParts(small, lab)) ?? small;
-  const better = lab.score(small, SHARP) > lab.score(least, SHARP) + BY_LUCK ? small : least;
+  const isLucky = !lab.isDear && lab.score(small, SHARP) > lab.score(least, SHARP) + BY_LUCK;
+  const better = isLucky ? small : least;
   const sharp = lab.spending(budget * SHARPENING, () => sharpened(better, lab));
   if (sharp === least) return reportOf(whole, least, lab);
   const tidy = lab.spending(budget * TIDYING, () => withoutIdleParts(sharp, lab)) ?? least;
@@ -108,13 +109,19 @@ function withoutIdleParts(scenario: Scenario, lab: Lab): Scenario | null {
   return least.length === 0 ? null : leastOf(least, (fewer) => sharpRankOf(fewer, lab));
 }
 
-/** The seeds under which it fails, those first under which its last directive, which made it sharp, is needed. */
+/** The seeds under which it fails, those first under which its last directive, which made it sharp, is needed. As far as may be spent: one at least. */
 function neediest(scenario: Scenario, lab: Lab): readonly string[] {
   const { act } = scenario;
-  const seeds = SEEDS_TRIED.map((by) => seedAfter(lab.seed, by)).filter((seed) => lab.fails(scenario, seed));
+  const seeds: string[] = [];
+  for (const by of SEEDS_TRIED) {
+    if (seeds.length > 0 && lab.isSpent) break;
+    const seed = seedAfter(lab.seed, by);
+    if (lab.fails(scenario, seed)) seeds.push(seed);
+  }
   const isIdle = (seed: string): boolean =>
-    act.length > 0 && lab.fails({ ...scenario, act: act.slice(0, -1) }, seed);
-  return [...seeds.filter((seed) => !isIdle(seed)), ...seeds.filter(isIdle)];
+    act.length > 0 && !lab.isSpent && lab.fails({ ...scenario, act: act.slice(0, -1) }, seed);
+  const idle = new Set(seeds.filter(isIdle));
+  return [...seeds.filter((seed) => !idle.has(seed)), ...idle];
 }
 
 function leastOf<T>(list: readonly T[], cost: (each: T) => number): T {
