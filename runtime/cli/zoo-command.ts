@@ -127,10 +127,16 @@ function tell(outcome: Outcome, file: string | undefined): void {
       ? `silent over ${seeds} seeds`
       : `killed by ${oracle} after ${seeds} seeds (${play}, seed ${seed})`;
   print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
-  if (what !== '') print(`${INDENT}${what}`);
+  if (what !== '' && what !== outcome.broken?.what) print(`${INDENT}${what}`);
   const heights = outcome.heights === undefined ? '' : ` --heights ${outcome.heights}`;
-  if (oracle !== null && file !== undefined)
-    print(`${INDENT}again: npx nodecli sim run ${play} --seed ${seed}${heights} --mutant ${file}`);
+  const again = (of: string, under: string): string =>
+    `again: npx nodecli sim run ${of} --seed ${under}${heights} --mutant ${file}`;
+  if (oracle !== null && file !== undefined) print(`${INDENT}${again(play, seed)}`);
+  if (oracle === null && outcome.broken) {
+    const { broken } = outcome;
+    print(`${INDENT}a promise of ${broken.play} breaks, seed ${broken.seed}: ${broken.what}`);
+    if (file !== undefined) print(`${INDENT}${again(broken.play, broken.seed)}`);
+  }
   if (crashes + playsBroken > 0)
     print(`${INDENT}before that: ${crashes} crashes, ${playsBroken} broken promises of plays`);
 }

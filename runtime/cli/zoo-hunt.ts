@@ -28,9 +28,14 @@ export interface Outcome {
    * Runs before that in which only a promise of the play broke: no oracle, so it stands in a column of its own.
    */
   readonly playsBroken: number;
+  /** The first of those; null: none. */
+  readonly broken: { readonly play: string; readonly seed: string; readonly what: string } | null;
   /** The first runs in which an oracle spoke, of those that count: as many as were wanted, if there are so many. */
   readonly kills: readonly Job[];
-  /** As it should be: killed by an oracle, or silent for the healthy build and for a harmless change. */
+  /**
+   * As it should be: killed by an oracle, or by a promise of a play where the patch names no other; silent for the healthy build and for a
+   * harmless change.
+   */
   readonly isGood: boolean;
 }
 
@@ -95,6 +100,12 @@ const isCrash = ({ violation, threw }: JobResult): boolean =>
 const isKill = (result: JobResult): boolean =>
   result.violation !== null && result.violation.oracle !== PLAY && !isCrash(result);
 
+const brokenBy = ({ play, seed }: Job, { violation }: JobResult): Outcome['broken'] => ({
+  play,
+  seed,
+  what: violation?.what ?? '',
+});
+
 function outcomeOf(
   patch: Patch | null,
   jobs: readonly Job[],
@@ -108,6 +119,9 @@ function outcomeOf(
   const before = results.slice(0, firstAt);
   const failed = before.filter(({ holds }) => !holds);
   const first = failed[0];
+  const brokenAt = before.findIndex((result) => !result.holds && !isCrash(result));
+  const heights = (job ?? jobs[brokenAt])?.heights;
+  const byPlayAlone = patch?.oracles.length === 1 && patch.oracles[0] === PLAY;
   return {
     mutant: patch?.id ?? HEALTHY,
     name: patch?.name ?? 'the healthy build',
@@ -116,11 +130,15 @@ function outcomeOf(
     seeds: isKilled ? firstAt + 1 : results.length,
     play: job?.play ?? '',
     seed: job?.seed ?? '',
-    ...(job?.heights !== undefined && { heights: job.heights }),
+    ...(heights !== undefined && { heights }),
     what: violation?.what ?? first?.violation?.what ?? first?.threw ?? '',
     crashes: failed.filter(isCrash).length,
     playsBroken: failed.filter((result) => !isCrash(result)).length,
+    broken: brokenAt < 0 ? null : brokenBy(jobs[brokenAt] as Job, results[brokenAt] as JobResult),
     kills,
-    isGood: patch === null || patch.isHarmless ? !isKilled && failed.length === 0 : isKilled,
+    isGood:
+      patch === null || patch.isHarmless
+        ? !isKilled && failed.length === 0
+        : isKilled || (byPlayAlone && brokenAt >= 0),
   };
 }

@@ -44,6 +44,20 @@ describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => 
   });
 });
 
+describe.skipIf(!isBuilt)('a bug that breaks a promise of a play alone', { timeout: 60_000 }, () => {
+  it.each([
+    ['is none of an oracle', [], false],
+    ['is found where its patch names no oracle', ['play'], true],
+  ])('%s', async (_, oracles, isGood) => {
+    const patch = { ...planted(SPEAKS.replace("'lock'", "'play'")), oracles };
+    const outcome = await withPatchedBuild(patch, (dist) =>
+      hunt(patch, dist, jobsFor(6, 1n), { workers: 2 }),
+    );
+    const broken = { play: 'lock-holds', seed: '5', what: '5' };
+    expect(outcome).toMatchObject({ oracle: null, playsBroken: 2, broken, heights: 10, kills: [], isGood });
+  });
+});
+
 describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeout: 60_000 }, () => {
   it.each([
     ['dies', 'process.abort();', /^a worker failed: it ended with SIGABRT/],
