@@ -92,6 +92,7 @@ import {
   missedPolka,
   nilStaysNil,
   proposalForgotten,
+  slowSync,
   smallBuffer,
   thirdRoundAhead,
 } from './recovery.ts';
@@ -174,6 +175,7 @@ export const plays: readonly Play[] = [
   oldCopy,
   oldCopiesOfAll,
   lostCatchUp,
+  slowSync,
   laterBeginning,
   longWayBack,
   lostRequests,

@@ -1,12 +1,15 @@
 // Nodes that die and come back, with what their disk kept.
 
+import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import type { Stream } from '../sim/choices.ts';
 import type { CrashHow } from '../sim/disk-door.ts';
+import { MILLISECOND } from '../sim/latency.ts';
 import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/play.ts';
 import {
   after,
   at,
   block,
+  calm,
   crash,
   cut,
   delay,
@@ -17,6 +20,7 @@ import {
   height,
   isolate,
   liar,
+  links,
   never,
   nil,
   node,
@@ -33,6 +37,9 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
+
+const MS = 1_000_000n;
+const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
 
 const HOWS: readonly CrashHow[] = ['clean', 'lose', 'drawn'];
 /**
@@ -114,6 +121,24 @@ export const lyingSyncPeer = scenario('a node far behind joins when it is needed
     when(v3.precommits(), restart('v2')),
   ],
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});
+
+/** Each answer takes seconds, so the next block is asked of a second peer, too; half a minute goes by until v3 has them all. */
+export const slowSync = scenario('who is slow to answer and answers everything stays a peer', {
+  name: 'slow-sync',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * MS, timeoutProposeNs: 300n * MS } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(
+      v0.decides(height(200)),
+      links({ latency: SLOW }, { from: ['v0', 'v1', 'v2'], to: ['v3'] }),
+      restart('v3'),
+    ),
+    when(v3.joins(), calm()),
+  ],
+  ends: everyone.decides(height(230), { within: '600s', afterwards: 1 }),
 });
 
 /** v3 is two blocks behind, and the first time that it is given them they are lost. */

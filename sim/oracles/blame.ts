@@ -3,10 +3,12 @@
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { AskedBlocks } from './asked-blocks.ts';
 import { PerMachine } from './per-machine.ts';
 
-/** Said of who is slow, dead or behind a bad line: no rule is broken. */
+/** Said of who is slow, dead or behind a bad line: no rule is broken. Not of who answered everything, some time ago. */
 const QUIET = 'blocks asked for do not come';
+const TAKEN_UP_NS = 1_000_000_000;
 
 export const blameOracle: OracleMaker = (report, about): Oracle => {
   const byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
@@ -15,24 +17,34 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
   /** Peers from whom a node got such a thing, in its life and before: what it made of it may show later. */
   const garbled = new PerMachine<Set<PeerId>>(() => new Set());
   let isGarbling = false;
+  const asked = new AskedBlocks();
 
   const isGarbled = (at: Machine, peer: PeerId): boolean =>
     isGarbling && (garbled.get(at)?.has(peer) ?? false);
 
+  const isAllAnswered = (at: Machine, peer: PeerId): boolean => {
+    const answeredNs = asked.allAnsweredNs(at, peer);
+    return answeredNs !== null && about.now() - Math.max(answeredNs, at.heldUntilNs) > TAKEN_UP_NS;
+  };
+
   return {
     name: 'blame',
-    effects: ['score'],
+    effects: ['score', 'send'],
+    started: (at) => asked.starts(at),
     corrupted(payload) {
       changed.add(payload);
       isGarbling = true;
     },
     heard(at, from, payloads) {
       if (isGarbling && payloads.some((payload) => changed.has(payload))) garbled.of(at).add(from);
+      asked.hears(at, from, payloads, about.now());
     },
-    leaving(at, _actor, effect) {
-      if (effect.type !== 'score' || effect.because === QUIET || !about.isHonest(at)) return;
+    leaving(at, actor, effect) {
+      if (effect.type === 'send' && actor === 'blocksync') asked.asks(at, effect.to, effect.payloads);
+      if (effect.type !== 'score' || !about.isHonest(at)) return;
       const peer = byId.get(effect.peer);
       if (!peer || !about.isHonest(peer) || isGarbled(at, effect.peer)) return;
+      if (effect.because === QUIET && !isAllAnswered(at, effect.peer)) return;
       report(`${at.name} cuts off ${peer.name}, which broke no rule: ${effect.because}`, at, at.height);
     },
   };

@@ -133,6 +133,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['restart-with-every-set', '2', 'X148', 'which broke no rule'],
   ['evidence-on-its-last-day', '1', 'X149', 'without the evidence of height 4 that it holds'],
   ['punished-when-gone', '1', 'X150', 'v3 has power 0'],
+  ['slow-sync', '1', 'X151', 'blocks asked for do not come'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,60 @@
+// Which blocks each node has asked of each peer, and which of these were answered: with the block, or with the word that it is not there.
+
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { decodeBlocksyncMessage } from '../../protocol/wire/index.ts';
+import type { Machine } from '../machine.ts';
+import { PerMachine } from './per-machine.ts';
+
+/** Of one peer. */
+interface Asked {
+  readonly open: Set<bigint>;
+  answeredNs: number;
+}
+
+export class AskedBlocks {
+  /** In this life. */
+  private readonly nodes = new PerMachine(() => new Map<PeerId, Asked>());
+
+  starts(at: Machine): void {
+    this.nodes.delete(at);
+  }
+
+  asks(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
+    for (const { channel, bytes } of payloads) {
+      const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
+      if (!message || isRefusal(message) || message.type !== 'block-request') continue;
+      for (const peer of to) this.of(at, peer).open.add(message.height);
+    }
+  }
+
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[], nowNs: number): void {
+    if (!this.nodes.get(at)?.has(from)) return;
+    for (const { channel, bytes } of payloads) {
+      const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
+      if (!message || isRefusal(message)) continue;
+      const asked = this.of(at, from);
+      if (message.type === 'block-response') asked.open.delete(message.block.header.height);
+      else if (message.type === 'no-block-response') asked.open.delete(message.height);
+      else continue;
+      asked.answeredNs = nowNs;
+    }
+  }
+
+  /** When it gave the last of all answers; null: it owes some, or was asked for nothing. */
+  allAnsweredNs(at: Machine, peer: PeerId): number | null {
+    const asked = this.nodes.get(at)?.get(peer);
+    return asked && asked.open.size === 0 ? asked.answeredNs : null;
+  }
+
+  private of(at: Machine, peer: PeerId): Asked {
+    const peers = this.nodes.of(at);
+    let asked = peers.get(peer);
+    if (!asked) {
+      asked = { open: new Set(), answeredNs: 0 };
+      peers.set(peer, asked);
+    }
+    return asked;
+  }
+}
