@@ -327,17 +327,19 @@ describe('evidence', () => {
     validatorPower: 10n,
     timeNs: 5n,
   });
-  const block = (height: bigint, ...list: Evidence[]): Block =>
-    ({ header: { height }, evidence: list, txs: [], lastCommit: null }) as unknown as Block;
+  const block = (height: bigint, by: Machine, ...list: Evidence[]): Block => {
+    const header = { height, timeNs: height, proposerAddress: addressFor(by) };
+    return { header, evidence: list, txs: [], lastCommit: null } as unknown as Block;
+  };
 
   it('names no honest node, and each lie once', () => {
     oracleOf(evidenceOracle(ghost), (machine) => machine !== v3);
-    for (const tell of ghost.onBlock) tell(v0, block(2n, evidence(v3)));
+    for (const tell of ghost.onBlock) tell(v0, block(2n, v2, evidence(v3)));
     expect(said).toEqual([]);
-    for (const tell of ghost.onBlock) tell(v0, block(3n, evidence(v3)));
+    for (const tell of ghost.onBlock) tell(v0, block(3n, v2, evidence(v3)));
     expect(said).toEqual(['evidence of block 3 was in a block before']);
     said = [];
-    for (const tell of ghost.onBlock) tell(v0, block(4n, evidence(v1)));
+    for (const tell of ghost.onBlock) tell(v0, block(4n, v2, evidence(v1)));
     expect(said).toEqual(['framing: block 4 punishes v1, who never lied']);
   });
 
@@ -363,9 +365,10 @@ describe('evidence', () => {
         oracle.heard?.(v0, 'x', [{ channel: CHANNEL_VOTE, bytes }]);
       };
       /** Its node is as far as the chain. */
-      const passes = (height: bigint, ...list: Evidence[]): void => {
+      const passes = (height: bigint, ...list: Evidence[]): void => passesBy(v2, height, ...list);
+      const passesBy = (by: Machine, height: bigint, ...list: Evidence[]): void => {
         v0.height = height;
-        for (const tell of chain.onBlock) tell(v1, block(height, ...list));
+        for (const tell of chain.onBlock) tell(v1, block(height, by, ...list));
       };
       const starts = (): void => oracle.started?.(v0);
       const stores = (): void =>
@@ -383,7 +386,7 @@ describe('evidence', () => {
         if (isChanged) oracle.corrupted?.(payloads[0] ?? unreachable('it is there'));
         oracle.heard?.(v1, v0.member.id, payloads);
       };
-      return { greets, hears, passes, starts, stores, offers, isHeard };
+      return { greets, hears, passes, passesBy, starts, stores, offers, isHeard };
     };
     const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
 
@@ -441,6 +444,17 @@ describe('evidence', () => {
         once.passes(11n);
         expect(said).toEqual(forgotten);
       }
+    });
+
+    it('is in the next block of who holds it, where that begins after', () => {
+      const { passes, passesBy, stores } = proves();
+      passes(1n);
+      stores();
+      passesBy(v0, 2n); // may have been made before
+      passesBy(v2, 3n); // made by another
+      expect(said).toEqual([]);
+      passesBy(v0, 4n);
+      expect(said).toEqual(['v0 proposed block 4 without the evidence of height 1 that it holds']);
     });
 
     it('is not expected of who does not get on itself', () => {
