@@ -5,6 +5,7 @@ import { admissionOracle } from './admission.ts';
 import { applicationOracle } from './application.ts';
 import { blameOracle } from './blame.ts';
 import { chainOracle } from './chain.ts';
+import { dialingOracle } from './dialing.ts';
 import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
 import { greetingOracle } from './greeting.ts';
@@ -69,6 +70,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       blameOracle,
       servingOracle,
       greetingOracle,
+      dialingOracle,
       hygiene,
     ],
   };

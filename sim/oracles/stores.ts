@@ -1,9 +1,12 @@
 // What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers; and what nobody needs has
 // left it, or it would grow for ever: evidence that is too old for any block, and blocks that the application wants no longer.
 
-import type { Write } from '../../actors/turn.ts';
+import type { Payload, Write } from '../../actors/turn.ts';
 import { blockKey, heightOfKey, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
+import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { decodeBlocksyncMessage } from '../../protocol/wire/index.ts';
 import { decodeWith } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -26,6 +29,11 @@ interface LettingGo {
   /** Since when it has that base, or needs no other. */
   height: bigint;
   sinceNs: number;
+}
+
+function rangeOf(at: Machine): { readonly base: bigint; readonly height: bigint } | null {
+  const range = at.disk.read('chain', STORE_RANGE_KEY);
+  return range === undefined ? null : decodeWith(storeRange, range);
 }
 
 export const storesOracle =
@@ -59,11 +67,20 @@ export const storesOracle =
       (at): LettingGo => ({ retain: 0n, base: 0n, height: at.height, sinceNs: 0 }),
     );
 
+    const claims = (at: Machine, payloads: readonly Payload[]): void => {
+      for (const { channel, bytes } of payloads) {
+        const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
+        if (!message || isRefusal(message) || message.type !== 'status-response') continue;
+        const has = rangeOf(at)?.height ?? ghost.genesis.initialHeight - 1n; // all that there was before
+        if (message.height <= has) continue;
+        report(`${at.name} tells its peers of block ${message.height}, and has ${has}`, at, at.height + 1n);
+      }
+    };
+
     const letsGo = (at: Machine, height: bigint): void => {
       const going = lettingGo.get(at);
       if (!going) return;
-      const range = at.disk.read('chain', STORE_RANGE_KEY);
-      const base = range ? (decodeWith(storeRange, range)?.base ?? 0n) : 0n;
+      const base = rangeOf(at)?.base ?? 0n;
       if (base >= going.retain || base !== going.base) {
         Object.assign(going, { base, height, sinceNs: about.now() });
         return;
@@ -76,11 +93,13 @@ export const storesOracle =
 
     return {
       name: 'stores',
-      effects: ['store', 'tell'],
+      effects: ['store', 'tell', 'send'],
       started(at) {
         lettingGo.delete(at);
       },
       leaving(at, actor, effect) {
+        if (effect.type === 'send' && actor === 'blocksync' && about.isHonest(at))
+          claims(at, effect.payloads);
         if (effect.type === 'tell' && actor === 'app' && about.isHonest(at)) {
           const { message } = effect;
           if (message.type !== 'answer' || message.response.type !== 'commit') return;

@@ -134,6 +134,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['evidence-on-its-last-day', '1', 'X149', 'without the evidence of height 4 that it holds'],
   ['punished-when-gone', '1', 'X150', 'v3 has power 0'],
   ['slow-sync', '1', 'X151', 'blocks asked for do not come'],
+  ['lagging-node-catches-up', '1', 'X152', 'has not dialed'],
+  ['gas-is-counted', '1', 'X153', 'stores other parameters'],
+  ['calm', '1', 'X154', 'tells its peers of block 1'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
