@@ -68,7 +68,6 @@ export async function hunt(
 ): Promise<Outcome> {
   const bar = new ProgressBar();
   const results: JobResult[] = [];
-  const killedAt: number[] = [];
   let wantedAt: number[] = [];
   let next = 0;
   let done = 0;
@@ -84,14 +83,13 @@ export async function hunt(
       const job = jobs[at] as Job;
       const result = await worker.run(job, runMsMax).catch(orLost);
       results[at] = result;
-      if (isKill(result)) killedAt.push(at);
       if (isKill(result) && counts(job)) wantedAt = [...wantedAt, at].sort((a, b) => a - b).slice(0, wanted);
       bar.update(++done / jobs.length, `${patch?.id ?? HEALTHY}: ${done} seeds`);
     }
   };
   await withWorkers(workers, { dist }, (all) => Promise.all(all.map(work))).finally(() => bar.clear());
   const kills = wantedAt.map((at) => jobs[at] as Job);
-  return outcomeOf(patch, jobs, results, killedAt.length === 0 ? undefined : Math.min(...killedAt), kills);
+  return outcomeOf(patch, jobs, results, kills);
 }
 
 const isCrash = ({ violation, threw }: JobResult): boolean =>
@@ -110,13 +108,13 @@ function outcomeOf(
   patch: Patch | null,
   jobs: readonly Job[],
   results: readonly JobResult[],
-  firstAt: number | undefined,
   kills: readonly Job[],
 ): Outcome {
-  const isKilled = firstAt !== undefined;
+  const firstAt = results.findIndex(isKill);
+  const isKilled = firstAt >= 0;
   const job = isKilled ? jobs[firstAt] : undefined;
   const violation = isKilled ? (results[firstAt]?.violation ?? null) : null;
-  const before = results.slice(0, firstAt);
+  const before = isKilled ? results.slice(0, firstAt) : results;
   const failed = before.filter(({ holds }) => !holds);
   const first = failed[0];
   const brokenAt = before.findIndex((result) => !result.holds && !isCrash(result));
