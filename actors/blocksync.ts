@@ -73,10 +73,11 @@ export function blocksyncLogic(config: BlocksyncConfig): Logic<BlocksyncState, B
   };
 }
 
+/** Where nothing is stored both are 0, whatever height the chain begins at (CometBFT's BlockStore). */
 const statusOf = ({ base, height }: StoreRange): BlocksyncMessage => ({
   type: 'status-response',
-  height,
-  base: height === 0n ? 0n : base,
+  height: base === 0n ? 0n : height,
+  base,
 });
 
 /** One turn: what was heard, and the effects so far. */

@@ -71,7 +71,7 @@ export const storesOracle =
       for (const { channel, bytes } of payloads) {
         const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
         if (!message || isRefusal(message) || message.type !== 'status-response') continue;
-        const has = rangeOf(at)?.height ?? ghost.genesis.initialHeight - 1n; // all that there was before
+        const has = rangeOf(at)?.height ?? 0n;
         if (message.height <= has) continue;
         report(`${at.name} tells its peers of block ${message.height}, and has ${has}`, at, at.height + 1n);
       }

@@ -119,6 +119,13 @@ it('says where it is to who comes, and asks everybody when it has to sync', () =
   expect(sentOf(driven.tell(timer('status')))).toEqual(['a,b: status-request']);
 });
 
+it('says that it has nothing, on a chain that begins late', () => {
+  const driven = blocksync();
+  driven.tell(up('a'));
+  const effects = driven.tell({ type: 'sync-from', height: 1_000n, base: 0n, sync: true });
+  expect(sentOf(effects)).toEqual(['a: status-response 0', 'a: status-request']);
+});
+
 it('begins before the wait is over when most of the peers that it knows have reported', () => {
   const driven = blocksync(3);
   for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
