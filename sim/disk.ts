@@ -73,6 +73,11 @@ export class Disk implements Device {
     return this.logs.get(log)?.records ?? [];
   }
 
+  /** How many records or batches were written, of all ever, and how many the node was told are durable; for those who watch. */
+  counts(name: MediumName): { readonly written: number; readonly answered: number } {
+    return this.logs.get(name as LogName) ?? this.stores.get(name as StoreName) ?? NOTHING_WRITTEN;
+  }
+
   private logMedium(name: LogName): LogMedium {
     return fetch(this.logs, name, () => new LogMedium());
   }
@@ -117,6 +122,8 @@ export class Disk implements Device {
     for (const [name, medium] of image.stores) if (isMeant(name)) this.stores.set(name, medium.copy());
   }
 }
+
+const NOTHING_WRITTEN = { written: 0, answered: 0 };
 
 function kept<K, V>(map: Map<K, V>, key: K, value: V): V {
   map.set(key, value);

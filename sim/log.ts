@@ -15,6 +15,8 @@ export class LogMedium {
   base = 0;
   /** The first so many are durable. */
   synced = 0;
+  /** So many were said to be durable: a disk may lie. */
+  answered = 0;
   /** Records that a trim has let go but that a crash would still bring back. */
   private leaving: Uint8Array[] = [];
   /** A record is being written at this moment: a crash leaves a part of it. */
@@ -58,6 +60,7 @@ export class LogMedium {
     if (this.isAppending || isTorn) counters.recordsTorn++;
     this.isAppending = false;
     this.synced = this.written;
+    this.answered = this.written;
   }
 
   copy(): LogMedium {
@@ -65,6 +68,7 @@ export class LogMedium {
     copy.records = this.records.slice();
     copy.base = this.base;
     copy.synced = copy.written;
+    copy.answered = copy.written;
     copy.appends = this.appends;
     copy.syncs = this.syncs;
     copy.trims = this.trims;
@@ -129,6 +133,7 @@ export class SimLog implements Log, Flushable {
     const { medium, door, name } = this;
     const nth = ++medium.flushes;
     if (!door.livesThrough('flush', name, 'inside', nth)) return;
+    medium.answered = Math.max(medium.answered, upTo);
     if (door.isFlushTrue()) medium.synced = Math.max(medium.synced, upTo);
     door.livesThrough('flush', name, 'after', nth);
   }

@@ -29,6 +29,8 @@ export class StoreMedium {
   private readonly undo: Undo[] = [];
   /** Batches ever made durable. */
   private durable = 0;
+  /** So many were said to be durable: a disk may lie. */
+  answered = 0;
   writes = 0;
   flushes = 0;
 
@@ -74,6 +76,7 @@ export class StoreMedium {
     }
     counters.batchesLost += lost;
     this.flushed(this.written);
+    this.answered = this.written;
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
@@ -90,6 +93,7 @@ export class StoreMedium {
     const copy = new StoreMedium();
     for (const [name, entry] of this.content) copy.content.set(name, entry);
     copy.durable = this.written;
+    copy.answered = this.written;
     copy.writes = this.writes;
     copy.flushes = this.flushes;
     return copy;
@@ -149,6 +153,7 @@ export class SimStore implements Store, Flushable {
     const { medium, door, name } = this;
     const nth = ++medium.flushes;
     if (!door.livesThrough('flush', name, 'inside', nth)) return;
+    medium.answered = Math.max(medium.answered, upTo);
     if (door.isFlushTrue()) medium.flushed(upTo);
     door.livesThrough('flush', name, 'after', nth);
   }

@@ -6,6 +6,7 @@ import { applicationOracle } from './application.ts';
 import { blameOracle } from './blame.ts';
 import { chainOracle } from './chain.ts';
 import { dialingOracle } from './dialing.ts';
+import { durableOracle } from './durable.ts';
 import { evidenceOracle } from './evidence.ts';
 import { GhostChain } from './ghost.ts';
 import { greetingOracle } from './greeting.ts';
@@ -16,6 +17,7 @@ import { lightClient } from './light.ts';
 import { livelockOracle } from './livelock.ts';
 import { logbookOracle } from './logbook.ts';
 import { mempoolOracle } from './mempool.ts';
+import { offersOracle } from './offers.ts';
 import { presentOracle } from './present.ts';
 import { progressRules } from './progress.ts';
 import { proposalOracle } from './proposals.ts';
@@ -56,6 +58,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       evidenceOracle(ghost),
       lightClient(ghost),
       presentOracle(ghost),
+      offersOracle(ghost),
       joiningOracle(ghost),
       mempoolOracle(ghost),
       admissionOracle(ghost),
@@ -63,6 +66,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       chainOver(ghost),
       storesOracle(ghost),
       logbookOracle,
+      durableOracle,
       resourceBounds,
       livelockOracle,
       timeouts,

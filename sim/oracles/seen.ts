@@ -62,7 +62,7 @@ class Prevotes {
 const roots = new LatelyAt<Part, string | null>(256);
 
 /** The root that a part leads to, hex; null: it is not what its proof is about. */
-function rootOf(part: Part): string | null {
+export function rootOf(part: Part): string | null {
   let known = roots.get(part.index, part);
   if (known === undefined) {
     const { index, bytes, proof } = part;

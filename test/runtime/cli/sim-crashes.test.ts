@@ -61,7 +61,7 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
   });
 
   test.each([
-    ['M14', ['--heights', '2', '--only', 'v0/sync/privval'], 'vote-uniqueness'],
+    ['M15', ['--heights', '2', '--only', 'v0/sync/privval'], 'vote-uniqueness'],
     ['W01', ['--heights', '4', '--only', 'v0/flush/app/3'], 'hygiene'],
     ['W02', ['--heights', '4', '--only', 'v0/flush/app'], 'hygiene'],
   ])('finds %s, and the line that it prints finds it again', async (id, flags, oracle) => {

@@ -1,0 +1,377 @@
+// What a node has it offers (spec 5.11): to every peer that stands at its height and round and lacks it, again and again, for links lose
+// things; and who says that it is behind gets the votes and the block that ended its height. Where everybody knows everybody, others do it
+// for a node that does not, and nothing else shows.
+
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
+import { membership } from '../../protocol/bit-array.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { placeOfVote } from '../../protocol/lately.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
+import { decodeWith } from '../../protocol/words.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { STEP } from '../steps.ts';
+import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
+import { Greeted } from './greeted.ts';
+import { isOfConsensus, messagesIn } from './messages.ts';
+import { PerMachine } from './per-machine.ts';
+import { rootOf } from './seen.ts';
+import { isOwn } from './votes.ts';
+
+/** Offers are repeated every second; with jitter, a slow clock and one that was skipped, it is never as long as this. */
+const OFFERED_WITHIN_NS = 4_000_000_000;
+/** Who says again that it is behind means it: what it was said to have it gets as well. Sooner it may be the same word twice. */
+const SAYS_AGAIN_NS = 500_000_000;
+const SERVED_WITHIN_NS = 2_000_000_000;
+
+/** What can be offered: a vote or the proposal of a round, which are numbers, or a part of a block. */
+type Thing = number | string;
+
+/** More than there are votes in a round, of the largest set. */
+const PER_ROUND = 131_072;
+const voteIn = (round: number, type: Vote['type'], validatorIndex: number): Thing =>
+  round * PER_ROUND + placeOfVote({ type, validatorIndex });
+const thingOf = ({ round, type, validatorIndex }: Vote): Thing => voteIn(round, type, validatorIndex);
+const proposalOf = (round: number): Thing => (round + 1) * PER_ROUND - 1;
+/** By the root of all parts, hex. */
+const partOf = (root: string, index: number): Thing => `${root}/${index}`;
+
+function nameOf(thing: Thing): string {
+  if (typeof thing === 'string') return 'a part of the block';
+  return thing % PER_ROUND === PER_ROUND - 1 ? 'the proposal' : 'votes';
+}
+
+const heightOf = (message: ConsensusMessage): bigint =>
+  message.type === 'vote'
+    ? message.vote.height
+    : message.type === 'proposal'
+      ? message.proposal.height
+      : message.height;
+
+function thingIn(message: ConsensusMessage): Thing | null {
+  if (message.type === 'vote') return thingOf(message.vote);
+  if (message.type === 'proposal') return proposalOf(message.proposal.round);
+  const root = message.type === 'block-part' ? rootOf(message.part) : null;
+  return message.type === 'block-part' && root !== null ? partOf(root, message.part.index) : null;
+}
+
+function indexesIn(have: BitArray): number[] {
+  const has = membership(have);
+  return Array.from({ length: have.bits }, (_, i) => i).filter(has);
+}
+
+/** The first block that it has. */
+function baseOf(at: Machine): bigint {
+  const range = at.disk.read('chain', STORE_RANGE_KEY);
+  return (range === undefined ? null : decodeWith(storeRange, range))?.base ?? at.height;
+}
+
+/** A peer as a node knows it, from what it said. */
+class Peer {
+  /** Where it stands; 0: nobody knows. */
+  height = 0n;
+  round = 0;
+  /** Since when it says so, and nothing else. */
+  sinceNs = 0;
+  /** When it said that to a node which was further, and when it said it again. */
+  behindNs: number | null = null;
+  againNs: number | null = null;
+  /** When it was given a vote or a part of where it stands. */
+  givenNs = 0;
+  /** When it was sent something of the node's height. */
+  readonly sentNs = new Map<Thing, number>();
+  /** What it has shown, of the node's height and of those that it is ahead. */
+  private readonly shown = new Map<number, Set<Thing>>();
+
+  shows(height: bigint, thing: Thing): void {
+    const number = Number(height);
+    const things = this.shown.get(number);
+    if (things) things.add(thing);
+    else this.shown.set(number, new Set([thing]));
+  }
+
+  has(height: bigint, thing: Thing): boolean {
+    return this.shown.get(Number(height))?.has(thing) === true;
+  }
+
+  /** The node is at this height now. */
+  movedTo(height: bigint): void {
+    this.sentNs.clear();
+    for (const old of this.shown.keys()) if (old < height) this.shown.delete(old);
+  }
+
+  stands(height: bigint, round: number, nowNs: number): void {
+    if (height === this.height && round === this.round) return;
+    if (height !== this.height) {
+      this.behindNs = null;
+      this.againNs = null;
+      this.givenNs = 0;
+    }
+    this.height = height;
+    this.round = round;
+    this.sinceNs = nowNs;
+  }
+
+  saysItIsBehind(nowNs: number): void {
+    this.behindNs ??= nowNs;
+    if (nowNs - this.behindNs > SAYS_AGAIN_NS) this.againNs ??= nowNs;
+  }
+
+  isLost(): void {
+    this.height = 0n;
+  }
+}
+
+/** One node: what it surely has of its height in this life, since when, and its peers. */
+class Holder {
+  height = 0n;
+  /** Since when it tells its peers what it has; null: not yet, at this height. */
+  tellsNs: number | null = null;
+  readonly things = new Map<Thing, number>();
+  /** The root of the parts of each round's first proposal. */
+  readonly roots = new Map<number, string>();
+  readonly peers = new Map<PeerId, Peer>();
+
+  /** Its log brings back who has shown what to earlier lives. */
+  startsLife(): void {
+    this.forgets();
+    for (const peer of this.peers.values()) peer.isLost();
+  }
+
+  moveTo(height: bigint): void {
+    if (height === this.height) return;
+    this.height = height;
+    this.forgets();
+    for (const peer of this.peers.values()) peer.movedTo(height);
+  }
+
+  peerOf(id: PeerId): Peer {
+    let peer = this.peers.get(id);
+    if (!peer) {
+      peer = new Peer();
+      this.peers.set(id, peer);
+    }
+    return peer;
+  }
+
+  private forgets(): void {
+    this.tellsNs = null;
+    this.things.clear();
+    this.roots.clear();
+  }
+
+  holds(thing: Thing, nowNs: number): void {
+    if (!this.things.has(thing)) this.things.set(thing, nowNs);
+  }
+
+  holdsProposal({ round, blockId }: Proposal, nowNs: number): void {
+    if (this.roots.has(round)) return;
+    this.roots.set(round, hexOf(blockId.parts.hash));
+    this.holds(proposalOf(round), nowNs);
+  }
+
+  /** One that nobody has proposed yet it may let fall. */
+  holdsPart(root: string, index: number, nowNs: number): void {
+    for (const each of this.roots.values()) if (each === root) return this.holds(partOf(root, index), nowNs);
+  }
+
+  /** Since when it is to be offered to who stands in this round; null: it is not. */
+  owedSince(round: number, thing: Thing, sinceNs: number): number | null {
+    if (typeof thing === 'number') return Math.floor(thing / PER_ROUND) === round ? sinceNs : null;
+    const proposedNs = this.things.get(proposalOf(round));
+    const isProposed = proposedNs !== undefined && thing.startsWith(this.roots.get(round) ?? '-');
+    return isProposed ? Math.max(sinceNs, proposedNs) : null;
+  }
+}
+
+export const offersOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const watch = new Watch(ghost, report, about);
+    return {
+      name: 'offers',
+      effects: ['send'],
+      started: (at) => watch.starts(at),
+      published(at, _actor, event) {
+        if (event.type === 'peer') watch.greets(at, event.peer, event.up);
+        else if (event.type === 'mode' || event.type === 'committed') watch.isAt(at, event.height);
+        else if (event.type === 'step' && event.step >= STEP.propose) watch.tells(at);
+      },
+      heard(at, from, payloads) {
+        if (about.isHonest(at)) watch.hears(at, from, payloads);
+      },
+      leaving(at, actor, effect) {
+        if (effect.type === 'send' && actor === 'validator') watch.says(at, effect.to, effect.payloads);
+      },
+    };
+  };
+
+class Watch {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly holders = new PerMachine(() => new Holder());
+  private readonly greeted = new Greeted();
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+  }
+
+  starts(at: Machine): void {
+    this.of(at).startsLife();
+    this.greeted.starts(at);
+  }
+
+  /** A node may say so late, when it has heard a new connection already: what the peer has shown stays. */
+  greets(at: Machine, peer: PeerId, isUp: boolean): void {
+    this.greeted.greets(at, peer, isUp, this.about.now());
+    this.of(at).peerOf(peer).isLost();
+  }
+
+  private of(at: Machine): Holder {
+    return this.holders.of(at);
+  }
+
+  /** In this life: an old copy of a disk may take a node back. */
+  isAt(at: Machine, height: bigint): void {
+    this.of(at).moveTo(height + 1n);
+  }
+
+  /** What a node that was taken back was shown before, by whom, is not known. */
+  private isAwake(at: Machine): boolean {
+    if (at.mode !== 'consensus' || at.halted !== null || at.node?.isPaused !== false) return false;
+    return this.of(at).height === at.height + 1n;
+  }
+
+  /** From its first proposal on a height is under way, and a node repeats its offers until that ends. */
+  tells(at: Machine): void {
+    this.of(at).tellsNs ??= this.about.now();
+  }
+
+  // --- what it has, and what its peers show ----------------------------------------------------------------
+
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    const now = this.about.now();
+    const holder = this.of(at);
+    const peer = holder.peerOf(from);
+    // In a pause it waits, and so does what came just before it; who is not greeted yet is not heard.
+    const isHeard = this.isAwake(at) && this.greeted.hears(at, from, now);
+    if (!isHeard) peer.isLost();
+    const messages = messagesIn(payloads);
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i];
+      if (message) {
+        this.shows(holder, peer, message);
+        if (isHeard) this.takes(at, holder, peer, message, now);
+        // Of an envelope the node reads nothing behind what does not decode.
+      } else if (isOfConsensus(payloads[i]?.channel ?? 0)) return peer.isLost();
+    }
+  }
+
+  private shows({ height, roots }: Holder, peer: Peer, message: ConsensusMessage): void {
+    if (message.type === 'vote') {
+      if (message.vote.height >= height) peer.shows(message.vote.height, thingOf(message.vote));
+    } else if (message.type === 'proposal') {
+      const { proposal } = message;
+      if (proposal.height >= height) peer.shows(proposal.height, proposalOf(proposal.round));
+    } else if (message.height < height) return;
+    else if (message.type === 'has-vote')
+      peer.shows(message.height, voteIn(message.round, message.voteType, message.index));
+    else if (message.type === 'vote-set-bits')
+      for (const index of indexesIn(message.votes))
+        peer.shows(message.height, voteIn(message.round, message.voteType, index));
+    else if (message.type === 'block-part') {
+      const { part } = message;
+      const root = rootOf(part);
+      // What a line changed on its way was a part that the peer has.
+      for (const each of root === null ? roots.values() : [root])
+        peer.shows(message.height, partOf(each, part.index));
+    } else if (message.type === 'new-valid-block' && message.have) {
+      const root = hexOf(message.parts.hash);
+      for (const index of indexesIn(message.have)) peer.shows(message.height, partOf(root, index));
+    }
+  }
+
+  private takes(at: Machine, holder: Holder, peer: Peer, message: ConsensusMessage, now: number): void {
+    if (message.type === 'new-round-step') {
+      peer.stands(message.height, message.round, now);
+      if (message.height < holder.height) this.looksBehind(at, peer, now);
+      else if (message.height === holder.height) this.looksAt(at, holder, peer, now);
+      return;
+    }
+    const height = heightOf(message);
+    // Who speaks of another height may be there.
+    if (height !== peer.height) peer.isLost();
+    const set = height === holder.height ? this.ghost.set(height) : undefined;
+    if (!set) return;
+    if (message.type === 'vote') {
+      const { vote } = message;
+      if (vote.round <= at.round && isTrueVote(this.about, set, vote)) holder.holds(thingOf(vote), now);
+    } else if (message.type === 'proposal') {
+      const { proposal } = message;
+      if (proposal.round <= at.round && isTrueProposal(this.about, set, proposal))
+        holder.holdsProposal(proposal, now);
+    } else if (message.type === 'block-part') {
+      const root = rootOf(message.part);
+      if (root !== null) holder.holdsPart(root, message.part.index, now);
+    }
+  }
+
+  says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
+    const now = this.about.now();
+    const holder = this.of(at);
+    for (const message of messagesIn(payloads)) {
+      if (!message) continue;
+      const thing = thingIn(message);
+      if (thing === null) continue; // which may be 0
+      const height = heightOf(message);
+      const isHere = height === holder.height;
+      for (const each of to) {
+        const peer = holder.peers.get(each);
+        if (!peer) continue;
+        if (height === peer.height) peer.givenNs = now;
+        if (isHere) peer.sentNs.set(thing, now);
+      }
+      if (!isHere) continue;
+      if (message.type === 'proposal') holder.holdsProposal(message.proposal, now);
+      else if (message.type === 'block-part' || (message.type === 'vote' && isOwn(at, message.vote)))
+        holder.holds(thing, now);
+    }
+  }
+
+  // --- what it owes ----------------------------------------------------------------------------------------
+
+  /** A peer at its height. */
+  private looksAt(at: Machine, holder: Holder, peer: Peer, now: number): void {
+    const late = now - OFFERED_WITHIN_NS;
+    const { tellsNs, things } = holder;
+    if (tellsNs === null || Math.max(tellsNs, peer.sinceNs, at.heldUntilNs) > late) return;
+    for (const [thing, sinceNs] of things) {
+      if ((holder.owedSince(peer.round, thing, sinceNs) ?? now) > late) continue;
+      if (peer.has(peer.height, thing) || (peer.sentNs.get(thing) ?? 0) > late) continue;
+      const where = `${peer.height}/${peer.round}`;
+      const what = `does not offer ${this.nameOf(at, peer)} ${nameOf(thing)} of ${where} that it lacks`;
+      this.report(`${at.name} ${what}`, at, peer.height);
+      return;
+    }
+  }
+
+  private looksBehind(at: Machine, peer: Peer, now: number): void {
+    const { height, againNs, givenNs } = peer;
+    peer.saysItIsBehind(now);
+    if (againNs === null || now - againNs < SERVED_WITHIN_NS) return;
+    if (givenNs >= againNs || at.heldUntilNs >= againNs || height < baseOf(at)) return;
+    const what = `says that it is at ${height}, and gets nothing of that from ${at.name}`;
+    this.report(`${this.nameOf(at, peer)} ${what}`, at, height);
+  }
+
+  private nameOf(at: Machine, peer: Peer): string {
+    for (const [id, each] of this.of(at).peers)
+      if (each === peer) return this.about.machines.find(({ member }) => member.id === id)?.name ?? 'a peer';
+    return 'a peer';
+  }
+}
