@@ -53,6 +53,15 @@ export const smallBlocks = scenario('blocks hold as much as they may, oldest fir
   ends: everyone.decides(height(14), { within: '120s', afterwards: 2 }),
 });
 
+/** Twice as many as there is room for, and so short that a tenth of it goes into what frames them. */
+export const shortTransactions = scenario('what frames a transaction takes room in a block, too', {
+  name: 'short-transactions',
+  cast: validators(4, { blockBytes: 15_000 }),
+  load: txs({ perSecond: 64, size: 24, count: 200 }),
+  act: [after('3s')],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+});
+
 const nodes = ['v0', 'v1', 'v2', 'v3'] as const;
 
 /** No pair, and kvstore wants pairs: beside those that are. Each comes twice, and is asked about twice: the answer may be another by then. */
@@ -68,6 +77,17 @@ export const refusedTransactions = scenario(
     ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
   },
 );
+
+/** As a client may write them: kvstore proposes `:` as `=`, and refuses such a proposal of others when that names no validator. */
+export const illFormedUpdates = scenario('what would be refused as a proposal does not enter the pools', {
+  name: 'ill-formed-updates',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: ['val:x', 'val=x', 'val:ed25519!', 'val:!!1', 'val=secp256k1!AA==!1', 'val:ed25519!AA==!-1'].map(
+    (tx, i) => after('700ms', submit(nodes[i % 4] ?? 'v0', tx)),
+  ),
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+});
 
 /**
  * The counter wants numbers in their order. Each is given in a form of its own to each node, so of those that a block leaves out the
@@ -278,7 +298,10 @@ export const refusedLeaveRoom = scenario('what was refused takes no room', {
 
 const TEN = Array.from({ length: 10 }, (_, i) => i);
 
-/** A client gives v0 the same transaction three times, the last time when the cache has room only for what was seen since the second. */
+/**
+ * A client gives v0 the same transaction three times, the last time when the cache has room only for what was seen since the second; and when
+ * it is full another one, twice.
+ */
 export const seenAgain = scenario('what was seen again lately is not taken a second time', {
   name: 'seen-again',
   cast: validators(4),
@@ -289,6 +312,8 @@ export const seenAgain = scenario('what was seen again lately is not taken a sec
     after('3s', submit('v0', 'again=v')),
     after('1s', ...TEN.map((i) => submit('v0', `after${i}=v`))),
     after('3s', submit('v0', 'again=v')),
+    after('3s', submit('v0', 'late=v')),
+    after('3s', submit('v0', 'late=v')),
     after('3s'),
   ],
   ends: everyone.decides(height(14), { within: '120s', afterwards: 1 }),

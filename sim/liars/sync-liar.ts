@@ -1,4 +1,5 @@
-// The lying sync peer: claims heights that it does not have, and never admits that it lacks a block.
+// The lying sync peer: claims heights that it does not have, and never admits that it lacks a block. Now and then it says that its first
+// block comes after its last.
 
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
@@ -6,9 +7,12 @@ import { decodeBlocksyncMessage, encodeBlocksyncMessage } from '../../protocol/w
 import { instead, isItsPlace, type Liar } from './liar.ts';
 
 const HEIGHTS_CLAIMED = 1_000n;
+/** Every so often, what it says of itself cannot be. */
+const SENSELESS_EVERY = 4;
 
-export const syncLiar: Liar = (kit) =>
-  instead(kit, ({ channel, bytes }) => {
+export const syncLiar: Liar = (kit) => {
+  let claims = 0;
+  return instead(kit, ({ channel, bytes }) => {
     if (channel !== CHANNEL_BLOCKSYNC) return null;
     const message = decodeBlocksyncMessage(bytes);
     if (isRefusal(message)) return null;
@@ -16,6 +20,9 @@ export const syncLiar: Liar = (kit) =>
     if (!isItsPlace(kit.words, message.height, 0) || !kit.lies()) return null;
     kit.count('lie: more blocks than it has');
     if (message.type === 'no-block-response') return [];
-    const claimed = { ...message, height: message.height + HEIGHTS_CLAIMED };
+    const height = message.height + HEIGHTS_CLAIMED;
+    const isSenseless = ++claims % SENSELESS_EVERY === 0;
+    const claimed = { ...message, height, ...(isSenseless && { base: height + 1n }) };
     return [{ channel, bytes: encodeBlocksyncMessage(claimed) }];
   });
+};

@@ -50,6 +50,7 @@ export const SWARM_FAULTS: readonly string[] = [
   'lie: more blocks than it has',
   'lie: a polka that never was',
   'lie: a part at another place',
+  'lie: a part with other bytes',
   'lie: a block that nobody decided',
 ];
 

@@ -59,7 +59,7 @@ const marked = ({ marks, names, nodes }: Picture, what: MarkName, node: string) 
 
 describe.each([
   ['tour', 1],
-  ['swarm', 2],
+  ['swarm', 4],
   ['swarm', 5],
   ['lock-holds', 1],
   ['equivocating-proposer', 2],
