@@ -21,6 +21,8 @@ export interface Oracle {
   readonly name: string;
   /** Which effects `leaving` is told of; not given: all. There are many, so say. */
   readonly effects?: readonly Effect['type'][];
+  /** Which events `published` is told of; not given: all. */
+  readonly events?: readonly NodeEvent['type'][];
   /** An envelope has reached a node. */
   heard?(at: Machine, from: PeerId, payloads: readonly Payload[]): void;
   /** An effect is about to leave an actor. */

@@ -49,8 +49,6 @@ export class World {
   readonly network: Network;
   readonly machines: readonly Machine[];
   readonly oracles: readonly Oracle[];
-  /** Those of them that look at what nodes publish. */
-  private readonly reading: readonly Oracle[];
   readonly violations: Violation[] = [];
   /** The order of all turns, and the digest of every life that ended; see `readDigest`. */
   private readonly order = new RunningDigest();
@@ -119,7 +117,6 @@ export class World {
       });
       return oracle;
     });
-    this.reading = this.oracles.filter(({ published }) => published);
     this.listenToArrivals();
   }
 
@@ -229,6 +226,7 @@ export class World {
   }
 
   private readonly watching = new Map<Effect['type'], readonly Oracle[]>();
+  private readonly reading = new Map<NodeEvent['type'], readonly Oracle[]>();
 
   private whoWatches(type: Effect['type']): readonly Oracle[] {
     const watching = this.oracles.filter(
@@ -236,6 +234,14 @@ export class World {
     );
     this.watching.set(type, watching);
     return watching;
+  }
+
+  private whoReads(type: NodeEvent['type']): readonly Oracle[] {
+    const reading = this.oracles.filter(
+      ({ published, events }) => published && (!events || events.includes(type)),
+    );
+    this.reading.set(type, reading);
+    return reading;
   }
 
   // --- watching ----------------------------------------------------------------------------------------------------------
@@ -249,7 +255,7 @@ export class World {
       },
       published: (_node, actor, event) => {
         note(machine, event);
-        const { reading } = this;
+        const reading = this.reading.get(event.type) ?? this.whoReads(event.type);
         for (let i = 0; i < reading.length; i++) reading[i]?.published?.(machine, actor, event);
         onEvent?.(machine, actor, event, this);
         for (let i = 0; i < this.listeners.length; i++) this.listeners[i]?.(machine, event);

@@ -150,6 +150,7 @@ export const admissionOracle =
     return {
       name: 'admission',
       effects: ['send', 'tell'],
+      events: ['peer'],
       started: (at) => watch.starts(at),
       submitted: (at, tx) => watch.given(at, tx),
       heard: (at, from, payloads) => watch.hears(at, from, payloads),

@@ -180,6 +180,7 @@ export const chainOracle =
     return {
       name: 'chain',
       effects: ['store'],
+      events: ['committed', 'applied'],
       submitted: (_at, tx) => transactions.submitted(tx),
       corrupted({ channel, bytes }) {
         const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;

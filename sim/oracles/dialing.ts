@@ -68,6 +68,7 @@ export const dialingOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'dialing',
     effects: ['dial', 'send', 'schedule'],
+    events: ['peer'],
     started: (at) => void nodes.delete(at),
     published(at, _actor, event) {
       if (event.type === 'peer') nodes.of(at).turns(event.peer, event.up, about.now());

@@ -20,7 +20,7 @@ export const durableOracle: OracleMaker = (report, about): Oracle => {
     leaving(at, actor, effect) {
       if (!about.isHonest(at)) return;
       const waiting = waits.of(at);
-      const wait = waiting.get(actor);
+      const wait = waiting.size > 0 ? waiting.get(actor) : undefined;
       if (wait) {
         waiting.delete(actor);
         // A disk may lie: what it has answered counts, whatever a crash leaves.

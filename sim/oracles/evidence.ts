@@ -87,6 +87,7 @@ export const evidenceOracle =
     return {
       name: 'evidence',
       effects: ['send'],
+      events: ['committed', 'step', 'evidence', 'peer'],
       corrupted(payload) {
         changed.add(payload);
       },

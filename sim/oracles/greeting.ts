@@ -22,6 +22,7 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'greeting',
     effects: [],
+    events: ['peer'],
     started: (at) => void welcome.delete(at),
     heard(at, from, payloads) {
       for (let i = 0; i < payloads.length; i++) {

@@ -8,6 +8,7 @@ const TIMERS_PER_PEER_MAX = 8;
 
 export const hygiene: OracleMaker = (report, about): Oracle => ({
   name: 'hygiene',
+  events: ['halted', 'committed'],
   published(at, _actor, event) {
     if (event.type === 'halted' && about.isHonest(at))
       report(`${at.name} halted: ${event.what}`, at, at.height);

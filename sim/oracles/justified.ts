@@ -25,6 +25,7 @@ export const justifiedSends =
     return {
       name: 'justified',
       effects: ['send', 'schedule', 'cancel'],
+      events: ['step', 'locked', 'valid', 'committed'],
       started: (at) => judge.of(at).startsLife(),
       heard: (at, from, payloads) => judge.hears(at, from, payloads),
       leaving(at, actor, effect) {

@@ -31,6 +31,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'logbook',
     effects: ['append'],
+    events: ['step'],
     published(at, _actor, event) {
       if (event.type !== 'step') return;
       const known = furthest.of(at);

@@ -40,6 +40,7 @@ export const mempoolOracle =
     return {
       name: 'mempool',
       effects: ['send', 'tell'],
+      events: ['checked'],
       started: (at) => watch.starts(at),
       published(at, _actor, event) {
         if (event.type !== 'checked') return;

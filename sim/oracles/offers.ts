@@ -98,8 +98,8 @@ class Peer {
 
   /** The node is at this height now. */
   movedTo(height: bigint): void {
-    this.sentNs.clear();
-    for (const old of this.shown.keys()) if (old < height) this.shown.delete(old);
+    if (this.sentNs.size > 0) this.sentNs.clear();
+    if (this.shown.size > 0) for (const old of this.shown.keys()) if (old < height) this.shown.delete(old);
   }
 
   stands(height: bigint, round: number, nowNs: number): void {
@@ -193,6 +193,7 @@ export const offersOracle =
     return {
       name: 'offers',
       effects: ['send'],
+      events: ['peer', 'mode', 'committed', 'step'],
       started: (at) => watch.starts(at),
       published(at, _actor, event) {
         if (event.type === 'peer') watch.greets(at, event.peer, event.up);

@@ -94,6 +94,7 @@ export const presentOracle =
     return {
       name: 'present',
       effects: [],
+      events: ['peer', 'step'],
       started: (at) => greeted.starts(at),
       published(at, _actor, event) {
         if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());

@@ -33,6 +33,7 @@ export const progressRules =
     return {
       name: 'progress',
       effects: ['send'],
+      events: ['peer', 'step'],
       started: (at) => watch.starts(at),
       heard(at, from, payloads) {
         if (watch.isAwake(at)) return watch.hears(at, from, payloads);

@@ -70,6 +70,7 @@ export const proposalOracle =
     return {
       name: 'proposals',
       effects: ['send'],
+      events: ['refused'],
       leaving(at, _actor, effect) {
         if (effect.type !== 'send' || !about.isHonest(at)) return;
         for (const message of messagesIn(effect.payloads))

@@ -43,6 +43,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   return {
     name: 'resources',
     effects: ['append', 'trim'],
+    events: ['step'],
     started(at) {
       uses.delete(at);
     },

@@ -28,6 +28,7 @@ export const servingOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'serving',
     effects: ['send'],
+    events: ['peer'],
     started(at) {
       greeted.starts(at);
       owed.delete(at);

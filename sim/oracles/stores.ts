@@ -94,6 +94,7 @@ export const storesOracle =
     return {
       name: 'stores',
       effects: ['store', 'tell', 'send'],
+      events: ['committed'],
       started(at) {
         lettingGo.delete(at);
       },

@@ -40,6 +40,7 @@ export const timeouts: OracleMaker = (report, about): Oracle => {
   return {
     name: 'timeouts',
     effects: ['schedule'],
+    events: ['step'],
     started: (at) => void commits.delete(at),
     published(at, _actor, event) {
       if (event.type !== 'step') return;

@@ -21,6 +21,7 @@ export const waitingOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'waiting',
     effects: ['tell', 'schedule'],
+    events: ['step', 'committed', 'checked'],
     started: (at) => watch.starts(at),
     published(at, _actor, event) {
       if (!about.isHonest(at)) return;

@@ -1,6 +1,6 @@
 // What a play brings of its own: functions, which no JSON can hold and no field check can look into. What they give is checked as it comes.
 
-import type { Effect } from '../../actors/turn.ts';
+import type { Effect, NodeEvent } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -32,7 +32,7 @@ export function ownApplication(make: () => Application): () => Application {
 
 const isClass = (value: object): boolean => /^class\b/.test(Function.prototype.toString.call(value));
 
-const WATCHING: Readonly<Record<keyof Omit<Oracle, 'name' | 'effects'>, true>> = {
+const WATCHING: Readonly<Record<keyof Omit<Oracle, 'name' | 'effects' | 'events'>, true>> = {
   heard: true,
   leaving: true,
   published: true,
@@ -61,6 +61,21 @@ const EFFECTS: Readonly<Record<Effect['type'], true>> = {
   stop: true,
 };
 
+const EVENTS: Readonly<Record<NodeEvent['type'], true>> = {
+  step: true,
+  committed: true,
+  applied: true,
+  locked: true,
+  valid: true,
+  warning: true,
+  halted: true,
+  peer: true,
+  checked: true,
+  evidence: true,
+  mode: true,
+  refused: true,
+};
+
 /** One that hears nothing would never object. */
 export const ownOracle =
   (make: OracleMaker, i: number): OracleMaker =>
@@ -77,19 +92,23 @@ export const ownOracle =
         no(`${oracle.name} would never be asked for ${field}()`);
     }
     if (!Object.keys(WATCHING).some((method) => method in oracle)) no(`${oracle.name} hears nothing`);
-    const odd = oddEffects(oracle);
-    if (odd !== null) no(`${oracle.name}: effects: ${odd}`);
+    for (const [field, method, known] of [
+      ['effects', 'leaving', EFFECTS],
+      ['events', 'published', EVENTS],
+    ] as const) {
+      const odd = oddKinds(oracle[field], Object.keys(known), method in oracle && method);
+      if (odd !== null) no(`${oracle.name}: ${field}: ${odd}`);
+    }
     return oracle;
   };
 
-/** What is wrong with the effects it wants to hear of; null: nothing. */
-function oddEffects({ effects, leaving }: Oracle): string | null {
-  if (effects === undefined) return null;
-  const known = Object.keys(EFFECTS).join(', ');
-  if (!Array.isArray(effects)) return `expected a list of ${known}`;
-  if (effects.length === 0) return leaving ? 'empty, so leaving() would never be asked' : null;
-  const odd = effects.find((type) => typeof type !== 'string' || !Object.hasOwn(EFFECTS, type));
-  return odd === undefined ? null : `${String(odd)} is none; there are ${known}`;
+/** What is wrong with the list of what it wants to hear of, by this method of its; null: nothing. */
+function oddKinds(kinds: unknown, known: readonly string[], method: string | false): string | null {
+  if (kinds === undefined) return null;
+  if (!Array.isArray(kinds)) return `expected a list of ${known.join(', ')}`;
+  if (kinds.length === 0) return method ? `empty, so ${method}() would never be asked` : null;
+  const odd = kinds.find((type) => !known.includes(type));
+  return odd === undefined ? null : `${String(odd)} is none; there are ${known.join(', ')}`;
 }
 
 /** What its words become is `null` or a list of payloads. */

@@ -259,6 +259,11 @@ describe('who runs a module runs it without its types, so', () => {
       'oracles[0]: mine: effects: sent is none; there are append, sync',
     ],
     [
+      'an event that is none',
+      () => play({ oracles: [() => ({ name: 'mine', events: ['commit'], published: () => undefined })] }),
+      'oracles[0]: mine: events: commit is none; there are step, committed',
+    ],
+    [
       'an oracle that is asked about nothing',
       () => play({ oracles: [() => ({ name: 'mine', effects: [], leaving: () => undefined })] }),
       'effects: empty, so leaving() would never be asked',
