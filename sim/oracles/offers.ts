@@ -22,6 +22,8 @@ import { isOwn } from './votes.ts';
 
 /** Offers are repeated every second; with jitter, a slow clock and one that was skipped, it is never as long as this. */
 const OFFERED_WITHIN_NS = 4_000_000_000;
+/** A height that goes well is over by then, or nearly: what is sent before counts for nothing, and is not noted. */
+const FIRST_NS = 1_000_000_000;
 /** Who says again that it is behind means it: what it was said to have it gets as well. Sooner it may be the same word twice. */
 const SAYS_AGAIN_NS = 500_000_000;
 const SERVED_WITHIN_NS = 2_000_000_000;
@@ -325,6 +327,8 @@ class Watch {
   says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
     const now = this.about.now();
     const holder = this.of(at);
+    const { tellsNs } = holder;
+    const isLate = tellsNs !== null && now - tellsNs > FIRST_NS;
     for (const message of messagesIn(payloads)) {
       if (!message) continue;
       const thing = thingIn(message);
@@ -335,7 +339,7 @@ class Watch {
         const peer = holder.peers.get(each);
         if (!peer) continue;
         if (height === peer.height) peer.givenNs = now;
-        if (isHere) peer.sentNs.set(thing, now);
+        if (isHere && isLate) peer.sentNs.set(thing, now);
       }
       if (!isHere) continue;
       if (message.type === 'proposal') holder.holdsProposal(message.proposal, now);
@@ -350,7 +354,7 @@ class Watch {
   private looksAt(at: Machine, holder: Holder, peer: Peer, now: number): void {
     const late = now - OFFERED_WITHIN_NS;
     const { tellsNs, things } = holder;
-    if (tellsNs === null || Math.max(tellsNs, peer.sinceNs, at.heldUntilNs) > late) return;
+    if (tellsNs === null || Math.max(tellsNs + FIRST_NS, peer.sinceNs, at.heldUntilNs) > late) return;
     for (const [thing, sinceNs] of things) {
       if ((holder.owedSince(peer.round, thing, sinceNs) ?? now) > late) continue;
       if (peer.has(peer.height, thing) || (peer.sentNs.get(thing) ?? 0) > late) continue;
