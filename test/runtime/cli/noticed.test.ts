@@ -144,6 +144,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['short-transactions', '1', 'X159', 'and was asked for 837'],
   ['ill-formed-updates', '1', 'X160', 'has not committed height'],
   ['seen-again', '1', 'X161', 'is in blocks'],
+  ['late-polka-is-valid', '1', 'X162', 'a part of the block of 5/0'],
+  ['late-polka-is-valid', '1', 'X163', 'the proposal of 5/0'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
