@@ -210,6 +210,22 @@ describe('a pause', () => {
     expect(bench.done.slice(1)).toEqual(['send b', 'send x', 'send b', 'send a2']);
   });
 
+  it('keeps peers that come and go in it, in order', () => {
+    const bench = new Bench([scripted('dialer', () => [])], (name) =>
+      scripted(name, (message) => [send(`${name} ${message.type}`)]),
+    );
+    bench.net?.up('p');
+    bench.node.pause();
+    bench.net?.down('p');
+    bench.net?.up('q');
+    bench.net?.down('q');
+    expect(bench.done).toEqual(['send peer:p connected']);
+    bench.node.unpause();
+    expect(bench.done.slice(1)).toEqual(['p dis', 'q ', 'q dis'].map((each) => `send peer:${each}connected`));
+    expect((bench.node.peek('dialer') as Scripted).heard).toEqual(['up', 'down', 'up', 'down']);
+    expect(['peer:p', 'peer:q'].filter((actor) => bench.node.has(actor))).toEqual([]);
+  });
+
   it('may begin again while the backlog is worked off', () => {
     const bench: Bench = new Bench([
       scripted('a', (message) => {
