@@ -8,9 +8,6 @@ import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { Proposal, Vote } from '../../protocol/types.ts';
 import { rootOf } from './seen.ts';
 
-/** Who says again that it is behind means it: what it was said to have it gets as well. Sooner it may be the same word twice. */
-const SAYS_AGAIN_NS = 500_000_000;
-
 /** What can be offered: a vote or the proposal of a round, which are numbers, or a part of a block. */
 export type Thing = number | string;
 
@@ -81,9 +78,10 @@ export class Peer {
     this.sinceNs = nowNs;
   }
 
-  saysItIsBehind(nowNs: number): void {
+  /** Before `againNs` have passed it has not said so again. */
+  saysItIsBehind(nowNs: number, againNs: number): void {
     this.behindNs ??= nowNs;
-    if (nowNs - this.behindNs > SAYS_AGAIN_NS) this.againNs ??= nowNs;
+    if (nowNs - this.behindNs > againNs) this.againNs ??= nowNs;
   }
 
   isLost(): void {

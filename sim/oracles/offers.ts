@@ -20,11 +20,19 @@ import { PerMachine } from './per-machine.ts';
 import { rootOf } from './seen.ts';
 import { isOwn } from './votes.ts';
 
-/** Offers are repeated every second; with jitter, a slow clock and one that was skipped, it is never as long as this. */
-const OFFERED_WITHIN_NS = 4_000_000_000;
+/** Offers are repeated every `reofferNs`; with jitter, a slow clock and one that was skipped, it is never as long as so many of those. */
+const OFFERS_MISSED = 4;
+const OFFERED_WITHIN_LEAST_NS = 4_000_000_000;
+const gossipNs = ({ config }: Machine): number => Number(config.consensus.gossipNs);
+const offeredWithinNs = (at: Machine): number => {
+  const everyNs = Math.max(gossipNs(at), Number(at.config.consensus.reofferNs));
+  return Math.max(OFFERED_WITHIN_LEAST_NS, OFFERS_MISSED * everyNs);
+};
 /** A height that goes well is over by then, or nearly: what is sent before counts for nothing, and is not noted. */
 const FIRST_NS = 1_000_000_000;
-/** Who has said again that it is behind is served by then. */
+/** Who says again that it is behind means it: what it was said to have it gets as well. Sooner it may be the same word twice. */
+const SAYS_AGAIN_NS = 500_000_000;
+/** It is served by then. */
 const SERVED_WITHIN_NS = 2_000_000_000;
 
 const heightOf = (message: ConsensusMessage): bigint =>
@@ -209,7 +217,7 @@ class Watch {
 
   /** A peer at its height. */
   private looksAt(at: Machine, holder: Holder, peer: Peer, now: number): void {
-    const late = now - OFFERED_WITHIN_NS;
+    const late = now - offeredWithinNs(at);
     const { tellsNs, things } = holder;
     if (tellsNs === null || Math.max(tellsNs + FIRST_NS, peer.sinceNs, at.heldUntilNs) > late) return;
     for (const [thing, sinceNs] of things) {
@@ -224,7 +232,8 @@ class Watch {
 
   private looksBehind(at: Machine, peer: Peer, now: number): void {
     const { height, againNs, givenNs } = peer;
-    peer.saysItIsBehind(now);
+    // Within a beat of the last time it is not served again.
+    peer.saysItIsBehind(now, Math.max(SAYS_AGAIN_NS, 2 * gossipNs(at)));
     if (againNs === null || now - againNs < SERVED_WITHIN_NS) return;
     if (givenNs >= againNs || at.heldUntilNs >= againNs || height < baseOf(at)) return;
     const what = `says that it is at ${height}, and gets nothing of that from ${at.name}`;
