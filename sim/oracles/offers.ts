@@ -16,7 +16,7 @@ import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { Holder, nameOf, type Peer, partOf, proposalOf, thingIn, thingOf, voteIn } from './holdings.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
-import { PerMachine } from './per-machine.ts';
+import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { rootOf } from './seen.ts';
 import { isOwn } from './votes.ts';
 
@@ -82,11 +82,13 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly holders = new PerMachine(() => new Holder());
   private readonly greeted = new Greeted();
+  private readonly byAddress: ReadonlyMap<string, Machine>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
+    this.byAddress = machinesByAddress(about);
   }
 
   starts(at: Machine): void {
@@ -181,8 +183,10 @@ class Watch {
       if (vote.round <= at.round && isTrueVote(this.about, set, vote)) holder.holds(thingOf(vote), now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
-      if (proposal.round <= at.round && isTrueProposal(this.about, set, proposal))
-        holder.holdsProposal(proposal, now);
+      // That of a liar it may refuse for what it promises.
+      const proposer = this.byAddress.get(set.atRound(proposal.round));
+      const isTaken = proposer && this.about.isHonest(proposer) && proposal.round <= at.round;
+      if (isTaken && isTrueProposal(this.about, set, proposal)) holder.holdsProposal(proposal, now);
     } else if (message.type === 'block-part') {
       const root = rootOf(message.part);
       if (root !== null) holder.holdsPart(root, message.part.index, now);
