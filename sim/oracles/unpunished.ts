@@ -137,11 +137,15 @@ export class Unpunished {
     return type === PRECOMMIT && isBetween && round === this.decidedIn.get(at);
   }
 
-  /** A node says that it holds evidence. */
+  /** A node says that it holds evidence: of what it heard in this life, not of what an earlier one took with it. */
   stores(at: Machine, address: string, height: bigint): void {
     const stored = this.proven.find(
-      (each) =>
-        each.by === at && each.height === height && each.address === address && each.storedAt === null,
+      ({ by, life, storedAt, ...each }) =>
+        by === at &&
+        life === at.lives &&
+        storedAt === null &&
+        each.height === height &&
+        each.address === address,
     );
     if (!stored) return;
     stored.storedAt = at.disk.counters.batchesLost;
