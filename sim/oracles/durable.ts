@@ -1,4 +1,4 @@
-// What is durable before what (DESIGN 3): whatever an actor says or does after it asked for a sync, or for a durable write, leaves it only
+// What is durable before what (ARCHITECTURE, "A turn"): whatever an actor says or does after it asked for a sync, or for a durable write, leaves it only
 // when its disk has answered. A node that lets it go earlier has said things that it does not know after a crash.
 
 import type { ActorName } from '../../actors/turn.ts';
