@@ -236,10 +236,11 @@ class Watch {
 
   private looksBehind(at: Machine, peer: Peer, now: number): void {
     const { height, againNs, givenNs } = peer;
-    // Within a beat of the last time it is not served again.
-    peer.saysItIsBehind(now, Math.max(SAYS_AGAIN_NS, 2 * gossipNs(at)));
+    // Within a beat of the last time it is not served again: what it was given then is for this word, too.
+    const beatNs = 2 * gossipNs(at);
+    peer.saysItIsBehind(now, Math.max(SAYS_AGAIN_NS, beatNs));
     if (againNs === null || now - againNs < SERVED_WITHIN_NS) return;
-    if (givenNs >= againNs || at.heldUntilNs >= againNs || height < baseOf(at)) return;
+    if (givenNs >= againNs - beatNs || at.heldUntilNs >= againNs || height < baseOf(at)) return;
     const what = `says that it is at ${height}, and gets nothing of that from ${at.name}`;
     this.report(`${this.nameOf(at, peer)} ${what}`, at, height);
   }

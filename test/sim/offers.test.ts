@@ -2,7 +2,26 @@
 
 import { expect, it } from 'vitest';
 import { plays } from '../../scenarios/index.ts';
-import { type Play, runScenario, type Scenario } from '../../sim/index.ts';
+import {
+  anyone,
+  at,
+  core,
+  cut,
+  drop,
+  heal,
+  height,
+  links,
+  type Play,
+  partition,
+  powers,
+  runScenario,
+  type Scenario,
+  scenario,
+  these,
+  txs,
+  whenOrAt,
+} from '../../sim/index.ts';
+import { QUICK } from '../../sim/swarm/index.ts';
 
 const MS = 1_000_000n;
 
@@ -20,4 +39,31 @@ it.each(['lock-renewed', 'restart-with-every-set'])('%s, offered again every six
 
 it('a proposal of more parts than the largest block has is refused, and owed to nobody', () => {
   expect(runScenario(playNamed('swarm'), { seed: '245606080096627' }).violations).toEqual([]);
+});
+
+it('what was given a beat before a peer says again that it is behind is for that word, too', () => {
+  const latency = { kind: 'exponential', minNs: 1e6, meanNs: 4e7 } as const;
+  const cutOffWhenServed = scenario('who lags is cut off when it has just been served', {
+    cast: powers(7, 1, 5, 2),
+    act: [
+      whenOrAt(anyone.decides(height(5)), '120s', core('v0', 'v1', 'v2', 'v3')),
+      at(
+        '0s',
+        drop('proposals', { to: ['v2', 'v3', 'v1'], height: 3, round: 0 }),
+        drop('parts', { to: ['v3', 'v1', 'v2'], height: 1, round: 0 }),
+        drop('parts', { to: ['v3', 'v1', 'v2'], height: 1, round: 1 }),
+      ),
+      at(
+        '1912ms',
+        links({ latency, lossPpm: 39_601, duplicatePpm: 24_745, corruptPpm: 1_304, bytesPerSecond: 499_205 }),
+      ),
+      at('4774ms', cut(['v2'], ['v3'])),
+      at('5609ms', partition(['v2', 'v1', 'v3'])),
+      at('9838ms', heal()),
+    ],
+    load: txs({ perSecond: 0.5, count: 21, size: 328 }),
+    settings: { consensus: QUICK },
+    ends: these('v0', 'v1', 'v2', 'v3').decides(height(4), { within: '30s' }),
+  });
+  expect(runScenario(cutOffWhenServed, { seed: 4556 }).violations).toEqual([]);
 });
