@@ -5,11 +5,14 @@ import { plays } from '../../scenarios/index.ts';
 import {
   anyone,
   at,
+  clock,
   core,
   cut,
+  delay,
   drop,
   heal,
   height,
+  liar,
   links,
   type Play,
   partition,
@@ -38,7 +41,17 @@ it.each(['lock-renewed', 'restart-with-every-set'])('%s, offered again every six
 });
 
 it('a proposal of more parts than the largest block has is refused, and owed to nobody', () => {
-  expect(runScenario(playNamed('swarm'), { seed: '245606080096627' }).violations).toEqual([]);
+  const hugeProposal = scenario('a liar promises more parts than there may be', {
+    cast: { ...powers(3, 3, 5, 4), clocks: { v0: { skewMs: 8_950, driftPpm: 23 } } },
+    act: [at('0s', delay('everything', '1s', { to: ['v1'] })), at('6442ms', clock('v0', { frozen: true }))],
+    liars: [liar('v0', 'invalid-proposer', ['v1', 'v2', 'v3'])],
+    ends: these('v1', 'v2', 'v3').decides(height(14), { within: '150s' }),
+  });
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const { violations, faults } = runScenario(hugeProposal, { seed });
+    expect(violations).toEqual([]);
+    expect(faults['lie: an invalid block']).toBeGreaterThan(0);
+  }
 });
 
 it('what was given a beat before a peer says again that it is behind is for that word, too', () => {
