@@ -63,7 +63,7 @@ const LIAR_KINDS: readonly LiarName[] = [
 ];
 /** Its lies need blocks of several parts, each as large as many votes: a few do. */
 const PART_LIAR = 'part-mislabeler';
-const LARGE_TXS = { perBlock: 3, count: 12, size: 44_000 };
+const LARGE_TXS = { perBlock: 3, count: 6, size: 44_000 };
 
 export function swarmPlay(stream: Stream): Scenario {
   const chosen = (): boolean => stream.chance(1, 2);
