@@ -8,7 +8,7 @@ import type { CastWords, NodeName } from '../scenario/play.ts';
  * How many of a hundred runs have 1, 2, ... 10 validators. Of the bugs that a swarm sees rarely, a run of four finds as many as a run
  * of ten, in a third of the time (docs/zoo.md).
  */
-const RUNS_BY_SIZE = [3, 5, 14, 52, 12, 7, 3, 2, 1, 1];
+const RUNS_BY_SIZE = [4, 8, 20, 52, 8, 4, 1, 1, 1, 1];
 const SIZES = RUNS_BY_SIZE.flatMap((runs, i) => Array.from({ length: runs }, () => i + 1));
 const POWER_USUAL = 1_000;
 const LIARS_MAX = 2;
