@@ -144,14 +144,17 @@ export function requestVote(v: ValidatorState, type: VoteType, round: number, bl
   v.tell('signer', { type: 'sign-vote', vote });
 }
 
-/** max(now, time of the block we vote on + 1 ms), so that the median of the votes is after the block (spec 5.2). */
+/**
+ * max(now, time of the block we vote on + 1 ms), so that the median of the votes is after the block (spec 5.2). One that breaks the rules
+ * says nothing of the time: a liar's would carry votes for nil ahead of every honest clock (docs/decisions/0010).
+ */
 function voteTime(v: ValidatorState): bigint {
   const { consensus } = v;
   const now = v.turn.wallNs;
   const id = consensus.lockedId ?? consensus.rounds.get(consensus.round)?.proposals[0]?.blockId ?? null;
-  const block = id ? consensus.blocks.get(id)?.block : null;
-  if (!block) return now;
-  const least = block.header.timeNs + MS;
+  const entry = id ? consensus.blocks.get(id) : null;
+  if (!entry?.block || entry.rules === 'bad') return now;
+  const least = entry.block.header.timeNs + MS;
   return now > least ? now : least;
 }
 
@@ -284,9 +287,7 @@ export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal)
   rememberBlock(bytes, block);
   const parts = PartSet.whole(bytes);
   const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
-  const entry = consensus.blocks.put(id, parts, block);
-  // Like everybody else's, our own proposal is for ProcessProposal to accept (CometBFT defaultDoPrevote).
-  if (entry.app === 'accepted' && entry.block === block) entry.app = 'unasked';
+  consensus.blocks.put(id, parts, block);
   requestProposal(v, proposing.round, -1, id);
 }
 
@@ -353,7 +354,9 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
   });
   entry.rules = refusal ? 'bad' : 'good';
   entry.why = refusal;
-  entry.early = block.header.timeNs >= v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
+  // What we propose is of the time that others gave, whatever our clock thinks of it.
+  const isOwn = equalBytes(block.header.proposerAddress, v.config.key?.address ?? EMPTY_BYTES);
+  entry.early = !isOwn && block.header.timeNs >= v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
   if (refusal)
     v.publish({
       type: 'refused',

@@ -68,12 +68,12 @@ export class Blocks {
     return unread;
   }
 
-  /** A block that is whole already (our own proposal). */
+  /** A block that is whole already: our own proposal, to be judged like everybody else's (CometBFT defaultDoPrevote). */
   put(id: BlockId, parts: PartSet, block: Block): BlockEntry {
     const key = blockIdKey(id);
     const known = this.byId.get(key);
     if (known?.block) return known;
-    const entry: BlockEntry = { id, parts, block, rules: 'good', app: 'accepted', early: false, why: null };
+    const entry: BlockEntry = { id, parts, block, rules: 'unknown', app: 'unasked', early: false, why: null };
     this.byId.set(key, entry);
     return entry;
   }

@@ -21,6 +21,7 @@ import {
   crash,
   disk,
   drop,
+  empower,
   everyone,
   finally_,
   heal,
@@ -317,6 +318,15 @@ describe('a chain whose time liars hold back', () => {
     expect(faults['lie: block time held back']).toBe(1);
   });
 
+  it('stands still for who could decide alone, too: a proposer judges its own block', () => {
+    const tyrant = at('1500ms', empower('v0', 100, 'v1')); // decided at height 2, in force at 4
+    const { violations, heights, faults } = runScenario({ ...play, act: [tyrant, ...play.act] }, { seed: 2 });
+    expect(faults['validator changes asked for']).toBe(1);
+    expect(heights).toBe(3n);
+    expect(violations).toEqual([]);
+    expect(faults['lie: block time held back']).toBe(1);
+  });
+
   it('is no excuse for those who could go on', () => {
     // Of power 10 each, the liar is a third of what decides: the median is an honest word.
     const { violations, heights, faults } = runScenario(
@@ -327,6 +337,33 @@ describe('a chain whose time liars hold back', () => {
     expect(violations).toEqual([]);
     expect(faults['lie: block time held back']).toBeUndefined();
   });
+});
+
+it('a block that breaks the rules does not date the votes against it', () => {
+  // v3 is shown a block a second ahead, and its vote for nil is the median of a commit with another clock that is ahead, the liar's.
+  const lost = (height: number, round: number) => drop('parts', { to: ['v0', 'v2', 'v3'], height, round });
+  const play = scenario('a liar shows one node a block of the future', {
+    cast: {
+      ...powers(421, 1000, 1000, 1000),
+      clocks: {
+        v1: { skewMs: 8939, driftPpm: 414 },
+        v2: { skewMs: 47, driftPpm: -13 },
+        v3: { skewMs: -9969, driftPpm: 172 },
+      },
+    },
+    liars: [liar('v1', 'invalid-proposer', ['v3'], { ppm: 1_000_000 })],
+    act: [
+      at('1445ms', partition(['v0'])),
+      at('4422ms', heal()),
+      at('5725ms', clog(['v3'], ['v2'], '900ms')),
+      at('0s', lost(2, 0), lost(2, 1), lost(1, 0), lost(1, 1)),
+    ],
+    settings: { consensus: QUICK },
+    ends: these('v0', 'v2', 'v3').decides(height(9), { within: '60s' }),
+  });
+  const { violations, faults } = runScenario(play, { seed: 20065633 });
+  expect(violations).toEqual([]);
+  expect(faults['lie: an invalid block']).toBeGreaterThan(0);
 });
 
 it('a round that one began before the others were there is not the one that must decide', () => {
