@@ -55,7 +55,7 @@ describe.skipIf(!isBuilt)('patches made from the chart', () => {
 
 /** So many runs at most. From this seed on each was found within two dozen. */
 const RUNS = 60;
-const FROM = 147n;
+const FROM = 1n;
 const LIMIT_MS = 300_000;
 
 describe.skipIf(!isBuilt)('without one rule of the algorithm an oracle speaks', () => {
