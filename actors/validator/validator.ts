@@ -120,17 +120,26 @@ const heightNext = (v: ValidatorState): bigint =>
   v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
 
 function afterHandshake(v: ValidatorState): void {
-  if (v.store.height === 0n) begin(v);
+  if (v.store.height === 0n) begin(v, []);
   else remindMempool(v, heightNext(v));
 }
 
-/** The mempool knows what is committed: from now on it may be asked for a block. */
-function begin(v: ValidatorState): void {
+/** The mempool, made with the limits of the genesis, learns of others and of what is committed: from now on it may be asked for a block. */
+function begin(v: ValidatorState, committed: readonly Uint8Array[]): void {
+  if (committed.length > 0 || !hasLimitsOfGenesis(v)) tellMempool(v, v.chain.lastBlockHeight, committed, []);
   const sync = v.config.blocksync && !isNeeded(v.chain.validators, v.config.key?.address ?? null);
   v.tell('blocksync', { type: 'sync-from', height: heightNext(v), base: v.store.base, sync });
   v.mode = 'sync';
   v.publish({ type: 'mode', mode: 'sync', height: v.chain.lastBlockHeight });
   if (!sync) joinConsensus(v);
+}
+
+/** The application may set others at InitChain, and with each block. */
+function hasLimitsOfGenesis({ chain, config: { genesis } }: ValidatorState): boolean {
+  const { block } = chain.consensusParams;
+  const { block: first } = genesis.consensusParams;
+  const isAsLarge = chain.validators.validators.length === genesis.validators.length;
+  return isAsLarge && block.maxBytes === first.maxBytes && block.maxGas === first.maxGas;
 }
 
 /** Blocks whose transactions the mempool is reminded of at a start. */
@@ -148,16 +157,13 @@ function remindMempool(v: ValidatorState, height: bigint): void {
 /** One message for all of them: each makes the mempool check again whatever it holds by then. */
 function onRecentRead(v: ValidatorState, found: readonly KeyValue[]): void {
   const txs: Uint8Array[] = [];
-  let height = 0n;
   for (const { value } of found) {
     const block = decodeBlock(value);
     if (isRefusal(block)) continue;
     v.history.addBlock(block.header, block.lastCommit);
-    height = block.header.height;
     for (const tx of block.txs) txs.push(tx);
   }
-  if (txs.length > 0) tellMempool(v, height, txs, []);
-  begin(v);
+  begin(v, txs);
 }
 
 // --- a turn ------------------------------------------------------------------------------------------------------------
