@@ -38,6 +38,8 @@ function undrifted(ns: number, driftPpm: number): number {
 export class MachineClock {
   readonly agenda: Agenda;
   private driftPpm: number;
+  /** The slowest that the oscillator ever ran, as a share of true time, at most 1; for those who watch. */
+  slowest = 1;
   /** When the drift last changed: virtual time, and this oscillator's count. */
   private since = 0;
   private countThen = 0;
@@ -61,6 +63,7 @@ export class MachineClock {
     );
     this.agenda = agenda;
     this.driftPpm = settings.driftPpm;
+    this.slowest = Math.min(1, 1 + settings.driftPpm / MILLION);
     this.since = agenda.now;
     this.wallAheadNs = settings.epochNs + settings.skewNs + BigInt(agenda.now);
   }
@@ -92,6 +95,7 @@ export class MachineClock {
     this.countThen = this.count();
     this.since = this.agenda.now;
     this.driftPpm = driftPpm;
+    this.slowest = Math.min(this.slowest, 1 + driftPpm / MILLION);
     for (const timer of this.timers) {
       if (timer === null) continue;
       this.agenda.cancel(timer.handle);

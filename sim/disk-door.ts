@@ -65,6 +65,7 @@ export class DiskCounters {
   recordsTorn = 0;
   trimsUndone = 0;
   batchesLost = 0;
+  restores = 0;
   liedFlushes = 0;
   refusedFull = 0;
   flushes = 0;

@@ -115,6 +115,7 @@ export class Disk implements Device {
 
   /** Puts an old image back, or some of it, as an operator may from a backup. Only between lives. */
   restore(image: DiskImage, media?: readonly MediumName[]): void {
+    this.counters.restores++;
     const isMeant = (name: MediumName): boolean => media?.includes(name) ?? true;
     for (const name of this.logs.keys()) if (isMeant(name)) this.logs.delete(name);
     for (const name of this.stores.keys()) if (isMeant(name)) this.stores.delete(name);

@@ -20,6 +20,7 @@ import { SimMail } from './mail.ts';
 import { Network } from './network.ts';
 import type { Oracle, OracleMaker, Violation } from './oracle.ts';
 import { ed25519Key, SimSign, worldCrypto } from './sim-crypto.ts';
+import { STEP } from './steps.ts';
 
 export interface WorldOptions {
   readonly cast: Cast;
@@ -324,6 +325,9 @@ function note(machine: Machine, event: NodeEvent): void {
   } else if (event.type === 'committed') machine.height = event.height;
   else if (event.type === 'mode') {
     machine.mode = event.mode;
+    // A life begins, or a height without a step before it: the round of another life or height is no longer true.
+    machine.round = 0;
+    machine.step = STEP.newHeight;
     // Who died between its new state and the word of it never says that it committed this height.
     if (event.height > machine.height) machine.height = event.height;
   } else if (event.type === 'halted') machine.halted = event.what;

@@ -12,7 +12,7 @@ export interface ConsensusConfig {
   readonly timeoutCommitNs: bigint;
   readonly skipTimeoutCommit: boolean;
   readonly createEmptyBlocks: boolean;
-  /** With `createEmptyBlocks`: wait this long for transactions before an empty block; 0: do not wait. */
+  /** Wait this long for transactions before an empty block, even without `createEmptyBlocks` (as CometBFT); 0: do as that says. */
   readonly createEmptyBlocksIntervalNs: bigint;
   /** A block further ahead of our clock is not prevoted (spec 5.4). */
   readonly blockTimeToleranceNs: bigint;

@@ -3,9 +3,10 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHECK_TX_NEW } from '../../protocol/abci.ts';
+import type { MempoolConfig } from '../../machines/mempool/config.ts';
+import { CHECK_TX_NEW, type ResponseCheckTx } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_MEMPOOL, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
@@ -18,8 +19,13 @@ import { roomForTxs } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
-/** Offers wait for a beat of five seconds at most, and a full batch delays the next. */
-const OFFERED_WITHIN_NS = 15_000_000_000;
+/** Offers wait for a beat of five seconds at most, or as long as an operator says, and a full batch delays the next. */
+const OFFERED_WITHIN_LEAST_NS = 15_000_000_000;
+const BEATS_MISSED = 3;
+const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
+  const beatNs = Number(2n * mempool.gossipPeriodNs + mempool.burstNs);
+  return Math.max(OFFERED_WITHIN_LEAST_NS, BEATS_MISSED * beatNs) / clock.slowest;
+};
 /** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
 /** A peer that has shown it may go without an offer for ever. */
@@ -30,8 +36,6 @@ const WATCHED_AFTER_NS = 3_000_000_000;
 const LOOK_NS = 3_000_000_000;
 /** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
 const SENDERS_NS = 60_000_000_000;
-/** Blocks whose transactions are remembered as known. */
-const BLOCKS_REMEMBERED = 1_000;
 
 interface Known {
   readonly bytes: number;
@@ -42,7 +46,7 @@ interface Known {
 }
 
 interface Peer {
-  /** The height that the latest vote from it was about. */
+  /** The height that it says it is at; -1: it has not said so. */
   height: bigint;
   /** Since when that has been the height under way, or the one before; null: it is behind. */
   fitNs: number | null;
@@ -57,23 +61,30 @@ class Counted {
   /** Who sent what is not known yet, and when. */
   private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
   private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
-  /** What blocks took, and the same by block. */
+  /** What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first. */
   private readonly gone = new Set<string>();
-  private readonly blocks: string[][] = [];
+  private readonly config: MempoolConfig;
+  /** What the last block took. */
+  private taken: readonly string[] = [];
   private takenNs = 0;
   private rechecks = 0;
   private count = 0;
   private bytes = 0;
 
+  constructor(config: MempoolConfig) {
+    this.config = config;
+  }
+
   /** Whether it may refuse for want of room: told with half of it left, and what a block takes leaves when the pool hears of it. */
-  mayBeFull(at: Machine, length: number, nowNs: number): boolean {
-    const { txsMax, bytesMax } = at.config.mempool;
+  mayBeFull(length: number, nowNs: number): boolean {
+    const { txsMax, bytesMax } = this.config;
     if (nowNs - this.takenNs < HOP_NS) return true;
     return this.rechecks > 0 || 2 * (this.count + 1) > txsMax || 2 * (this.bytes + length) > bytesMax;
   }
 
   /** A peer shows that it has it. */
   shows(id: string, peer: PeerId, nowNs: number): void {
+    this.isGivenAgain(id);
     const known = this.known.get(id) ?? this.senders.get(id);
     if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
     else if ('peers' in known) known.peers.add(peer);
@@ -94,7 +105,7 @@ class Counted {
     }
     this.due.delete(id);
     // It will hear that it is in a block before it hears what the application says.
-    if (nowNs - this.takenNs < HOP_NS && this.blocks.at(-1)?.includes(id)) return;
+    if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) return;
     this.gone.delete(id);
     if (this.known.has(id)) return;
     const toldTo = new Map<PeerId, number>();
@@ -105,19 +116,33 @@ class Counted {
     this.bytes += tx.length;
   }
 
-  answers(tag: number, isAccepted: boolean, nowNs: number): void {
+  /** `isHeld`: null where the pool may have its own reason to refuse. */
+  answers(tag: number, isHeld: boolean | null, nowNs: number): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
     if (!about.isNew) this.rechecks--;
     const known = this.known.get(about.id);
     if (!known) return;
-    if (!isAccepted) this.leaves(about.id, known);
-    else known.sinceNs ??= nowNs;
+    if (isHeld) known.sinceNs ??= nowNs;
+    else this.leaves(about.id, known);
+    if (isHeld === null || (!isHeld && this.config.keepInvalidTxsInCache)) this.isGone(about.id);
   }
 
   isKnown(id: string): boolean {
     return this.known.has(id) || this.gone.has(id);
+  }
+
+  /** What a cache has seen again it remembers for longer. */
+  isGivenAgain(id: string): void {
+    if (this.gone.has(id)) this.isGone(id);
+  }
+
+  private isGone(id: string): void {
+    this.gone.delete(id);
+    this.gone.add(id);
+    if (this.gone.size <= this.config.cacheSize) return;
+    for (const oldest of this.gone) return void this.gone.delete(oldest);
   }
 
   private leaves(id: string, known: Known): void {
@@ -126,7 +151,7 @@ class Counted {
     this.bytes -= known.bytes;
   }
 
-  /** What failed in a block may come again. */
+  /** What failed in a block may come again, if the operator does not say otherwise. */
   takes(txs: readonly Uint8Array[], codes: readonly number[], nowNs: number): void {
     this.takenNs = nowNs;
     const ids = txs.map(idOf);
@@ -134,11 +159,9 @@ class Counted {
       const id = ids[i] as string;
       const known = this.known.get(id);
       if (known) this.leaves(id, known);
-      if (codes[i] === 0) this.gone.add(id);
+      if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id);
     }
-    this.blocks.push(ids);
-    if (this.blocks.length <= BLOCKS_REMEMBERED) return;
-    for (const id of this.blocks.shift() ?? []) this.gone.delete(id);
+    this.taken = ids;
   }
 }
 
@@ -170,7 +193,7 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly byId: ReadonlyMap<PeerId, Machine>;
-  private readonly pools = new PerMachine(() => new Counted());
+  private readonly pools = new PerMachine(({ config }) => new Counted(config.mempool));
   private readonly greeted = new Greeted();
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
@@ -201,7 +224,17 @@ class Watch {
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      this.pools.of(at).answers(mail.tag, mail.response.value.code === 0, now);
+      this.pools.of(at).answers(mail.tag, this.isHeld(at, mail.response.value), now);
+  }
+
+  /** Whether the pool takes what the application says this of; null: it may be against what it wants of gas, of which a block may change the limit. */
+  private isHeld({ height }: Machine, { code, gasWanted }: ResponseCheckTx): boolean | null {
+    if (code !== 0) return false;
+    for (let at = height; at <= height + 2n; at++) {
+      const gasMax = this.ghost.params(at)?.block.maxGas ?? -1n;
+      if (gasMax !== -1n && (gasWanted < 0n || gasWanted > gasMax)) return null;
+    }
+    return true;
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
@@ -218,7 +251,7 @@ class Watch {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i] as Payload;
       const { channel } = payload;
-      if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_VOTE || this.watching.size === 0)) continue;
+      if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_STATE || this.watching.size === 0)) continue;
       if (!this.about.isHonest(at)) return;
       const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
       if (channel === CHANNEL_MEMPOOL) this.offered(at, from, payload, isHeard);
@@ -228,8 +261,7 @@ class Watch {
 
   private stands(at: Machine, from: PeerId, message: ConsensusMessage | null): void {
     const peer = this.pools.of(at).peers.get(from);
-    if (!peer || message?.type !== 'vote' || message.vote.height <= peer.height) return;
-    peer.height = message.vote.height;
+    if (peer && message?.type === 'new-round-step') peer.height = message.height;
   }
 
   private offered(at: Machine, from: PeerId, payload: Payload, isHeard: boolean): void {
@@ -262,9 +294,10 @@ class Watch {
     const pool = this.pools.of(at);
     this.looksAt(at, pool);
     const id = idOf(tx);
+    pool.isGivenAgain(id);
     const sizeMax = Math.min(at.config.mempool.txBytesMax, this.roomAt(at.height + 1n));
     const isLarge = 2 * tx.length > sizeMax;
-    if (isLarge || pool.isKnown(id) || pool.mayBeFull(at, tx.length, this.about.now())) return;
+    if (isLarge || pool.isKnown(id) || pool.mayBeFull(tx.length, this.about.now())) return;
     pool.due.set(id, this.about.now());
   }
 
@@ -280,7 +313,7 @@ class Watch {
     for (const [id, sinceNs] of pool.due) {
       if (now - sinceNs < ASKED_WITHIN_NS) continue;
       pool.due.delete(id);
-      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(at, 0, now))
+      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(0, now))
         continue;
       this.report(
         `${at.name} was given a transaction and does not ask its application about it`,
@@ -302,7 +335,7 @@ class Watch {
 
   private offersAll(at: Machine, { known, peers }: Counted): void {
     const now = this.about.now();
-    const late = now - OFFERED_WITHIN_NS;
+    const late = now - offeredWithinNs(at);
     let oldest = now;
     for (const { sinceNs } of known.values()) if (sinceNs !== null && sinceNs < oldest) oldest = sinceNs;
     const isWatching = now - oldest > WATCHED_AFTER_NS;

@@ -51,7 +51,9 @@ export const chainOracle =
   (ghost: GhostChain, verify: Verify): OracleMaker =>
   (report, about): Oracle => {
     const heights = new Heights();
-    const transactions = new Transactions();
+    const transactions = new Transactions(
+      Math.min(...about.machines.map(({ config }) => config.mempool.cacheSize)),
+    );
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
     const certificates = new Certificates(ghost, verify, about.chainId, report);

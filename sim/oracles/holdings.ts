@@ -1,12 +1,11 @@
 // What one node has of its height and may be asked for, and what its peers have shown of it: votes and proposals by their place in a round,
-// parts of blocks by the root that they lead to.
+// parts of blocks by the set that they belong to.
 
 import type { PeerId } from '../../actors/turn.ts';
-import { hexOf } from '../../protocol/bytes.ts';
 import { placeOfVote } from '../../protocol/lately.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { Proposal, Vote } from '../../protocol/types.ts';
-import { rootOf } from './seen.ts';
+import { setOfPart, setOfParts } from './seen.ts';
 
 /** What can be offered: a vote or the proposal of a round, which are numbers, or a part of a block. */
 export type Thing = number | string;
@@ -17,8 +16,15 @@ export const voteIn = (round: number, type: Vote['type'], validatorIndex: number
   round * PER_ROUND + placeOfVote({ type, validatorIndex });
 export const thingOf = ({ round, type, validatorIndex }: Vote): Thing => voteIn(round, type, validatorIndex);
 export const proposalOf = (round: number): Thing => (round + 1) * PER_ROUND - 1;
-/** By the root of all parts, hex. */
-export const partOf = (root: string, index: number): Thing => `${root}/${index}`;
+/** By the set of all parts. */
+export const partOf = (set: string, index: number): Thing => `${set}/${index}`;
+/** What a line changed on its way was a part that the sender has, of some block. */
+export const SOME_SET = '*';
+const indexOf = (part: string): number => Number(part.slice(part.lastIndexOf('/') + 1));
+
+/** So much goes with one offer: of larger blocks and sets the rest waits for another, and a link that loses may make that last. */
+const PARTS_OWED = 64;
+const VOTES_END = 2 * 256;
 
 export function nameOf(thing: Thing): string {
   if (typeof thing === 'string') return 'a part of the block';
@@ -28,8 +34,8 @@ export function nameOf(thing: Thing): string {
 export function thingIn(message: ConsensusMessage): Thing | null {
   if (message.type === 'vote') return thingOf(message.vote);
   if (message.type === 'proposal') return proposalOf(message.proposal.round);
-  const root = message.type === 'block-part' ? rootOf(message.part) : null;
-  return message.type === 'block-part' && root !== null ? partOf(root, message.part.index) : null;
+  const set = message.type === 'block-part' ? setOfPart(message.part) : null;
+  return message.type === 'block-part' && set !== null ? partOf(set, message.part.index) : null;
 }
 
 /** A peer as a node knows it, from what it said. */
@@ -57,7 +63,9 @@ export class Peer {
   }
 
   has(height: bigint, thing: Thing): boolean {
-    return this.shown.get(Number(height))?.has(thing) === true;
+    const shown = this.shown.get(Number(height));
+    if (!shown) return false;
+    return shown.has(thing) || (typeof thing === 'string' && shown.has(partOf(SOME_SET, indexOf(thing))));
   }
 
   /** The node is at this height now. */
@@ -95,8 +103,8 @@ export class Holder {
   /** Since when it tells its peers what it has; null: not yet, at this height. */
   tellsNs: number | null = null;
   readonly things = new Map<Thing, number>();
-  /** The root of the parts of each round's first proposal. */
-  readonly roots = new Map<number, string>();
+  /** The parts of each round's first proposal. */
+  readonly sets = new Map<number, string>();
   readonly peers = new Map<PeerId, Peer>();
 
   /** Its log brings back who has shown what to earlier lives. */
@@ -124,7 +132,7 @@ export class Holder {
   private forgets(): void {
     this.tellsNs = null;
     this.things.clear();
-    this.roots.clear();
+    this.sets.clear();
   }
 
   holds(thing: Thing, nowNs: number): void {
@@ -132,21 +140,26 @@ export class Holder {
   }
 
   holdsProposal({ round, blockId }: Proposal, nowNs: number): void {
-    if (this.roots.has(round)) return;
-    this.roots.set(round, hexOf(blockId.parts.hash));
+    if (this.sets.has(round)) return;
+    this.sets.set(round, setOfParts(blockId.parts));
     this.holds(proposalOf(round), nowNs);
   }
 
   /** One that nobody has proposed yet it may let fall. */
-  holdsPart(root: string, index: number, nowNs: number): void {
-    for (const each of this.roots.values()) if (each === root) return this.holds(partOf(root, index), nowNs);
+  holdsPart(set: string, index: number, nowNs: number): void {
+    for (const each of this.sets.values()) if (each === set) return this.holds(partOf(set, index), nowNs);
   }
 
   /** Since when it is to be offered to who stands in this round; null: it is not. */
   owedSince(round: number, thing: Thing, sinceNs: number): number | null {
-    if (typeof thing === 'number') return Math.floor(thing / PER_ROUND) === round ? sinceNs : null;
+    if (typeof thing === 'number') {
+      const place = thing - round * PER_ROUND;
+      if (place < 0 || place >= PER_ROUND) return null;
+      return place < VOTES_END || place === PER_ROUND - 1 ? sinceNs : null;
+    }
+    if (indexOf(thing) >= PARTS_OWED) return null;
     const proposedNs = this.things.get(proposalOf(round));
-    const isProposed = proposedNs !== undefined && thing.startsWith(this.roots.get(round) ?? '-');
+    const isProposed = proposedNs !== undefined && thing.startsWith(this.sets.get(round) ?? '-');
     return isProposed ? Math.max(sinceNs, proposedNs) : null;
   }
 }

@@ -5,7 +5,6 @@
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { membership } from '../../protocol/bit-array.ts';
-import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
@@ -14,19 +13,29 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
-import { Holder, nameOf, type Peer, partOf, proposalOf, thingIn, thingOf, voteIn } from './holdings.ts';
+import {
+  Holder,
+  nameOf,
+  type Peer,
+  partOf,
+  proposalOf,
+  SOME_SET,
+  thingIn,
+  thingOf,
+  voteIn,
+} from './holdings.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
-import { rootOf } from './seen.ts';
+import { setOfPart, setOfParts } from './seen.ts';
 import { isOwn } from './votes.ts';
 
-/** Offers are repeated every `reofferNs`; with jitter, a slow clock and one that was skipped, it is never as long as so many of those. */
+/** Offers are repeated every `reofferNs`; with jitter and one that was skipped, it is never as long as so many of those, by the node's own clock. */
 const OFFERS_MISSED = 4;
 const OFFERED_WITHIN_LEAST_NS = 4_000_000_000;
 const gossipNs = ({ config }: Machine): number => Number(config.consensus.gossipNs);
 const offeredWithinNs = (at: Machine): number => {
   const everyNs = Math.max(gossipNs(at), Number(at.config.consensus.reofferNs));
-  return Math.max(OFFERED_WITHIN_LEAST_NS, OFFERS_MISSED * everyNs);
+  return Math.max(OFFERED_WITHIN_LEAST_NS, OFFERS_MISSED * everyNs) / at.clock.slowest;
 };
 /** A height that goes well is over by then, or nearly: what is sent before counts for nothing, and is not noted. */
 const FIRST_NS = 1_000_000_000;
@@ -142,7 +151,7 @@ class Watch {
     }
   }
 
-  private shows({ height, roots }: Holder, peer: Peer, message: ConsensusMessage): void {
+  private shows({ height }: Holder, peer: Peer, message: ConsensusMessage): void {
     if (message.type === 'vote') {
       if (message.vote.height >= height) peer.shows(message.vote.height, thingOf(message.vote));
     } else if (message.type === 'proposal') {
@@ -156,13 +165,10 @@ class Watch {
         peer.shows(message.height, voteIn(message.round, message.voteType, index));
     else if (message.type === 'block-part') {
       const { part } = message;
-      const root = rootOf(part);
-      // What a line changed on its way was a part that the peer has.
-      for (const each of root === null ? roots.values() : [root])
-        peer.shows(message.height, partOf(each, part.index));
+      peer.shows(message.height, partOf(setOfPart(part) ?? SOME_SET, part.index));
     } else if (message.type === 'new-valid-block' && message.have) {
-      const root = hexOf(message.parts.hash);
-      for (const index of indexesIn(message.have)) peer.shows(message.height, partOf(root, index));
+      const set = setOfParts(message.parts);
+      for (const index of indexesIn(message.have)) peer.shows(message.height, partOf(set, index));
     }
   }
 
@@ -188,8 +194,8 @@ class Watch {
       const isTaken = proposer && this.about.isHonest(proposer) && proposal.round <= at.round;
       if (isTaken && isTrueProposal(this.about, set, proposal)) holder.holdsProposal(proposal, now);
     } else if (message.type === 'block-part') {
-      const root = rootOf(message.part);
-      if (root !== null) holder.holdsPart(root, message.part.index, now);
+      const parts = setOfPart(message.part);
+      if (parts !== null) holder.holdsPart(parts, message.part.index, now);
     }
   }
 
@@ -237,9 +243,9 @@ class Watch {
   private looksBehind(at: Machine, peer: Peer, now: number): void {
     const { height, againNs, givenNs } = peer;
     // Within a beat of the last time it is not served again: what it was given then is for this word, too.
-    const beatNs = 2 * gossipNs(at);
+    const beatNs = (2 * gossipNs(at)) / at.clock.slowest;
     peer.saysItIsBehind(now, Math.max(SAYS_AGAIN_NS, beatNs));
-    if (againNs === null || now - againNs < SERVED_WITHIN_NS) return;
+    if (againNs === null || now - againNs < SERVED_WITHIN_NS / at.clock.slowest) return;
     if (givenNs >= againNs - beatNs || at.heldUntilNs >= againNs || height < baseOf(at)) return;
     const what = `says that it is at ${height}, and gets nothing of that from ${at.name}`;
     this.report(`${this.nameOf(at, peer)} ${what}`, at, height);

@@ -1,5 +1,6 @@
 // Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that came after it was
-// decided and before round 0 began. Applications punish who is absent, and timeout_commit is there for those who are a little late.
+// decided and before round 0 began. Applications punish who is absent, and timeout_commit is there for those who are a little late. Who lies
+// may have said something else first.
 
 import type { NodeEvent } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
@@ -82,10 +83,11 @@ export const presentOracle =
       for (const { vote, atNs } of hearing.arrived) {
         if (atNs > before || vote.round !== lastCommit.round) continue;
         if (!equalBytes(vote.blockId.hash, lastCommit.blockId.hash)) continue;
+        const voter = byAddress.get(hexOf(vote.validatorAddress));
+        if (!voter || !about.isHonest(voter)) continue;
         if (lastCommit.signatures[vote.validatorIndex]?.flag !== FLAG_ABSENT || !isTrueVote(about, set, vote))
           continue;
-        const who = byAddress.get(hexOf(vote.validatorAddress))?.name ?? 'somebody';
-        const what = `${at.name} proposed block ${header.height} as if ${who} had been absent from ${vote.height}`;
+        const what = `${at.name} proposed block ${header.height} as if ${voter.name} had been absent from ${vote.height}`;
         report(`${what}, and had its precommit`, at, header.height);
       }
     };

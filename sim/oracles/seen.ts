@@ -5,7 +5,7 @@ import type { PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { LatelyAt } from '../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
-import type { Part, Proposal, Vote } from '../../protocol/types.ts';
+import type { Part, PartSetHeader, Proposal, Vote } from '../../protocol/types.ts';
 import type { FirstWords } from './first-words.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';
 
@@ -58,18 +58,21 @@ class Prevotes {
   }
 }
 
-/** Parts that were looked into: each reaches many nodes. */
-const roots = new LatelyAt<Part, string | null>(256);
+/** What the parts of a block have in common. A true root may come with a false number of parts: those are others. */
+export const setOfParts = ({ total, hash }: PartSetHeader): string => `${total}.${hexOf(hash)}`;
 
-/** The root that a part leads to, hex; null: it is not what its proof is about. */
-export function rootOf(part: Part): string | null {
-  let known = roots.get(part.index, part);
+/** Parts that were looked into: each reaches many nodes. */
+const sets = new LatelyAt<Part, string | null>(256);
+
+/** The set that a part belongs to; null: it is not what its proof is about. */
+export function setOfPart(part: Part): string | null {
+  let known = sets.get(part.index, part);
   if (known === undefined) {
     const { index, bytes, proof } = part;
     const root = merkleProofRoot(proof);
     const isTrue = root && Number(proof.index) === index && equalBytes(proof.leafHash, leafHash(bytes));
-    known = isTrue ? hexOf(root) : null;
-    roots.set(index, part, known);
+    known = isTrue ? setOfParts({ total: Number(proof.total), hash: root }) : null;
+    sets.set(index, part, known);
   }
   return known;
 }
@@ -85,8 +88,8 @@ export class Seen {
   /** The furthest round ahead of its own in which more than a third spoke, and since when (L55). */
   skip: { readonly round: number; readonly sinceNs: number } | null = null;
   proposal: Proposal | null = null;
-  /** The root of its parts, hex. */
-  private proposedRoot = '';
+  /** The set of its parts. */
+  private proposedParts = '';
   /** L22, L28: when the only proposal of this round stood before it, with its block and the polka that it names. */
   wholeNs: number | null = null;
   /** L44: when two thirds of prevotes for nil of this round stood before it. */
@@ -100,7 +103,7 @@ export class Seen {
   /** Which rounds beyond the next each peer has spoken of, oldest first. */
   private readonly opened = new Map<PeerId, number[]>();
   private readonly words: FirstWords;
-  /** Indexes of parts that came, by the root that they lead to. */
+  /** Indexes of parts that came, by the set that they belong to. */
   private readonly parts = new Map<string, Set<number>>();
   /** Of those of the proposal the ones that came when it was there: others may be let fall. */
   private readonly wanted = new Set<number>();
@@ -123,7 +126,7 @@ export class Seen {
     this.round = round;
     this.proposeNs = null;
     this.proposal = null;
-    this.proposedRoot = '';
+    this.proposedParts = '';
     this.wholeNs = null;
     this.prevoteNs = null;
     this.nilNs = null;
@@ -202,17 +205,17 @@ export class Seen {
     if (proposal.round > this.round) return; // it may let that fall
     if (!this.proposal) {
       this.proposal = proposal;
-      this.proposedRoot = hexOf(proposal.blockId.parts.hash);
+      this.proposedParts = setOfParts(proposal.blockId.parts);
     }
     this.look(nowNs);
   }
 
   part(part: Part, nowNs: number): void {
-    const root = rootOf(part);
-    if (root === null) return;
-    const parts = this.parts.get(root) ?? new Set();
-    this.parts.set(root, parts.add(part.index));
-    if (this.proposal && this.proposedRoot === root) this.wanted.add(part.index);
+    const set = setOfPart(part);
+    if (set === null) return;
+    const parts = this.parts.get(set) ?? new Set();
+    this.parts.set(set, parts.add(part.index));
+    if (this.proposal && this.proposedParts === set) this.wanted.add(part.index);
     this.look(nowNs);
   }
 
@@ -228,7 +231,7 @@ export class Seen {
     const { total } = blockId.parts;
     if (this.wholeNs === null && !this.words.isTwofold(round) && this.wanted.size >= total)
       if (polRound < 0 || this.isPolka(polRound, blockId.hash)) this.wholeNs = nowNs;
-    if ((this.parts.get(this.proposedRoot)?.size ?? 0) < total) return;
+    if ((this.parts.get(this.proposedParts)?.size ?? 0) < total) return;
     if (this.prevoteNs === null || this.valid?.round === round) return;
     if (this.isPolka(round, blockId.hash)) this.valid = { round, sinceNs: nowNs };
   }

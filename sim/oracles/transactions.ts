@@ -1,4 +1,5 @@
-// Which transactions were given to the network, and which block holds each: none that nobody gave, none twice.
+// Which transactions were given to the network, and which block holds each: none that nobody gave, none twice, as long as no node had to forget
+// one (mempool.cache_size).
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
@@ -10,21 +11,43 @@ const keyOf = (tx: Uint8Array): string => byteKey(txHash(tx).subarray(0, 16));
 const SHORT_BYTES = 6;
 const named = (tx: Uint8Array): string => hexOf(txHash(tx).subarray(0, SHORT_BYTES));
 
+/** Nodes hear in different orders: a cache may forget before so much of it came between. */
+const SHARE_OF_CACHE = 0.75;
+
 export class Transactions {
+  /** The one that was given or taken last is the last. */
   private readonly given = new Set<string>();
   /** The height of each that is in a block. */
   private readonly taken = new Map<string, bigint>();
+  /** Whoever forgets first may have forgotten what so many others came after. */
+  private readonly forgottenAfter: number;
+
+  /** `cacheSize`: of the smallest cache. */
+  constructor(cacheSize: number) {
+    this.forgottenAfter = SHARE_OF_CACHE * cacheSize;
+  }
 
   submitted(tx: Uint8Array): void {
-    this.given.add(keyOf(tx));
+    this.gives(keyOf(tx));
     // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
     const text = utf8Decode(tx);
-    if (text.includes(':')) this.given.add(keyOf(utf8Encode(text.replace(':', '='))));
+    if (text.includes(':')) this.gives(keyOf(utf8Encode(text.replace(':', '='))));
+  }
+
+  private gives(key: string): void {
+    if (this.taken.has(key) && this.mayBeForgotten(key)) this.taken.delete(key);
+    this.given.delete(key);
+    this.given.add(key);
+  }
+
+  private mayBeForgotten(key: string): boolean {
+    if (this.given.size <= this.forgottenAfter) return false;
+    return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
   }
 
   /** Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault. */
   corrupted(tx: Uint8Array): void {
-    this.given.add(keyOf(tx));
+    this.gives(keyOf(tx));
   }
 
   /** A block holds them now. What is wrong with that. */
@@ -32,11 +55,11 @@ export class Transactions {
     for (const tx of txs) {
       const key = keyOf(tx);
       const before = this.taken.get(key);
-      if (before !== undefined)
+      if (before !== undefined && !this.mayBeForgotten(key))
         yield `integrity: transaction ${named(tx)} is in blocks ${before} and ${height}`;
       this.taken.set(key, height);
-      if (!this.given.has(key))
-        yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
+      if (this.given.delete(key)) this.given.add(key);
+      else yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
     }
   }
 

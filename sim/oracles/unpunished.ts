@@ -15,8 +15,12 @@ import { hexFor } from './votes.ts';
 const HEIGHTS_UNTIL_PUNISHED = 8n;
 /** What nobody heard is said again each ten seconds (spec 5.10), by a clock that may drift. */
 const SAID_AGAIN_NS = 12_000_000_000;
+/** It is said for the first time by then: where heights take no time, many pass before that. */
+const SAID_FIRST_NS = 2_000_000_000;
+/** Less room for evidence than this in a block may be too little for what waits. */
+const ROOM_LEAST = 16_384n;
 /** Where nobody knows the parameters. */
-const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n };
+const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n, maxBytes: 1n << 62n };
 /** Heights in which votes are compared. */
 const HEIGHTS_COMPARED = 4;
 
@@ -24,7 +28,7 @@ const HEIGHTS_COMPARED = 4;
 interface Proven {
   readonly by: Machine;
   readonly life: number;
-  /** How many batches its disk had lost when it said that it holds the evidence; null: it has not said so. */
+  /** How often its disk had lost something when it said that it holds the evidence; null: it has not said so. */
   storedAt: number | null;
   /** At which height that was. */
   storedIn: bigint;
@@ -42,6 +46,9 @@ interface Proven {
 
 export const placeOf = (address: string, { height, round, type }: Vote): string =>
   `${address}/${height}/${round}/${type}`;
+
+/** Batches that a crash took, and old copies that took the place of what was there. */
+const lossesOf = ({ disk: { counters } }: Machine): number => counters.batchesLost + counters.restores;
 
 export class Unpunished {
   private readonly ghost: GhostChain;
@@ -65,11 +72,16 @@ export class Unpunished {
     return this.proven.length === 0;
   }
 
-  /** A life begins: of what it heard before its log may have lost some. */
+  /** A life begins: of what it heard before its log may have lost some, and what it holds it says again. */
   starts(at: Machine): void {
     this.votes.delete(at);
     this.decidedIn.delete(at);
     this.late = this.late.filter((each) => each.proven.by !== at);
+    for (const each of this.proven) if (each.by === at && !each.isHeard) this.waits(each, SAID_AGAIN_NS);
+  }
+
+  private waits(proven: Proven, forNs: number): void {
+    proven.notBeforeNs = Math.max(proven.notBeforeNs, this.about.now() + forNs);
   }
 
   decides(at: Machine, round: number): void {
@@ -148,7 +160,8 @@ export class Unpunished {
         each.address === address,
     );
     if (!stored) return;
-    stored.storedAt = at.disk.counters.batchesLost;
+    stored.storedAt = lossesOf(at);
+    this.waits(stored, SAID_FIRST_NS);
     stored.storedIn = at.height;
   }
 
@@ -180,7 +193,7 @@ export class Unpunished {
         this.report(`${by.name} ${what}`, by, header.height);
         return false;
       }
-      if (this.isExpired(each, header)) return false;
+      if (this.isExpired(each, header) || !this.isRoomy(header.height)) return false;
       if (by.mode !== 'consensus') each.since = header.height;
       if (by.height <= each.since + HEIGHTS_UNTIL_PUNISHED || this.about.now() < each.notBeforeNs)
         return true;
@@ -193,7 +206,7 @@ export class Unpunished {
   /** With its memory, or with what its disk has lost since. */
   private isForgotten({ by, life, storedAt }: Proven): boolean {
     if (storedAt === null) return by.lives !== life || by.mode !== 'consensus';
-    return by.disk.counters.batchesLost !== storedAt;
+    return lossesOf(by) !== storedAt;
   }
 
   /** Its prover made this block, held it when the height began, and it was not too old for it: measured from the block before (spec 5.10). */
@@ -204,8 +217,12 @@ export class Unpunished {
     if (storedAt === null || storedIn + 2n > at || hexOf(header.proposerAddress) !== hexFor(by)) return false;
     const { maxAgeBlocks, maxAgeNs } = this.ghost.params(at)?.evidence ?? NEVER;
     const [timeNs, beforeNs] = [this.ghost.timeNs(height), this.ghost.timeNs(at - 1n)];
-    if (timeNs === undefined || beforeNs === undefined) return false;
+    if (timeNs === undefined || beforeNs === undefined || !this.isRoomy(at)) return false;
     return at - 1n - height <= maxAgeBlocks || beforeNs - timeNs <= maxAgeNs;
+  }
+
+  private isRoomy(height: bigint): boolean {
+    return (this.ghost.params(height)?.evidence ?? NEVER).maxBytes >= ROOM_LEAST;
   }
 
   /** By the parameters in force: for the next block it is too old. */

@@ -114,14 +114,13 @@ class Watch {
 
   /** The first of all to begin this height. */
   private begins(at: Machine, { pool }: Waiting, { height, count, atNs }: Wait): void {
-    const { createEmptyBlocks, createEmptyBlocksIntervalNs } = at.config.consensus;
+    const { createEmptyBlocksIntervalNs: intervalNs } = at.config.consensus;
     if (this.hasLiar || pool.owedTxs > 0 || this.isProofDue(height) !== false || at.heldUntilNs >= atNs)
       return;
     const waited = at.clock.count() - count;
-    if (createEmptyBlocks && waited + saidLateNs(at) >= Number(createEmptyBlocksIntervalNs)) return;
-    const interval = createEmptyBlocks
-      ? `the interval is ${createEmptyBlocksIntervalNs} ns`
-      : 'none is to be';
+    // With an interval there are some even where none are to be (CometBFT enterNewRound).
+    if (intervalNs > 0n && waited + saidLateNs(at) >= Number(intervalNs)) return;
+    const interval = intervalNs > 0n ? `the interval is ${intervalNs} ns` : 'none is to be';
     this.report(`${at.name} begins an empty block after ${waited} ns; ${interval}`, at, height);
   }
 

@@ -460,6 +460,7 @@ describe('evidence', () => {
     it('is not expected of who does not get on itself', () => {
       const { passes, stores } = proves();
       stores();
+      nowNs += 2_000_000_000;
       passes(9n);
       v0.mode = 'block-sync';
       passes(20n);
@@ -467,6 +468,20 @@ describe('evidence', () => {
       passes(28n);
       expect(said).toEqual([]);
       passes(29n);
+      expect(said).toEqual(forgotten);
+    });
+
+    it('is not expected before its prover could say so: for the first time, or in a new life', () => {
+      const { passes, starts, stores } = proves();
+      stores();
+      passes(20n); // in no time
+      nowNs += 2_000_000_000;
+      starts();
+      nowNs += 11_000_000_000;
+      passes(30n);
+      expect(said).toEqual([]);
+      nowNs += 1_000_000_000;
+      passes(31n);
       expect(said).toEqual(forgotten);
     });
 

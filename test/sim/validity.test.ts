@@ -136,7 +136,7 @@ describe('a block', () => {
 
 describe('transactions', () => {
   test('are in one block, and somebody gave them', () => {
-    const all = new Transactions();
+    const all = new Transactions(100);
     for (const tx of block.txs) all.submitted(tx);
     expect([...all.take(block)]).toEqual([]);
     expect([...all.take({ ...block, header: { ...block.header, height: 9n } })]).toEqual(
@@ -149,8 +149,23 @@ describe('transactions', () => {
     ]);
   });
 
+  test('may come again when as many others came after it as a cache forgets', () => {
+    const all = new Transactions(4);
+    const [first] = block.txs as [Uint8Array];
+    const again = (): string[] => [...all.take({ ...block, txs: [first] })];
+    all.submitted(first);
+    expect(again()).toEqual([]);
+    for (const more of [1, 2]) all.submitted(Uint8Array.of(more));
+    all.submitted(first);
+    expect(again()).toHaveLength(1);
+    for (const more of [3, 4, 5]) all.submitted(Uint8Array.of(more));
+    all.submitted(first);
+    expect(again()).toEqual([]);
+    expect(again()).toHaveLength(1);
+  });
+
   test('that the application refused may come again', () => {
-    const all = new Transactions();
+    const all = new Transactions(100);
     for (const tx of block.txs) all.submitted(tx);
     expect([...all.take(block)]).toEqual([]);
     all.forgive(
