@@ -36,6 +36,7 @@ import {
 import {
   applicationDecides,
   blocksGoMeanwhile,
+  earlyGreed,
   gasIsCounted,
   goneBlocksAreNotNeeded,
   goneBlocksAreRemembered,
@@ -238,5 +239,6 @@ export const plays: readonly Play[] = [
   invalidBlocks,
   invalidBlocksForOne,
   falseEvidence,
+  earlyGreed,
   swarm,
 ];

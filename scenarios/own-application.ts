@@ -6,6 +6,7 @@ import type { AbciRequest, AbciResponse, RequestProcessProposal } from '../proto
 import { compareBytes } from '../protocol/bytes.ts';
 import { SECOND } from '../sim/latency.ts';
 import {
+  after,
   anyone,
   at,
   calm,
@@ -18,6 +19,7 @@ import {
   isolate,
   liar,
   links,
+  restart,
   scenario,
   sometime,
   submit,
@@ -194,8 +196,8 @@ export const blocksGoMeanwhile = scenario('who lets blocks go may still be asked
 });
 
 /**
- * A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; all of it, if it is a long one; or
- * twenty, if it is longer.
+ * A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; all of it, if it is a long one;
+ * twenty, if it is longer; or more than any block takes, if it is the longest.
  */
 class Metered extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
@@ -203,7 +205,7 @@ class Metered extends KvStore {
     const block = (maxGas: bigint) => ({ block: { maxBytes: 3_000_000n, maxGas } });
     if (request.type === 'check-tx' && answer.type === 'check-tx') {
       const { length } = request.value.tx;
-      const gasWanted = length > 300 ? 20n : length > 200 ? 15n : 10n;
+      const gasWanted = length > 400 ? 30n : length > 300 ? 20n : length > 200 ? 15n : 10n;
       return { ...answer, value: { ...answer.value, gasWanted } };
     }
     if (answer.type === 'init-chain')
@@ -225,3 +227,22 @@ export const gasIsCounted = scenario('a block takes no more gas than it may', {
   ],
   ends: everyone.decides(height(10), { within: '120s', afterwards: 2 }),
 });
+
+/** Before the first block, and in a new life before the next one, only InitChain has said how much gas a block may take. */
+export const earlyGreed = scenario(
+  'no pool takes what wants more gas than a block, not before the first one either',
+  {
+    name: 'early-greed',
+    cast: validators(4, { evidence: { maxAgeBlocks: 500 } }),
+    app: () => new Metered(),
+    settings: { consensus: { timeoutCommitNs: 3_000_000_000n } },
+    act: [
+      at('200ms', submit('v0', `first=${'x'.repeat(400)}`)),
+      when(v0.decides(height(3)), crash('v0')),
+      after('100ms', restart('v0')),
+      when(v0.joins()),
+      after('100ms', submit('v0', `second=${'x'.repeat(400)}`)),
+    ],
+    ends: everyone.decides(height(5), { within: '120s', afterwards: 1 }),
+  },
+);

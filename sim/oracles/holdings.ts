@@ -38,6 +38,9 @@ export function thingIn(message: ConsensusMessage): Thing | null {
   return message.type === 'block-part' && set !== null ? partOf(set, message.part.index) : null;
 }
 
+/** Who lies may show something of every height. */
+const HEIGHTS_SHOWN_MAX = 64;
+
 /** A peer as a node knows it, from what it said. */
 export class Peer {
   /** Where it stands; 0: nobody knows. */
@@ -58,8 +61,10 @@ export class Peer {
   shows(height: bigint, thing: Thing): void {
     const number = Number(height);
     const things = this.shown.get(number);
-    if (things) things.add(thing);
-    else this.shown.set(number, new Set([thing]));
+    if (things) return void things.add(thing);
+    this.shown.set(number, new Set([thing]));
+    if (this.shown.size <= HEIGHTS_SHOWN_MAX) return;
+    for (const oldest of this.shown.keys()) return void this.shown.delete(oldest);
   }
 
   has(height: bigint, thing: Thing): boolean {
