@@ -6,7 +6,7 @@ import { readBlockId, writeBlockId } from './block-id.ts';
 import { NO_COMMIT, readCommit, writeCommit } from './commit.ts';
 import { readEvidenceList, writeEvidenceList } from './evidence.ts';
 import { NO_HEADER, readHeader, writeHeader } from './header.ts';
-import { decodeWith, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, type MalformedBytes, type ProtoReader } from './reader.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_BLOCK: Block = { header: NO_HEADER, txs: [], evidence: [], lastCommit: null };
@@ -18,7 +18,7 @@ export function writeTxs(writer: ProtoWriter, txs: readonly Uint8Array[]): void 
 }
 
 export function readTxs(reader: ProtoReader, was: readonly Uint8Array[]): readonly Uint8Array[] {
-  const txs = [...was];
+  const txs = growing(was);
   while (reader.next()) {
     if (reader.tag === 0x0a) txs.push(reader.bytes());
     else reader.skip(1);

@@ -10,7 +10,7 @@ import {
   ZERO_TIME_NS,
 } from '../types.ts';
 import { readSharedBlockId, writeBlockId } from './block-id.ts';
-import { decodeWith, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, type MalformedBytes, type ProtoReader } from './reader.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_COMMIT_SIG: CommitSig = {
@@ -81,7 +81,7 @@ export function writeCommit(writer: ProtoWriter, commit: Commit): void {
 
 export function readCommit(reader: ProtoReader, was: Commit): Commit {
   let { height, round, blockId } = was;
-  const signatures = [...was.signatures];
+  const signatures = growing(was.signatures);
   while (reader.next()) {
     if (reader.tag === 0x08) height = reader.int64();
     else if (reader.tag === 0x10) round = reader.int32();
@@ -101,7 +101,7 @@ export function writeExtendedCommit(writer: ProtoWriter, commit: ExtendedCommit)
 
 export function readExtendedCommit(reader: ProtoReader, was: ExtendedCommit): ExtendedCommit {
   let { height, round, blockId } = was;
-  const signatures = [...was.signatures];
+  const signatures = growing(was.signatures);
   while (reader.next()) {
     if (reader.tag === 0x08) height = reader.int64();
     else if (reader.tag === 0x10) round = reader.int32();

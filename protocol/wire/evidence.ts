@@ -16,7 +16,7 @@ import {
 } from '../types.ts';
 import { NO_COMMIT, readCommit, writeCommit } from './commit.ts';
 import { NO_HEADER, readHeader, writeHeader } from './header.ts';
-import { decodeWith, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
 import {
   NO_VALIDATOR_SET,
   readNewValidator,
@@ -148,7 +148,7 @@ export function writeEvidenceList(writer: ProtoWriter, list: readonly Evidence[]
 }
 
 export function readEvidenceList(reader: ProtoReader, was: readonly Evidence[]): readonly Evidence[] {
-  const list = [...was];
+  const list = growing(was);
   while (reader.next()) {
     if (reader.tag === 0x0a) list.push(reader.message(readEvidence, null));
     else reader.skip(1);

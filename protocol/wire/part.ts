@@ -1,7 +1,7 @@
 // The bytes of block parts with their Merkle proofs, and of bit arrays (spec 3.1).
 
 import { type BitArray, EMPTY_BYTES, type MerkleProof, type Part } from '../types.ts';
-import { decodeWith, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_PROOF: MerkleProof = { total: 0n, index: 0n, leafHash: EMPTY_BYTES, aunts: [] };
@@ -17,7 +17,7 @@ export function writeMerkleProof(writer: ProtoWriter, proof: MerkleProof): void 
 
 function readMerkleProof(reader: ProtoReader, was: MerkleProof): MerkleProof {
   let { total, index, leafHash } = was;
-  const aunts = [...was.aunts];
+  const aunts = growing(was.aunts);
   while (reader.next()) {
     if (reader.tag === 0x08) total = reader.int64();
     else if (reader.tag === 0x10) index = reader.int64();
@@ -56,7 +56,7 @@ export function writeBitArray(writer: ProtoWriter, array: BitArray): void {
  */
 export function readBitArray(reader: ProtoReader, was: BitArray): BitArray {
   let bits = BigInt(was.bits);
-  const elems = [...was.elems];
+  const elems = growing(was.elems);
   while (reader.next()) {
     if (reader.tag === 0x08) bits = reader.int64();
     else if (reader.tag === 0x12 || reader.tag === 0x10) reader.uint64s(elems);

@@ -175,7 +175,7 @@ export class ProtoReader {
    * gogoproto refuses.
    */
   skip(known: number): void {
-    const field = this.tag >>> 3;
+    const field = Math.floor(this.tag / 8); // of more than 32 bits, perhaps
     if (field <= known) throw new Malformed(`field ${field} has wire type ${this.tag & 7}`);
     let depth = 0;
     let wire = this.tag & 7;
@@ -199,6 +199,12 @@ export class ProtoReader {
     this.at += count;
   }
 }
+
+/**
+ * The list that a field is read into, where its message may come again and merge: what is here already is of these bytes, and grows in place.
+ * A copy each time would let short bytes take long.
+ */
+export const growing = <T>(was: readonly T[]): T[] => (was.length === 0 ? [] : (was as T[]));
 
 export type MalformedBytes = Refusal<'malformed-bytes'>;
 

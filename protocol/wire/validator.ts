@@ -3,7 +3,7 @@
 
 import { ED25519_KEY_BYTES, SECP256K1_KEY_BYTES } from '../keys.ts';
 import { EMPTY_BYTES, type PublicKey, type Validator, type ValidatorSet } from '../types.ts';
-import { decodeWith, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_KEY: PublicKey = { type: 'ed25519', bytes: EMPTY_BYTES };
@@ -61,16 +61,17 @@ export function writeValidatorSet(writer: ProtoWriter, set: ValidatorSet): void 
 }
 
 export function readValidatorSet(reader: ProtoReader, was: ValidatorSet): ValidatorSet {
-  const validators = [...was.validators];
-  let { proposer } = was;
+  const validators = growing(was.validators);
+  let { proposer, powerTotal } = was;
   while (reader.next()) {
-    if (reader.tag === 0x0a) validators.push(readNewValidator(reader));
-    else if (reader.tag === 0x12) proposer = reader.message(readValidator, proposer ?? NO_VALIDATOR);
+    if (reader.tag === 0x0a) {
+      const validator = readNewValidator(reader);
+      validators.push(validator);
+      powerTotal += validator.power;
+    } else if (reader.tag === 0x12) proposer = reader.message(readValidator, proposer ?? NO_VALIDATOR);
     else if (reader.tag === 0x18) reader.int64();
     else reader.skip(3);
   }
-  let powerTotal = 0n;
-  for (const validator of validators) powerTotal += validator.power;
   return { validators, proposer, powerTotal };
 }
 

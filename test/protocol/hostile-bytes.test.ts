@@ -1,0 +1,34 @@
+// Bytes that somebody made so that decoding them takes long, or means something else.
+
+import { expect, it } from 'vitest';
+import { decodeBlock, decodeCommit, decodeVote } from '../../protocol/wire/index.ts';
+import { growing, ProtoReader } from '../../protocol/wire/reader.ts';
+
+const repeated = (bytes: readonly number[], times: number): Uint8Array =>
+  Uint8Array.from({ length: bytes.length * times }, (_, i) => bytes[i % bytes.length] as number);
+
+it('a list grows in place when its message comes again, and what all share stays empty', () => {
+  const shared: readonly number[] = [];
+  const first = growing(shared);
+  first.push(1);
+  expect(shared).toEqual([]);
+  expect(growing(first)).toBe(first);
+});
+
+it('a message that comes again and again merges', () => {
+  // Data with one transaction, many times; a last commit with one signature, many times
+  const block = decodeBlock(repeated([0x12, 0x03, 0x0a, 0x01, 0x07], 1_000));
+  expect(block).toMatchObject({ txs: Array.from({ length: 1_000 }, () => Uint8Array.of(7)) });
+  const withCommits = decodeBlock(repeated([0x22, 0x02, 0x22, 0x00], 1_000));
+  expect(withCommits).toMatchObject({ lastCommit: { signatures: { length: 1_000 } } });
+  expect(decodeBlock(Uint8Array.of())).toMatchObject({ txs: [], lastCommit: null });
+  expect(decodeCommit(Uint8Array.of())).toMatchObject({ signatures: [] });
+});
+
+it('a field number of more than 29 bits is unknown, not a known one', () => {
+  const bytes = Uint8Array.of(0x88, 0x80, 0x80, 0x80, 0x10, 0x01);
+  const reader = new ProtoReader(bytes);
+  expect(reader.next()).toBe(true);
+  expect(() => reader.skip(10)).not.toThrow();
+  expect(decodeVote(bytes)).toEqual(decodeVote(Uint8Array.of()));
+});
