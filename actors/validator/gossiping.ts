@@ -216,6 +216,8 @@ export function offerTo(v: ValidatorState, view: PeerView, asked: readonly Conse
 export function serve(v: ValidatorState, view: PeerView): void {
   const { consensus } = v;
   if (v.mode !== 'consensus' || view.height === 0n || view.height >= consensus.height) return;
+  // One read at a time: when it ends the peer is served where it stands by then.
+  if (view.reading > 0n && view.reading !== view.height) return;
   const pace = consensus.config.gossipNs;
   // A peer that has moved on is served at once; one that asks for the same height again waits.
   const isNext = view.height > view.servedHeight;
@@ -251,12 +253,15 @@ export function onReadForPeer(
 ): void {
   const view = v.views.get(peer);
   const value = found[0];
-  if (!view || !value || view.height !== height) {
-    if (view) view.reading = 0n;
+  if (!view) return;
+  if (value && value.key[0] === BLOCK_FAMILY) {
+    view.readBlock = value.value;
     return;
   }
-  if (value.key[0] === BLOCK_FAMILY) {
-    view.readBlock = value.value;
+  if (!value || view.height !== height) {
+    view.readBlock = null;
+    view.reading = 0n;
+    if (view.height > height) serve(v, view);
     return;
   }
   const block = view.readBlock;

@@ -30,6 +30,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   if (!view || v.mode === 'halted') return; // not greeted yet, or gone
   const { height, round } = view;
   for (const payload of payloads) {
+    if (v.isGivenUp(peer)) return;
     if (payload.channel === CHANNEL_EVIDENCE) {
       hearEvidence(v, peer, payload.bytes);
       continue;
@@ -238,6 +239,7 @@ function answer(v: ValidatorState, view: PeerView): void {
   const { owed } = view;
   if (owed === null) return;
   view.owed = null;
+  view.askedFor.clear();
   offerTo(v, view, owed);
 }
 
@@ -254,7 +256,7 @@ function hearVoteSetBits(
     if (view.claimedHeight !== height) view.askedHeight = height;
   }
   const tally = tallyOf(v, height, round, voteType);
-  if (!tally || !isAnswered(v, view)) return;
+  if (!tally || !isAnswered(v, view) || !view.asksFirst(height, round, voteType, blockId)) return;
   const votes = tally.votesFor(blockId) ?? [];
   for (const vote of view.takeLacking(height, round, voteType, votes, message.votes, tally.votes.length))
     view.owed?.push({ type: 'vote', vote });
@@ -354,6 +356,7 @@ function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void 
   if (v.mode !== 'consensus') return;
   let isNew = false;
   for (const evidence of message.evidence) {
+    if (v.isGivenUp(peer)) break;
     const added = v.pool.add(evidence, v.facts(), v.config.verify);
     if (added === null) continue;
     if (isRefusal(added)) {
@@ -375,6 +378,6 @@ export function hearFuture(v: ValidatorState): void {
   v.futureOf.clear();
   for (const { peer, payload, message } of waiting) {
     const view = v.views.get(peer);
-    if (view) hearMessage(v, view, payload, message);
+    if (view && !v.isGivenUp(peer)) hearMessage(v, view, payload, message);
   }
 }

@@ -2,21 +2,37 @@
 
 import { blockKey, pastKey } from '../../machines/chain/keys.ts';
 import { heightsNeeded } from '../../machines/evidence/pool.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import type { Evidence } from '../../protocol/types.ts';
-import { decodeBlock } from '../../protocol/wire/index.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import type { Commit, Evidence, Header } from '../../protocol/types.ts';
+import {
+  decodeBlock,
+  decodeCommit,
+  decodeHeader,
+  encodeCommit,
+  encodeHeader,
+} from '../../protocol/wire/index.ts';
 import type { KeyValue } from '../turn.ts';
 import type { Reading, ValidatorState } from './state.ts';
+
+/** The first block of our past that this evidence needs and memory does not hold; null: nothing is missing. */
+function missingFor(v: ValidatorState, evidence: Evidence): bigint | null {
+  for (const height of heightsNeeded(evidence)) {
+    if (height < v.config.genesis.initialHeight || height > v.chain.lastBlockHeight) continue;
+    if (!v.history.isRecalled(height)) return height;
+  }
+  return null;
+}
+
+export const isToRecall = (v: ValidatorState, evidence: Evidence): boolean =>
+  missingFor(v, evidence) !== null;
 
 /** Reads a block of our past that this evidence needs and memory does not hold. False: nothing is missing. */
 export function recall(v: ValidatorState, list: readonly Evidence[]): boolean {
   for (const evidence of list) {
-    for (const height of heightsNeeded(evidence)) {
-      if (height < v.config.genesis.initialHeight || height > v.chain.lastBlockHeight) continue;
-      if (v.history.isRecalled(height)) continue;
-      readForEvidence(v, height);
-      return true;
-    }
+    const height = missingFor(v, evidence);
+    if (height === null) continue;
+    readForEvidence(v, height);
+    return true;
   }
   return false;
 }
@@ -35,7 +51,9 @@ export function onReadForEvidence(
 ): void {
   const value = found[0]?.value;
   const block = value ? decodeBlock(value) : null;
-  if (block && !isRefusal(block)) v.history.recall(block.header, block.lastCommit);
+  // Copies: what was decoded is views on the bytes of the whole block.
+  if (block && !isRefusal(block))
+    v.history.recall(ownHeader(block.header), block.lastCommit && ownCommit(block.lastCommit));
   else if (!isPast && height < v.store.base)
     return readForEvidence(v, height); // it went while we read
   else if (isPast) v.history.recallNothing(height);
@@ -45,4 +63,14 @@ export function onReadForEvidence(
   }
   if (v.mode !== 'consensus') return;
   for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';
+}
+
+function ownHeader(header: Header): Header {
+  const copy = decodeHeader(encodeHeader(header));
+  return isRefusal(copy) ? unreachable('what was encoded decodes') : copy;
+}
+
+function ownCommit(commit: Commit): Commit {
+  const copy = decodeCommit(encodeCommit(commit));
+  return isRefusal(copy) ? unreachable('what was encoded decodes') : copy;
 }

@@ -9,7 +9,7 @@ import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
 import { equalBytes, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
-import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { isRefusal, type Refusal, unreachable } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import {
   extendedCommitInfo,
@@ -23,6 +23,7 @@ import {
   type BlockId,
   type Commit,
   EMPTY_BYTES,
+  type Evidence,
   NIL_BLOCK_ID,
   PROPOSAL,
   type Proposal,
@@ -35,7 +36,7 @@ import { restAsking } from './asking.ts';
 import { execute, requestsOf, scheduleStart } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
-import { recall } from './recall.ts';
+import { isToRecall, recall } from './recall.ts';
 import type { ValidatorState } from './state.ts';
 import { blockOf, payloadOf, rememberBlock } from './words.ts';
 
@@ -146,14 +147,14 @@ export function requestVote(v: ValidatorState, type: VoteType, round: number, bl
 
 /**
  * max(now, time of the block we vote on + 1 ms), so that the median of the votes is after the block (spec 5.2). One that breaks the rules
- * says nothing of the time: a liar's would carry votes for nil ahead of every honest clock (docs/decisions/0010).
+ * or is not judged yet says nothing of the time: a liar's would carry votes for nil ahead of every honest clock (docs/decisions/0010).
  */
 function voteTime(v: ValidatorState): bigint {
   const { consensus } = v;
   const now = v.turn.wallNs;
   const id = consensus.lockedId ?? consensus.rounds.get(consensus.round)?.proposals[0]?.blockId ?? null;
   const entry = id ? consensus.blocks.get(id) : null;
-  if (!entry?.block || entry.rules === 'bad') return now;
+  if (!entry?.block || entry.rules !== 'good') return now;
   const least = entry.block.header.timeNs + MS;
   return now > least ? now : least;
 }
@@ -341,17 +342,30 @@ function read(v: ValidatorState, entry: BlockEntry): void {
   v.consensus.onBlock(entry, isNamed ? block : null);
 }
 
-/** valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store. */
+/**
+ * valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store: which is read only for a
+ * block that is well formed otherwise, and no further than to the first evidence that is false, for a liar may name all of our past.
+ */
 function judge(v: ValidatorState, entry: BlockEntry): boolean {
   const block = entry.block ?? unreachable('judged when whole');
-  if (recall(v, block.evidence)) {
+  const { verify } = v.config;
+  const check = (list: readonly Evidence[]): Refusal | null => v.pool.check(list, v.facts(), verify);
+  const rules = (verifyEvidence: typeof check): Refusal | null =>
+    validateBlockInState(v.chain, block, { verify, verifyEvidence });
+  let refusal: Refusal | null = null;
+  if (block.evidence.length > 0 && !entry.isFormed) {
+    refusal = rules(() => null);
+    entry.isFormed = refusal === null;
+  }
+  const next = refusal ? -1 : block.evidence.findIndex((each) => isToRecall(v, each));
+  // What is missing for it was read just now, or never.
+  if (next > 0) refusal = check(block.evidence.slice(next - 1, next));
+  if (next >= 0 && !refusal) {
+    recall(v, block.evidence);
     entry.rules = 'reading';
     return false;
   }
-  const refusal = validateBlockInState(v.chain, block, {
-    verify: v.config.verify,
-    verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
-  });
+  refusal ??= rules(check);
   entry.rules = refusal ? 'bad' : 'good';
   entry.why = refusal;
   // What we propose is of the time that others gave, whatever our clock thinks of it.

@@ -64,6 +64,9 @@ class Pending<T> {
   }
 }
 
+/** A line may change some of an envelope; a signature takes as long to find false as to find true. */
+const WRONG_PER_TURN_MAX = 8;
+
 export class ValidatorState {
   readonly config: ValidatorConfig;
   readonly consensus: Consensus;
@@ -110,6 +113,8 @@ export class ValidatorState {
   private readonly asks = new Pending<Ask>();
   private readonly readings = new Pending<Reading>();
   private tag = 0;
+  /** How much of what each peer said was wrong, in this turn. */
+  private readonly scores = new Map<PeerId, number>();
 
   constructor(config: ValidatorConfig, chain: ChainState) {
     this.config = config;
@@ -122,6 +127,7 @@ export class ValidatorState {
   begin(turn: Turn): void {
     this.turn = turn;
     this.effects = [];
+    if (this.scores.size > 0) this.scores.clear();
   }
 
   end(): readonly Effect[] {
@@ -145,7 +151,13 @@ export class ValidatorState {
   }
 
   score(peer: PeerId, because: string): void {
+    this.scores.set(peer, (this.scores.get(peer) ?? 0) + 1);
     this.effects.push({ type: 'score', peer, because, drop: true });
+  }
+
+  /** So much of what it said in this turn was wrong that no line did that: the rest is not looked at. */
+  isGivenUp(peer: PeerId): boolean {
+    return (this.scores.get(peer) ?? 0) >= WRONG_PER_TURN_MAX;
   }
 
   ask(ask: Ask, request: AbciRequest): void {

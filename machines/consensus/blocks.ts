@@ -15,6 +15,8 @@ export interface BlockEntry {
   block: Block | null;
   /** What the rules of the chain say of it: `reading` while evidence in it waits for our own store; `bad` also when the parts do not decode or do not hash to the id. */
   rules: 'unknown' | 'reading' | 'good' | 'bad';
+  /** All rules hold that need nothing of our store. */
+  isFormed: boolean;
   /** What the application said (ProcessProposal): asked once per block. */
   app: 'unasked' | 'asked' | 'accepted' | 'rejected';
   /** Our clock thought its time too far ahead when it was judged: not prevoted, though the rules allow it (spec 5.4). */
@@ -22,6 +24,14 @@ export interface BlockEntry {
   /** Why `rules` is bad, for people. */
   why: Refusal | null;
 }
+
+const NOTHING_KNOWN = {
+  rules: 'unknown',
+  isFormed: false,
+  app: 'unasked',
+  early: false,
+  why: null,
+} as const satisfies Partial<BlockEntry>;
 
 /** The paper's valid(v): the rules and the application agree. */
 export const isValid = (entry: BlockEntry | undefined): entry is BlockEntry =>
@@ -41,13 +51,10 @@ export class Blocks {
     let entry = this.byId.get(key);
     if (!entry) {
       entry = {
+        ...NOTHING_KNOWN,
         id,
         parts: this.partsOf(id.parts) ?? new PartSet(id.parts),
         block: null,
-        rules: 'unknown',
-        app: 'unasked',
-        early: false,
-        why: null,
       };
       this.byId.set(key, entry);
       if (entry.parts.isComplete) this.unread.push(entry);
@@ -73,7 +80,7 @@ export class Blocks {
     const key = blockIdKey(id);
     const known = this.byId.get(key);
     if (known?.block) return known;
-    const entry: BlockEntry = { id, parts, block, rules: 'unknown', app: 'unasked', early: false, why: null };
+    const entry: BlockEntry = { ...NOTHING_KNOWN, id, parts, block };
     this.byId.set(key, entry);
     return entry;
   }

@@ -139,7 +139,10 @@ const provedBy = (height: bigint, round: number, blockId: BlockId): ConsensusMes
   blockId,
 });
 
-/** A peer further behind: the stored commit as votes, and the block's parts, all at once. */
+/**
+ * A peer further behind: the stored commit as votes, all of them, for it cannot say which of that height it has; and the block's parts, of which
+ * it can.
+ */
 export function serveStored(
   height: bigint,
   round: number,
@@ -149,7 +152,7 @@ export function serveStored(
   view: PeerView,
 ): ConsensusMessage[] {
   const out: ConsensusMessage[] = [provedBy(height, round, blockId)];
-  for (const vote of view.takeMissing(height, round, PRECOMMIT, votes, VOTES_PER_OFFER_MAX)) {
+  for (const vote of view.takeMissing(height, round, PRECOMMIT, votes, votes.length)) {
     out.push({ type: 'vote', vote });
   }
   for (const part of view.takeMissingParts(blockId.parts, (index) => parts[index], PARTS_PER_OFFER_MAX)) {

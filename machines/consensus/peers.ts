@@ -63,6 +63,8 @@ export class PeerView {
   claimedHeight = -1n;
   /** What the questions of the envelope under way are answered with; null: it asks nothing. */
   owed: ConsensusMessage[] | null = null;
+  /** What it asks about in that envelope. */
+  readonly askedFor = new Set<string>();
   private answers = 0;
   private answersSinceNs = -1n;
 
@@ -216,6 +218,12 @@ export class PeerView {
   /** Whether it gets by asking what others have, so that nothing need be offered. */
   asks(height: bigint): boolean {
     return this.askedHeight + ASKING_HEIGHTS >= height;
+  }
+
+  /** Whether the envelope under way has not asked the same before: it is answered once. */
+  asksFirst(height: bigint, round: number, type: number, blockId: BlockId): boolean {
+    const { size } = this.askedFor;
+    return this.askedFor.add(`${height}/${round}/${type}/${blockIdKey(blockId)}`).size > size;
   }
 
   /** Whether to answer what the peer asks for outright. An answer may be 10,000 times as long as the question. */

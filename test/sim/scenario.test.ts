@@ -381,6 +381,29 @@ it('a round that one began before the others were there is not the one that must
   expect(rounds.max).toBeGreaterThan(0);
 });
 
+it('a block that came too early for a slow clock is prevoted once its polka stands', () => {
+  // v1 alone sees the polka, v3 dies, and v0, which refused the block for its time, must take it: its clock is right again.
+  const play = scenario('a block that was early once', {
+    cast: validators(4, { clocks: { v0: { skewMs: -100_000 } } }),
+    act: [
+      at(
+        '0s',
+        drop('prevotes', { height: 5, round: 0, by: ['v3'], to: ['v0', 'v2'] }),
+        drop('prevotes', { height: 5, round: 0, by: ['v2'], to: ['v3'] }),
+      ),
+      when(
+        v1.locks({}, { height: 5, round: 0 }),
+        crash('v3', { how: 'clean' }),
+        clock('v0', { step: '100s' }),
+      ),
+      after('5s', heal()),
+    ],
+    liveness: 'waived',
+    ends: these('v0', 'v1', 'v2').decides(height(8), { within: '600s' }),
+  });
+  for (const seed of [1, 2, 3]) expect(runScenario(play, { seed }).violations).toEqual([]);
+});
+
 it('while a line is clogged, the bound waits for its end', () => {
   const play = scenario('a long clog', {
     cast: validators(2), // nobody relays

@@ -81,6 +81,34 @@ it('a block of many parts reaches a peer that is behind, a part of it at a time'
   expect(serveStored(3n, 0, [], parts, blockId, view).map(({ type }) => type)).toEqual(['vote-set-maj23']);
 });
 
+it('a commit of many votes reaches a peer that is behind whole, and again when it asks again', () => {
+  const { header, parts } = splitIntoParts(new Uint8Array(1));
+  const blockId = { hash: header.hash, parts: header };
+  const many = Array.from({ length: 400 }, (_, validatorIndex) => ({
+    ...votes[0]!,
+    type: PRECOMMIT,
+    validatorIndex,
+  }));
+  const view = at(3n);
+  for (let turn = 1; turn <= 2; turn++) {
+    const served = serveStored(3n, 0, many, parts, blockId, view);
+    expect(served.filter(({ type }) => type === 'vote')).toHaveLength(400);
+    view.forgetHeight();
+  }
+});
+
+it('the same question in one envelope is one question', () => {
+  const view = at(1n);
+  const asks = (round: number, id: string): boolean => view.asksFirst(1n, round, PREVOTE, idOf(id));
+  expect([asks(0, 'B'), asks(0, 'B'), asks(1, 'B'), asks(0, 'C'), asks(0, 'C')]).toEqual([
+    true,
+    false,
+    true,
+    true,
+    false,
+  ]);
+});
+
 it('memory does not follow what a peer claims; the newest marks stay', () => {
   const view = at(1n);
   for (let round = 0; round < 1_000; round++) {
