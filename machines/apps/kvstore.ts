@@ -8,21 +8,25 @@ import {
   type ExecTxResult,
   MISBEHAVIOR_DUPLICATE_VOTE,
   type RequestFinalizeBlock,
+  type RequestInitChain,
   type RequestQuery,
 } from '../../protocol/abci.ts';
 import { byteKey, concatBytes, settled } from '../../protocol/bytes.ts';
-import { addressOf } from '../../protocol/keys.ts';
+import { ED25519_KEY_BYTES } from '../../protocol/keys.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { ABCI_VERSION, EMPTY_BYTES, type PublicKey, type ValidatorUpdate } from '../../protocol/types.ts';
+import { ABCI_VERSION, EMPTY_BYTES, type ValidatorUpdate } from '../../protocol/types.ts';
 import { SetSum } from '../set-sum.ts';
 import type { Application, Pair, PairWrite } from './application.ts';
 import { ACCEPT, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, REJECT } from './base.ts';
 import { formattedTx, isValidatorTx, judgeTx, pairOfTx, parseValidatorTx } from './kvstore-tx.ts';
+import { KvValidators } from './kvstore-validators.ts';
 
 const APP_VERSION = 1n;
 const CODE_INVALID_TX = 2;
 
 const STATE_KEY = utf8Encode('stateKey');
+/** Kept where the chain allows other keys than usual. */
+const KEY_TYPES_KEY = utf8Encode('keyTypes');
 const PAIR_PREFIX = utf8Encode('kvPairKey:');
 const VALIDATOR_PREFIX = utf8Encode('val=');
 
@@ -31,7 +35,7 @@ export class KvStore implements Application {
   /** Everything committed, by the bytes of the key: pairs, validators, and the size and height. */
   private readonly pairs = new Map<string, Pair>();
   private readonly sum = new SetSum();
-  private readonly keysByAddress = new Map<string, PublicKey>();
+  private readonly validators = new KvValidators();
   private writes: PairWrite[] = [];
   /** Transactions in finalized blocks, and the height of the last of these. */
   private size = 0;
@@ -44,8 +48,7 @@ export class KvStore implements Application {
       case 'info':
         return this.info();
       case 'init-chain':
-        for (const update of request.value.validators) this.updateValidator(update);
-        return { type: 'init-chain', value: { validators: [], appHash: appHashOf(this.size) } };
+        return this.initChain(request.value);
       case 'query':
         return this.query(request.value);
       case 'check-tx':
@@ -75,11 +78,14 @@ export class KvStore implements Application {
   }
 
   restore(pairs: readonly Pair[]): void {
+    if (pairs.length === 0) return;
     for (const { key, value } of pairs) {
       this.pairs.set(byteKey(key), { key, value });
       this.sum.addPair(key, value);
-      if (isValidatorTx(key)) this.rememberKey(key.subarray(VALIDATOR_PREFIX.length));
+      if (isValidatorTx(key)) this.validators.set(updateOf(key.subarray(VALIDATOR_PREFIX.length), value));
     }
+    const types = this.get(KEY_TYPES_KEY);
+    this.validators.restore(types ? (JSON.parse(utf8Decode(types)) as string[]) : null);
     const saved = this.pairs.get(byteKey(STATE_KEY));
     if (!saved) return;
     const state = JSON.parse(utf8Decode(saved.value)) as { size: number; height: number };
@@ -95,6 +101,13 @@ export class KvStore implements Application {
     const sum = new SetSum();
     for (const { key, value } of this.pairs.values()) sum.addPair(key, value);
     return sum.value();
+  }
+
+  private initChain({ validators, consensusParams }: RequestInitChain): AbciResponse {
+    const types = consensusParams.validator.publicKeyTypes;
+    if (this.validators.begin(types)) this.set(KEY_TYPES_KEY, utf8Encode(JSON.stringify(types)));
+    for (const update of validators) this.updateValidator(update);
+    return { type: 'init-chain', value: { validators: [], appHash: appHashOf(this.size) } };
   }
 
   private info(): AbciResponse {
@@ -133,7 +146,7 @@ export class KvStore implements Application {
     const updates: ValidatorUpdate[] = [];
     for (const { type, validator } of request.misbehavior) {
       if (type !== MISBEHAVIOR_DUPLICATE_VOTE) continue;
-      const publicKey = this.keysByAddress.get(byteKey(validator.address));
+      const publicKey = this.validators.keyAt(validator.address);
       // CometBFT's kvstore panics at a validator that has left since, and every node of the chain halts with it.
       if (publicKey) updates.push({ publicKey, power: validator.power - 1n });
     }
@@ -148,8 +161,7 @@ export class KvStore implements Application {
       updates.push(update);
     }
     this.staged = staged;
-    // Who is no validator cannot leave: CometBFT's node refuses the block that it has decided, and stops.
-    this.updates = lastOfEachKey(updates).filter((update) => update.power > 0n || this.isValidator(update));
+    this.updates = this.validators.admitted(updates);
     this.size += request.txs.length;
     this.height = request.height;
     return {
@@ -178,22 +190,9 @@ export class KvStore implements Application {
 
   private updateValidator(update: ValidatorUpdate): void {
     const key = concatBytes(VALIDATOR_PREFIX, update.publicKey.bytes);
-    if (update.power === 0n) {
-      this.remove(key);
-      this.keysByAddress.delete(byteKey(addressOf(update.publicKey)));
-      return;
-    }
-    this.set(key, delimitedUpdate(update));
-    this.rememberKey(update.publicKey.bytes);
-  }
-
-  private rememberKey(bytes: Uint8Array): void {
-    const publicKey: PublicKey = { type: bytes.length === 32 ? 'ed25519' : 'secp256k1', bytes };
-    this.keysByAddress.set(byteKey(addressOf(publicKey)), publicKey);
-  }
-
-  private isValidator({ publicKey }: ValidatorUpdate): boolean {
-    return this.get(concatBytes(VALIDATOR_PREFIX, publicKey.bytes)) !== undefined;
+    this.validators.set(update);
+    if (update.power === 0n) this.remove(key);
+    else this.set(key, delimitedUpdate(update));
   }
 
   private get(key: Uint8Array): Uint8Array | undefined {
@@ -219,20 +218,6 @@ export class KvStore implements Application {
   }
 }
 
-/**
- * A validator changes once in a block, as the last word about it says. CometBFT's application returns both words of two, and its node
- * then refuses the block that it has decided, and stops.
- */
-function lastOfEachKey(updates: readonly ValidatorUpdate[]): readonly ValidatorUpdate[] {
-  const byKey = new Map<string, ValidatorUpdate>();
-  for (const update of updates) {
-    const key = byteKey(update.publicKey.bytes);
-    byKey.delete(key);
-    byKey.set(key, update);
-  }
-  return byKey.size === updates.length ? updates : [...byKey.values()];
-}
-
 /** Eight bytes that start with Go's signed varint of the size (State.Hash). */
 function appHashOf(size: number): Uint8Array {
   const hash = new Uint8Array(8);
@@ -254,6 +239,18 @@ function delimitedUpdate({ publicKey, power }: ValidatorUpdate): Uint8Array {
   const key = [type === 'ed25519' ? 0x0a : 0x12, bytes.length, ...bytes];
   const update = [0x0a, key.length, ...key, ...(power === 0n ? [] : [0x10, ...uvarint(power)])];
   return Uint8Array.from([...uvarint(BigInt(update.length)), ...update]);
+}
+
+/** The reverse, of a key that is known. */
+function updateOf(bytes: Uint8Array, delimited: Uint8Array): ValidatorUpdate {
+  const type = bytes.length === ED25519_KEY_BYTES ? 'ed25519' : 'secp256k1';
+  // Behind a length, two tags with their lengths, the key, and a tag.
+  const varint = delimited.subarray(1 + 4 + bytes.length + 1);
+  let power = 0n;
+  varint.forEach((byte, i) => {
+    power |= BigInt(byte & 127) << BigInt(7 * i);
+  });
+  return { publicKey: { type, bytes }, power };
 }
 
 /**

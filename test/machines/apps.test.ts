@@ -3,9 +3,15 @@ import { type Application, applicationNamed } from '../../machines/apps/applicat
 import { judgeTx } from '../../machines/apps/kvstore-tx.ts';
 import type { AbciResponse, Misbehavior, RequestFinalizeBlock } from '../../protocol/abci.ts';
 import { base64Of, hexOf } from '../../protocol/bytes.ts';
-import { ed25519FromSecret } from '../../protocol/keys.ts';
+import { ed25519FromSecret, type KeyPair } from '../../protocol/keys.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { EMPTY_BYTES, ZERO_TIME_NS } from '../../protocol/types.ts';
+import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
+import {
+  EMPTY_BYTES,
+  type ValidatorUpdate,
+  VOTING_POWER_TOTAL_MAX,
+  ZERO_TIME_NS,
+} from '../../protocol/types.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -121,18 +127,11 @@ it.each(transactions)('kvstore: $tx is well formed: $ok', ({ tx, ok }) => {
 
 it('kvstore: validators live with the genesis, are punished, and leave', () => {
   const app = named('kvstore');
-  const genesis = ed25519FromSecret('genesis');
-  app.answer({
-    type: 'init-chain',
-    value: {
-      timeNs: 0n,
-      chainId: 'c',
-      consensusParams: {} as never,
-      validators: [{ publicKey: genesis.publicKey, power: 10n }],
-      appStateBytes: EMPTY_BYTES,
-      initialHeight: 1n,
-    },
-  });
+  const [genesis, other] = ['genesis', 'other'].map(ed25519FromSecret) as [KeyPair, KeyPair];
+  begin(app, [
+    { publicKey: genesis.publicKey, power: 10n },
+    { publicKey: other.publicKey, power: 10n },
+  ]);
   const guilty: Misbehavior = {
     type: 1,
     validator: { address: genesis.address, power: 10n },
@@ -155,6 +154,90 @@ it('kvstore: validators live with the genesis, are punished, and leave', () => {
   expect(query(app, '/val', genesis.publicKey.bytes)).toEqual(['', '']);
   expect(app.digest()).toEqual(app.digestFromScratch());
   expect(finalize(app, [], { misbehavior: [guilty] })).toMatchObject({ value: { validatorUpdates: [] } });
+});
+
+const begin = (
+  app: Application,
+  validators: readonly ValidatorUpdate[],
+  publicKeyTypes: readonly string[] = ['ed25519'],
+): AbciResponse =>
+  app.answer({
+    type: 'init-chain',
+    value: {
+      timeNs: 0n,
+      chainId: 'c',
+      consensusParams: { ...DEFAULT_PARAMS, validator: { publicKeyTypes } },
+      validators,
+      appStateBytes: EMPTY_BYTES,
+      initialHeight: 1n,
+    },
+  });
+
+const change = ({ publicKey: { type, bytes } }: ValidatorUpdate, power: bigint): Uint8Array =>
+  utf8(`val=${type}!${base64Of(bytes)}!${power}`);
+
+/** Two of power 10, and the powers that a block gives to whom it changes. */
+function twoValidators(types?: readonly string[]) {
+  const app = named('kvstore');
+  const [one, two] = ['one', 'two'].map((secret) => ({
+    publicKey: ed25519FromSecret(secret).publicKey,
+    power: 10n,
+  })) as [ValidatorUpdate, ValidatorUpdate];
+  begin(app, [one, two], types);
+  const changes = (...txs: Uint8Array[]): readonly bigint[] => {
+    const answer = finalize(app, txs);
+    if (answer.type !== 'finalize-block') return unreachable(answer.type);
+    app.answer({ type: 'commit', value: {} });
+    return answer.value.validatorUpdates.map(({ power }) => power);
+  };
+  return { app, one, two, changes };
+}
+
+/** Another one that begins with what this one has kept. */
+function lifeAfter(app: Application): Application {
+  const later = named(app.name);
+  const kept = new Map(app.drainWrites().map((write) => [hexOf(write.key), write]));
+  later.restore([...kept.values()].filter(({ remove }) => !remove));
+  expect(later.digest()).toEqual(app.digest());
+  return later;
+}
+
+it('kvstore: the last validator does not leave', () => {
+  const { one, two, changes } = twoValidators();
+  expect(changes(change(one, 0n), change(two, 0n))).toEqual([0n]);
+  expect(changes(change(one, 0n), change(two, 0n))).toEqual([]);
+  expect(changes(change(one, 0n), change(two, 3n))).toEqual([0n, 3n]);
+});
+
+it('kvstore: no power is given beyond what a set may have', () => {
+  const { one, two, changes } = twoValidators();
+  expect(changes(change(one, VOTING_POWER_TOTAL_MAX))).toEqual([]);
+  expect(changes(change(one, VOTING_POWER_TOTAL_MAX), change(two, 0n))).toEqual([VOTING_POWER_TOTAL_MAX, 0n]);
+  expect(changes(change(two, 1n))).toEqual([]);
+});
+
+it('kvstore: a key of a type that the chain does not allow is no validator, in a later life neither', () => {
+  const secp = { publicKey: { type: 'secp256k1', bytes: new Uint8Array(33).fill(2) }, power: 1n } as const;
+  for (const [types, powers] of [
+    [['ed25519'], []],
+    [['ed25519', 'secp256k1'], [1n]],
+  ] as const) {
+    const { app, changes } = twoValidators(types);
+    const later = lifeAfter(app);
+    const answer = finalize(later, [change(secp, 1n)]);
+    expect(changes(change(secp, 1n))).toEqual(powers);
+    expect(answer).toMatchObject({ value: { validatorUpdates: powers.map((power) => ({ power })) } });
+  }
+});
+
+it('kvstore: a later life knows the power of each', () => {
+  const { app, one, two, changes } = twoValidators();
+  changes(change(one, VOTING_POWER_TOTAL_MAX - 300n), change(two, 290n));
+  const later = lifeAfter(app);
+  expect(finalize(later, [change(two, 301n)])).toMatchObject({ value: { validatorUpdates: [] } });
+  expect(finalize(later, [change(two, 300n)])).toMatchObject({
+    value: { validatorUpdates: [{ power: 300n }] },
+  });
 });
 
 it('kvstore: who is no validator does not leave', () => {

@@ -1,0 +1,90 @@
+// The validators as the key-value application knows them, and which changes of a block the rules of the chain let it make (spec 7.1, 5.6).
+
+import { byteKey } from '../../protocol/bytes.ts';
+import { addressOf } from '../../protocol/keys.ts';
+import { type PublicKey, type ValidatorUpdate, VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';
+
+/** What a chain without a word about them allows. */
+const USUAL_TYPES: readonly string[] = ['ed25519'];
+
+export class KvValidators {
+  /** By the bytes of the key. */
+  private readonly known = new Map<string, ValidatorUpdate>();
+  private readonly keysByAddress = new Map<string, PublicKey>();
+  /** `validator.pub_key_types` of the chain; null: nobody has begun one. */
+  private types: readonly string[] | null = null;
+
+  /** True: they are others than usual. */
+  begin(types: readonly string[]): boolean {
+    this.types = types;
+    return types.length !== 1 || types[0] !== USUAL_TYPES[0];
+  }
+
+  /** After a restart; null: none were kept. */
+  restore(types: readonly string[] | null): void {
+    this.types = types ?? USUAL_TYPES;
+  }
+
+  set(update: ValidatorUpdate): void {
+    const { publicKey, power } = update;
+    const address = byteKey(addressOf(publicKey));
+    if (power === 0n) {
+      this.known.delete(byteKey(publicKey.bytes));
+      this.keysByAddress.delete(address);
+    } else {
+      this.known.set(byteKey(publicKey.bytes), update);
+      this.keysByAddress.set(address, publicKey);
+    }
+  }
+
+  keyAt(address: Uint8Array): PublicKey | undefined {
+    return this.keysByAddress.get(byteKey(address));
+  }
+
+  /**
+   * One change of each validator, the last, and none that a node refuses after it has decided the block (CometBFT's application answers those
+   * too, and its node stops): who is no validator does not leave, nor does the last one; no key of a type that the chain does not allow, and
+   * none that lifts the power of all over what a set may have.
+   */
+  admitted(updates: readonly ValidatorUpdate[]): readonly ValidatorUpdate[] {
+    if (updates.length === 0) return updates;
+    const possible = lastOfEachKey(updates).filter((update) => this.isPossible(update));
+    const powerOf = ({ publicKey }: ValidatorUpdate): bigint =>
+      this.known.get(byteKey(publicKey.bytes))?.power ?? 0n;
+    let total = 0n;
+    for (const { power } of this.known.values()) total += power;
+    let count = this.known.size;
+    for (const each of possible) {
+      if (each.power > 0n) continue;
+      total -= powerOf(each);
+      count--;
+    }
+    const fits = possible.filter((each) => {
+      if (each.power === 0n) return true;
+      const after = total - powerOf(each) + each.power;
+      if (after > VOTING_POWER_TOTAL_MAX) return false;
+      if (powerOf(each) === 0n) count++;
+      total = after;
+      return true;
+    });
+    if (count > 0) return fits;
+    const stays = fits.findIndex(({ power }) => power === 0n);
+    return fits.filter((_, i) => i !== stays);
+  }
+
+  private isPossible({ publicKey, power }: ValidatorUpdate): boolean {
+    if (power === 0n) return this.known.has(byteKey(publicKey.bytes));
+    return this.types?.includes(publicKey.type) ?? true;
+  }
+}
+
+/** A validator changes once in a block, as the last word about it says. */
+function lastOfEachKey(updates: readonly ValidatorUpdate[]): readonly ValidatorUpdate[] {
+  const byKey = new Map<string, ValidatorUpdate>();
+  for (const update of updates) {
+    const key = byteKey(update.publicKey.bytes);
+    byKey.delete(key);
+    byKey.set(key, update);
+  }
+  return byKey.size === updates.length ? updates : [...byKey.values()];
+}
