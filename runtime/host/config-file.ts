@@ -183,7 +183,7 @@ function consensusOf(keys: Keys): ConsensusConfig {
     skipTimeoutCommit: keys.flag('consensus.skip_timeout_commit', consensus.skipTimeoutCommit),
     createEmptyBlocks: keys.flag('consensus.create_empty_blocks', consensus.createEmptyBlocks),
     createEmptyBlocksIntervalNs: time('create_empty_blocks_interval', consensus.createEmptyBlocksIntervalNs),
-    gossipNs: time('peer_gossip_sleep_duration', consensus.gossipNs),
+    gossipNs: keys.period('consensus.peer_gossip_sleep_duration', consensus.gossipNs),
     blockTimeToleranceNs: time('block_time_tolerance', consensus.blockTimeToleranceNs),
   };
 }
@@ -215,6 +215,8 @@ function peersOf(keys: Keys): ConfigFile['settings']['peers'] {
       return { peer, address };
     });
 }
+
+const PERIOD_LEAST_NS = 1_000_000n;
 
 /** The values of one file; what is missing has its usual value. */
 class Keys {
@@ -283,5 +285,11 @@ class Keys {
     if (value === undefined) return usual;
     const ns = typeof value === 'string' ? durationNs(value) : null;
     return ns ?? this.fails(key, 'a duration such as "1.5s" or "100ms", not negative');
+  }
+
+  /** What comes again and again must not come without end. */
+  period(key: string, usual: bigint): bigint {
+    const ns = this.duration(key, usual);
+    return ns >= PERIOD_LEAST_NS ? ns : this.fails(key, 'a duration from "1ms" on');
   }
 }

@@ -175,6 +175,11 @@ describe('config.toml', () => {
   test.each([
     ['timeout_commit = "1s"', 'timeout_commit = "-1s"', 'consensus.timeout_commit must be a duration'],
     ['timeout_commit = "1s"', 'timeout_commit = 1', 'consensus.timeout_commit must be a duration'],
+    [
+      'peer_gossip_sleep_duration = "100ms"',
+      'peer_gossip_sleep_duration = "0s"',
+      'consensus.peer_gossip_sleep_duration must be a duration from "1ms" on',
+    ],
     ['proxy_app = "kvstore"', 'proxy_app = "tcp://x:1"', 'proxy_app must be the name of an application'],
     ['size = 5000', 'size = -1', "mempool.size must be a number that isn't negative"],
     ['type = "flood"', 'type = "fifo"', 'mempool.type must be "flood" or "nop"'],
