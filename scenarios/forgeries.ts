@@ -12,6 +12,7 @@ import {
   delay,
   drop,
   everyone,
+  f0,
   heal,
   height,
   liar,
@@ -203,6 +204,20 @@ export const invalidBlocksForOne = scenario('who alone is told invalid blocks go
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0'])],
   ends: everyone.decides(height(104), { within: '2200s' }),
+});
+
+/** f0 comes back to a chain that has grown: block sync gives it blocks, not the bytes that were decided. */
+export const stretchedBlocks = scenario('a block whose bytes nobody else would make of it is not decided', {
+  name: 'stretched-blocks',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', 'byte-stretcher', ['v0', 'v1', 'v3'])],
+  act: [
+    when(v0.decides(height(2)), crash('f0')),
+    when(v0.decides(height(24)), restart('f0')),
+    when(f0.joins()),
+  ],
+  ends: everyone.decides(height(28), { within: '400s', afterwards: 2 }),
 });
 
 /** Against others and against itself, in its blocks and beside its votes; it is dropped for it, and comes back. What was proved is not forgotten. */

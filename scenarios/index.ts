@@ -19,6 +19,7 @@ import {
   nilIsNoCommit,
   oneVoice,
   slowDispute,
+  stretchedBlocks,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
@@ -240,5 +241,6 @@ export const plays: readonly Play[] = [
   invalidBlocksForOne,
   falseEvidence,
   earlyGreed,
+  stretchedBlocks,
   swarm,
 ];

@@ -337,7 +337,8 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
 function read(v: ValidatorState, entry: BlockEntry): void {
   const bytes = entry.parts.bytes();
   if (BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams)) return v.consensus.onBlock(entry, null);
-  const block = blockOf(bytes, v.config.memo);
+  const { block, isCanonical } = blockOf(bytes, v.config.memo);
+  entry.isCanonical = isCanonical;
   const isNamed = !isRefusal(block) && equalBytes(headerHash(block.header), entry.id.hash);
   v.consensus.onBlock(entry, isNamed ? block : null);
 }
@@ -370,7 +371,8 @@ function judge(v: ValidatorState, entry: BlockEntry): boolean {
   entry.why = refusal;
   // What we propose is of the time that others gave, whatever our clock thinks of it.
   const isOwn = equalBytes(block.header.proposerAddress, v.config.key?.address ?? EMPTY_BYTES);
-  entry.early = !isOwn && block.header.timeNs >= v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
+  const latestNs = v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
+  entry.doubted = !entry.isCanonical || (!isOwn && block.header.timeNs >= latestNs);
   if (refusal)
     v.publish({
       type: 'refused',

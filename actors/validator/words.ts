@@ -1,5 +1,6 @@
 // Consensus messages as the bytes that travel: encoded once however many peers they go to, decoded once however many nodes share the buffer.
 
+import { equalBytes } from '../../protocol/bytes.ts';
 import { Lately, LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import {
   CHANNEL_DATA,
@@ -9,11 +10,12 @@ import {
   CHANNEL_VOTE_SET_BITS,
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
-import type { Refusal } from '../../protocol/refusal.ts';
+import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import type { Block, Evidence, Proposal, Vote } from '../../protocol/types.ts';
 import {
   decodeBlock,
   decodeConsensusMessage,
+  encodeBlock,
   encodeConsensusMessage,
   encodeEvidenceList,
 } from '../../protocol/wire/index.ts';
@@ -84,23 +86,38 @@ export function messageOf(payload: Payload, memo: boolean): ConsensusMessage | R
   return understood.said;
 }
 
+/** What the bytes of a block say. */
+interface Read {
+  readonly block: Block | Refusal;
+  /** Protobuf lets more than one text say the same; these are the bytes that `encodeBlock` makes of it, and so everybody who stores or syncs it. */
+  readonly isCanonical: boolean;
+}
+
 /** Blocks of the last few heights of a process, by the buffer of their bytes; the stores keep those buffers, so a weak map would keep every block. */
 const BLOCKS_AT_HAND = 16;
-const blocks: { readonly bytes: Uint8Array; readonly block: Block | Refusal }[] = [];
+const blocks: { readonly bytes: Uint8Array; readonly read: Read }[] = [];
 let oldest = 0;
 
 /** These bytes are what this block encodes to. */
-export function rememberBlock(bytes: Uint8Array, block: Block | Refusal): void {
-  blocks[oldest] = { bytes, block };
+export const rememberBlock = (bytes: Uint8Array, block: Block): void =>
+  remember(bytes, { block, isCanonical: true });
+
+function remember(bytes: Uint8Array, read: Read): void {
+  blocks[oldest] = { bytes, read };
   oldest = (oldest + 1) % BLOCKS_AT_HAND;
 }
 
-/** A block by its bytes; nodes that share the buffer of its one part share the block, and so every hash of it. */
-export function blockOf(bytes: Uint8Array, memo: boolean): Block | Refusal {
-  if (!memo) return decodeBlock(bytes);
-  const known = blocks.find((each) => each.bytes === bytes);
-  if (known) return known.block;
+function readBlock(bytes: Uint8Array): Read {
   const block = decodeBlock(bytes);
-  rememberBlock(bytes, block);
-  return block;
+  return { block, isCanonical: !isRefusal(block) && equalBytes(encodeBlock(block), bytes) };
+}
+
+/** A block by its bytes; nodes that share the buffer of its one part share the block, and so every hash of it. */
+export function blockOf(bytes: Uint8Array, memo: boolean): Read {
+  if (!memo) return readBlock(bytes);
+  const known = blocks.find((each) => each.bytes === bytes);
+  if (known) return known.read;
+  const read = readBlock(bytes);
+  remember(bytes, read);
+  return read;
 }

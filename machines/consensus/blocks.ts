@@ -15,21 +15,27 @@ export interface BlockEntry {
   block: Block | null;
   /** What the rules of the chain say of it: `reading` while evidence in it waits for our own store; `bad` also when the parts do not decode or do not hash to the id. */
   rules: 'unknown' | 'reading' | 'good' | 'bad';
+  /** Its parts are the bytes that everybody would make of it. */
+  isCanonical: boolean;
   /** All rules hold that need nothing of our store. */
   isFormed: boolean;
   /** What the application said (ProcessProposal): asked once per block. */
   app: 'unasked' | 'asked' | 'accepted' | 'rejected';
-  /** Our clock thought its time too far ahead when it was judged: not prevoted, though the rules allow it (spec 5.4). */
-  early: boolean;
+  /**
+   * Not prevoted when it is proposed for the first time, though the rules allow it: our clock thought its time too far ahead when it was judged
+   * (spec 5.4), or it is not canonical.
+   */
+  doubted: boolean;
   /** Why `rules` is bad, for people. */
   why: Refusal | null;
 }
 
 const NOTHING_KNOWN = {
   rules: 'unknown',
+  isCanonical: true,
   isFormed: false,
   app: 'unasked',
-  early: false,
+  doubted: false,
   why: null,
 } as const satisfies Partial<BlockEntry>;
 

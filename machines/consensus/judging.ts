@@ -41,9 +41,9 @@ export function judgeProposals({ current, rounds, blocks, lockedRound, lockedId 
     const isOurLock = lockedId !== null && equalBlockId(lockedId, proposal.blockId);
     const lockAllows = vr < 0 ? lockedRound === -1 || isOurLock : lockedRound <= vr || isOurLock;
     const rule = vr < 0 ? 22 : 28;
-    // Behind a polka two thirds have found it in time: who had a slow clock then must not refuse it for ever (proposer-based timestamps).
-    const isInTime = vr >= 0 || !entry.early;
-    if (isValid(entry) && isInTime && lockAllows)
+    // Behind a polka two thirds have had no doubt: who had a slow clock then must not refuse it for ever (proposer-based timestamps).
+    const isWelcome = vr >= 0 || !entry.doubted;
+    if (isValid(entry) && isWelcome && lockAllows)
       return { accepted: entry, acceptedBy: rule, refusedBy: null };
     refusedBy ??= rule;
   }

@@ -3,6 +3,7 @@
 import { unreachable } from '../../protocol/refusal.ts';
 import { amnesiac } from './amnesiac.ts';
 import { blockForger } from './block-forger.ts';
+import { byteStretcher } from './byte-stretcher.ts';
 import { commitForger } from './commit-forger.ts';
 import { falseAccuser } from './false-accuser.ts';
 import { falseGreeter } from './false-greeter.ts';
@@ -38,6 +39,7 @@ export const LIARS = {
   'vote-forger': voteForger,
   'proposal-forger': proposalForger,
   'block-forger': blockForger,
+  'byte-stretcher': byteStretcher,
   'commit-forger': commitForger,
   'false-accuser': falseAccuser,
   'false-greeter': falseGreeter,

@@ -26,6 +26,8 @@ export interface Proposed {
   readonly block: Block;
   /** The round of the polka that its proposal claims. */
   readonly polRound?: number;
+  /** The bytes that say it. */
+  readonly bytes?: Uint8Array;
   /** The hash by which its proposal names it. */
   readonly hash?: Uint8Array;
   /** The parts that its proposal promises. */
@@ -82,7 +84,7 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
 
 function proposedInstead(kit: LiarKit, proposal: Proposal, proposed: Proposed): Other {
   const { block, polRound = proposal.polRound, hash = headerHash(block.header) } = proposed;
-  const whole = PartSet.whole(encodeBlock(block));
+  const whole = PartSet.whole(proposed.bytes ?? encodeBlock(block));
   const unsigned = { ...proposal, polRound, blockId: { hash, parts: proposed.parts ?? whole.header } };
   const key = kit.machine.key ?? unreachable('a liar has a key');
   const signature = key.sign(proposalSignBytes(kit.chainId, unsigned));

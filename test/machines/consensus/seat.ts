@@ -185,7 +185,7 @@ export class Seat {
   private judge(entry: BlockEntry): boolean {
     const verdict = this.rules.get(nameOf(entry.id)) ?? 'good';
     entry.rules = verdict === 'bad' ? 'bad' : 'good';
-    entry.early = verdict === 'early';
+    entry.doubted = verdict === 'early';
     return true;
   }
 

@@ -147,6 +147,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['late-polka-is-valid', '1', 'X162', 'a part of the block of 5/0'],
   ['late-polka-is-valid', '1', 'X163', 'the proposal of 5/0'],
   ['early-greed', '1', 'X164', 'gas, and a block may take'],
+  ['stretched-blocks', '1', 'X165', 'which broke no rule'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
