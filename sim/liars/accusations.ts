@@ -1,6 +1,7 @@
 // Evidence as liars present it, against another one or against themselves: invented, or true of a double vote and wrong in one thing; and
 // what is right, once and again.
 
+import { compareBlockIdKeys } from '../../protocol/block-id.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import {
   type BlockId,
@@ -32,6 +33,8 @@ interface Case {
   /** Somebody else, and a precommit that it truly signed. */
   readonly other: number;
   readonly precommit: Vote;
+  /** Those that it truly signed at the heights before. */
+  readonly precommitsBefore: readonly Vote[];
   readonly against: (voteA: Vote, voteB: Vote) => DuplicateVoteEvidence;
 }
 
@@ -71,6 +74,12 @@ export const CHANGED: readonly Accusation[] = [
   (about) => [changed(about, { extension: Uint8Array.of(1), extensionSignature: new Uint8Array(64) })],
 ];
 
+/** Each true, and of a height of its own: what every honest validator has signed. */
+const twoHeights: Accusation = ({ against, precommit, precommitsBefore }) => {
+  const before = precommitsBefore.find((vote) => compareBlockIdKeys(precommit.blockId, vote.blockId) < 0);
+  return before ? [against(precommit, before)] : [];
+};
+
 function changed(about: Case, by: Partial<Vote>): DuplicateVoteEvidence {
   const proof = ownDouble(about);
   return { ...proof, voteA: { ...proof.voteA, ...by } };
@@ -88,7 +97,7 @@ export class Accuser {
   /** @param more what it also accuses of, after all others. */
   constructor(kit: LiarKit, more: readonly Accusation[] = []) {
     this.kit = kit;
-    this.turns = [...ACCUSATIONS, ownProof, () => this.proof ?? [], ...more];
+    this.turns = [...ACCUSATIONS, ownProof, () => this.proof ?? [], ...more, twoHeights];
   }
 
   about(height: bigint): readonly Evidence[] {
@@ -101,15 +110,37 @@ export class Accuser {
   }
 }
 
-function caseOf(kit: LiarKit, height: bigint): Case | null {
+/** How far back a second vote is looked for. */
+const HEIGHTS_BEFORE = [1n, 2n, 3n, 4n];
+
+/** What this validator truly signed for the block of a height. */
+function precommitOf(kit: LiarKit, height: bigint, index: number): Vote | null {
   const block = kit.decided(height);
   const commit = kit.decided(height + 1n)?.lastCommit;
+  const signed = commit?.signatures[index];
+  if (!block || !commit || signed?.flag !== FLAG_COMMIT) return null;
+  return {
+    type: PRECOMMIT,
+    height,
+    round: commit.round,
+    blockId: { hash: headerHash(block.header), parts: commit.blockId.parts },
+    timeNs: signed.timeNs,
+    validatorAddress: signed.validatorAddress,
+    validatorIndex: index,
+    signature: signed.signature,
+    extension: EMPTY,
+    extensionSignature: EMPTY,
+  };
+}
+
+function caseOf(kit: LiarKit, height: bigint): Case | null {
+  const block = kit.decided(height);
   const set = kit.validators(height);
   const address = addressFor(kit.machine);
   const mine = set.findIndex((each) => each.address.every((byte, i) => byte === address[i]));
-  const other = set.findIndex((_, i) => i !== mine && commit?.signatures[i]?.flag === FLAG_COMMIT);
-  const signed = commit?.signatures[other];
-  if (!block || !commit || !signed || mine < 0) return null;
+  const other = set.findIndex((_, i) => i !== mine && precommitOf(kit, height, i) !== null);
+  const precommit = precommitOf(kit, height, other);
+  if (!block || !precommit || mine < 0) return null;
   const { timeNs } = block.header;
   const powerTotal = set.reduce((sum, { power }) => sum + power, 0n);
   const unsigned = (index: number, blockId: BlockId): Vote => ({
@@ -130,12 +161,11 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
     mine,
     other,
     vote: (index, fill, more) => signedAs(kit, { ...unsigned(index, idOf(fill)), ...more }),
-    precommit: {
-      ...unsigned(other, { hash: headerHash(block.header), parts: commit.blockId.parts }),
-      round: commit.round,
-      timeNs: signed.timeNs,
-      signature: signed.signature,
-    },
+    precommit,
+    precommitsBefore: HEIGHTS_BEFORE.flatMap((back) => {
+      const vote = precommitOf(kit, height - back, other);
+      return vote?.round === precommit.round ? [vote] : [];
+    }),
     against: (voteA, voteB) => ({
       kind: 'duplicate-vote',
       voteA,

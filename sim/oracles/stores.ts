@@ -1,16 +1,30 @@
-// What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers; and what nobody needs has
-// left it, or it would grow for ever: evidence that is too old for any block, and blocks that the application wants no longer.
+// What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers, and has the validators and
+// parameters of each height, for who asks later; and what nobody needs has left it, or it would grow for ever: evidence that is too old for any
+// block, and blocks that the application wants no longer.
 
 import type { Payload, Write } from '../../actors/turn.ts';
-import { blockKey, heightOfKey, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
+import {
+  blockKey,
+  heightOfKey,
+  paramsKey,
+  responseKey,
+  STORE_RANGE_KEY,
+  seenCommitKey,
+  storeRange,
+  validatorsKey,
+} from '../../machines/chain/keys.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { decodeBlocksyncMessage } from '../../protocol/wire/index.ts';
+import {
+  decodeBlocksyncMessage,
+  decodeValidatorSet,
+  encodeConsensusParams,
+} from '../../protocol/wire/index.ts';
 import { decodeWith } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import type { GhostChain } from './ghost.ts';
+import type { GhostChain, GhostSet } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
@@ -20,6 +34,13 @@ const EVIDENCE_KEY_BYTES = 41;
 /** A block takes some of those with it that are to go; so many have come and none went. */
 const HEIGHTS_PATIENT = 4n;
 const PATIENCE_NS = 5_000_000_000;
+
+/** What is kept of each block. */
+const OF_A_BLOCK = {
+  'the block': blockKey,
+  'the commit': seenCommitKey,
+  "the application's answer": responseKey,
+};
 
 /** How far a node is with the blocks that its application lets go of, in this life. */
 interface LettingGo {
@@ -35,6 +56,10 @@ function rangeOf(at: Machine): { readonly base: bigint; readonly height: bigint 
   const range = at.disk.read('chain', STORE_RANGE_KEY);
   return range === undefined ? null : decodeWith(storeRange, range);
 }
+
+const isSameSet = ({ members }: GhostSet, { members: others }: GhostSet): boolean =>
+  members.length === others.length &&
+  members.every(({ address, power }, i) => others[i]?.address === address && others[i]?.power === power);
 
 export const storesOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -61,6 +86,60 @@ export const storesOracle =
         if (block === 0n || (written ? !written.remove : at.disk.read('chain', key) !== undefined)) continue;
         report(`${at.name} says that its store ${end} with block ${block}, which is not there`, at, block);
       }
+    };
+
+    /** What is before its beginning now is gone. */
+    const leavesNothing = (at: Machine, range: Uint8Array, writes: readonly Write[]): void => {
+      const { base } = decodeWith(storeRange, range) ?? { base: 0n };
+      const before = rangeOf(at)?.base ?? 0n;
+      if (before === 0n || base <= before) return;
+      const removed = new Set(writes.flatMap(({ key, remove }) => (remove ? [byteKey(key)] : [])));
+      for (let height = before; height < base; height++) {
+        for (const [what, keyOf] of Object.entries(OF_A_BLOCK)) {
+          const key = keyOf(height);
+          if (removed.has(byteKey(key)) || at.disk.read('chain', key) === undefined) continue;
+          report(
+            `${at.name} says that its store begins with block ${base}, and keeps ${what} of ${height}`,
+            at,
+            height,
+          );
+          return;
+        }
+      }
+    };
+
+    /** The last block whose sets were compared, and whether the validators that its answer leads to are others than before. */
+    let changes = { height: 0n, validators: false };
+    const changesValidators = (height: bigint): boolean => {
+      if (changes.height !== height) {
+        const [before, after] = [ghost.set(height + 1n), ghost.set(height + 2n)];
+        changes = { height, validators: !!before && !!after && !isSameSet(before, after) };
+      }
+      return changes.validators;
+    };
+
+    /** Its block changed the validators, or the parameters: what is in force from then on is stored under that height. */
+    const keepsChanges = (at: Machine, height: bigint): void => {
+      const set = changesValidators(height) ? ghost.set(height + 2n) : undefined;
+      if (set) {
+        const value = at.disk.read('chain', validatorsKey(height + 2n));
+        const stored = value && decodeValidatorSet(value);
+        const isThere =
+          stored &&
+          !isRefusal(stored) &&
+          stored.validators.length === set.members.length &&
+          stored.validators.every(({ address, power }, i) => {
+            const member = set.members[i];
+            return !!member && member.power === power && equalBytes(member.addressBytes, address);
+          });
+        if (!isThere)
+          report(`${at.name} does not store the validators of ${height + 2n}, which are new`, at, height);
+      }
+      const [before, params] = [ghost.params(height), ghost.params(height + 1n)];
+      if (!before || !params || before === params) return;
+      const value = at.disk.read('chain', paramsKey(height + 1n));
+      if (!value || !equalBytes(value, encodeConsensusParams(params)))
+        report(`${at.name} does not store the parameters of ${height + 1n}, which are new`, at, height);
     };
 
     const lettingGo = new PerMachine(
@@ -113,12 +192,16 @@ export const storesOracle =
         for (const { key, value, remove } of effect.writes) {
           if (remove) continue;
           if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE) stored.of(at).set(byteKey(key), key);
-          else if (equalBytes(key, STORE_RANGE_KEY)) saysWhatIsThere(at, value, effect.writes);
+          else if (equalBytes(key, STORE_RANGE_KEY)) {
+            saysWhatIsThere(at, value, effect.writes);
+            leavesNothing(at, value, effect.writes);
+          }
         }
       },
       published(at, _actor, event) {
         if (event.type !== 'committed') return;
         letsGo(at, event.height);
+        if (about.isHonest(at)) keepsChanges(at, event.height);
         const kept = stored.get(at);
         if (!kept) return;
         for (const [name, key] of kept) {

@@ -148,6 +148,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['late-polka-is-valid', '1', 'X163', 'the proposal of 5/0'],
   ['early-greed', '1', 'X164', 'gas, and a block may take'],
   ['stretched-blocks', '1', 'X165', 'which broke no rule'],
+  ['false-evidence', '1', 'X166', 'its votes are of two steps'],
+  ['old-blocks-go', '1', 'X167', 'keeps the commit of 1'],
+  ['application-decides', '1', 'X168', 'does not store the parameters of 5'],
+  ['set-replaced', '1', 'X169', 'does not store the validators of 6'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
