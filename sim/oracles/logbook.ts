@@ -1,11 +1,16 @@
-// What a node said at a height stays in its log until that height ends (spec 5.7): a log that ends an earlier height behind it would be
-// trimmed to that, and who starts from it again has forgotten its lock.
+// What a node signs is durable in the signer's log before anybody has the signature, and in the log of consensus before a peer has it (spec 5.7,
+// 5.8); and it stays there until its height ends: a log that ends an earlier height behind it would be trimmed to that, and who starts from it
+// again has forgotten its lock.
 
+import type { Effect, Payload } from '../../actors/turn.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import type { Proposal, Vote } from '../../protocol/types.ts';
 import { bytes, decodeWith, i64, record, u8 } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import { decoded } from './messages.ts';
+import { consensusMessage, decoded } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
+import { isOwn } from './votes.ts';
 
 /** Two kinds of record, as they stand in the log of consensus. */
 const OWN = 2;
@@ -13,7 +18,66 @@ const ownRecord = record({ tag: u8, channel: u8, bytes });
 const END_OF_HEIGHT = 3;
 const endRecord = record({ tag: u8, height: i64 });
 
+/** What a node has signed in this life, for the first time: not what it signs again. */
+class Signed {
+  /** The record in which the signer keeps what it is about to give away; 0: none since the last. */
+  kept = 0;
+  /** What nobody was told yet, by its place, and the record of consensus that holds it; 0: none does. */
+  readonly unsaid = new Map<string, number>();
+}
+
+const placeOf = (said: Vote | Proposal): string => `${said.type} of ${said.height}/${said.round}`;
+
+/** A vote or proposal. */
+function wordOf(message: ConsensusMessage | null): Vote | Proposal | null {
+  if (message?.type === 'vote') return message.vote;
+  return message?.type === 'proposal' ? message.proposal : null;
+}
+
 export const logbookOracle: OracleMaker = (report, about): Oracle => {
+  const signed = new PerMachine(() => new Signed());
+
+  const gives = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
+    const isVote = message.type === 'signed-vote';
+    if (!isVote && message.type !== 'signed-proposal') return;
+    const mine = signed.of(at);
+    const { kept } = mine;
+    if (kept === 0) return; // it has signed that before
+    mine.kept = 0;
+    const word = isVote ? message.vote : message.proposal;
+    mine.unsaid.set(placeOf(word), 0);
+    if (at.disk.counts('privval').answered < kept)
+      report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
+  };
+
+  const logs = (at: Machine, logged: Uint8Array): void => {
+    const mine = signed.get(at);
+    if (!mine || mine.unsaid.size === 0) return;
+    const word = wordOf(ownMessage(logged));
+    const place = word && placeOf(word);
+    if (place && mine.unsaid.has(place)) mine.unsaid.set(place, at.disk.counts('consensus').written + 1);
+  };
+
+  const says = (at: Machine, payloads: readonly Payload[]): void => {
+    const unsaid = signed.get(at)?.unsaid;
+    if (!unsaid || unsaid.size === 0) return;
+    for (const payload of payloads) {
+      if (payload.channel !== CHANNEL_VOTE && payload.channel !== CHANNEL_DATA) continue;
+      const message = consensusMessage(payload);
+      const word = wordOf(message);
+      if (!word || (message?.type === 'vote' && !isOwn(at, message.vote))) continue;
+      const index = unsaid.get(placeOf(word));
+      if (index === undefined) continue;
+      unsaid.delete(placeOf(word));
+      if (index > 0 && at.disk.counts('consensus').answered >= index) continue;
+      report(
+        `${at.name} says what it signed at ${word.height}/${word.round} before its log has it for good`,
+        at,
+        word.height,
+      );
+    }
+  };
+
   /** The furthest height that each node was at, over all its lives. */
   const furthest = new PerMachine(() => ({ height: 0n }));
 
@@ -30,15 +94,24 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
 
   return {
     name: 'logbook',
-    effects: ['append'],
+    effects: ['append', 'tell', 'send'],
     events: ['step'],
+    started: (at) => signed.delete(at),
     published(at, _actor, event) {
       if (event.type !== 'step') return;
       const known = furthest.of(at);
       if (event.height > known.height) known.height = event.height;
     },
-    leaving(at, _actor, effect) {
-      if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
+    leaving(at, actor, effect) {
+      if (!about.isHonest(at)) return;
+      if (effect.type === 'tell' && actor === 'signer') return gives(at, effect);
+      if (effect.type === 'send' && actor === 'validator') return says(at, effect.payloads);
+      if (effect.type !== 'append') return;
+      if (effect.log === 'privval') {
+        signed.of(at).kept = at.disk.counts('privval').written + 1;
+        return;
+      }
+      logs(at, effect.record);
       const entry = effect.record[0] === END_OF_HEIGHT ? decodeWith(endRecord, effect.record) : null;
       if (entry) ends(at, entry.height);
     },
@@ -47,8 +120,10 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
 
 /** The height of a vote or proposal of its own; 0: it is none. */
 function saidAt(logged: Uint8Array): bigint {
+  return wordOf(ownMessage(logged))?.height ?? 0n;
+}
+
+function ownMessage(logged: Uint8Array): ConsensusMessage | null {
   const own = logged[0] === OWN ? decodeWith(ownRecord, logged) : null;
-  const message = own && decoded(own.bytes);
-  if (message?.type === 'vote') return message.vote.height;
-  return message?.type === 'proposal' ? message.proposal.height : 0n;
+  return own && decoded(own.bytes);
 }
