@@ -211,6 +211,7 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
     lastCommit: null,
   };
   const reapMax = params.block.maxBytes === -1n ? -1n : room;
+  v.reapsDue++;
   v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: params.block.maxGas });
 }
 
@@ -234,7 +235,8 @@ function lastCommitOf(v: ValidatorState): Commit {
 }
 
 export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
-  if (isStale(v) || v.mode !== 'consensus') return;
+  v.reapsDue--;
+  if (v.reapsDue > 0 || isStale(v) || v.mode !== 'consensus') return;
   const proposing = v.proposing ?? unreachable('checked');
   const { chain, config } = v;
   const lastCommit = timelyCommit(lastCommitOf(v), chain.lastValidators, chain.lastBlockTimeNs);
@@ -264,9 +266,11 @@ export function onReaped(v: ValidatorState, txs: readonly Uint8Array[]): void {
 const addressOf = (v: ValidatorState): Uint8Array =>
   (v.config.key ?? unreachable('only validators propose')).address;
 
-export function onPrepared(v: ValidatorState, response: ResponsePrepareProposal): void {
+/** An application may take longer over it than a round lasts: what it prepared for one has no place in the next. */
+export function onPrepared(v: ValidatorState, round: number, response: ResponsePrepareProposal): void {
   if (isStale(v) || v.mode !== 'consensus') return;
   const proposing = v.proposing ?? unreachable('checked');
+  if (proposing.round !== round) return;
   const { consensus, chain } = v;
   const size = response.txs.reduce((sum, tx) => sum + 1n + varintSize(tx.length) + BigInt(tx.length), 0n);
   if (size > proposing.bytesMax) {

@@ -80,6 +80,8 @@ export class ValidatorState {
   handshake: Handshake | null = null;
   execution: Execution | null = null;
   proposing: Proposing | null = null;
+  /** Answers that the pool owes us: those to reaps of rounds that we have left come first. */
+  reapsDue = 0;
   finished: Finished | null = null;
   /** Messages for the next height, heard while we finish this one. */
   future: { readonly peer: PeerId; readonly payload: Payload; readonly message: ConsensusMessage }[] = [];

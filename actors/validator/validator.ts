@@ -252,7 +252,8 @@ function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void 
     case 'handshake':
       return onHandshakeAnswer(v, response);
     case 'prepare':
-      if (response.type === 'prepare-proposal') onPrepared(v, response.value);
+      if (response.type === 'prepare-proposal' && ask.height === v.consensus.height)
+        onPrepared(v, ask.round, response.value);
       return;
     case 'process': {
       if (response.type !== 'process-proposal' || ask.height !== v.consensus.height) return;

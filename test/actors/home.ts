@@ -135,6 +135,8 @@ export class Home {
   readonly events: NodeEvent[] = [];
   readonly scored: string[] = [];
   readonly told: { readonly to: string; readonly message: LocalMessage }[] = [];
+  /** Tags of what the application is silent about. */
+  readonly unanswered: number[] = [];
   txs: Uint8Array[] = [];
   isDown = false;
   private readonly mail: (() => void)[] = [];
@@ -326,6 +328,7 @@ export class Home {
       this.mail.push(() => {
         const response = this.disk.app.answer(request);
         if (response) this.tell({ type: 'answer', tag, response });
+        else this.unanswered.push(tag);
       });
     } else if (to === 'mempool' && message.type === 'reap') {
       this.mail.push(() => this.tell({ type: 'reaped', txs: this.txs }));

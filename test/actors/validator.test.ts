@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ed25519Sign } from '#platform';
+import { ed25519Sign, utf8Encode } from '#platform';
 import { commitOf } from '../../machines/chain/commits.ts';
 import { blockKey, committedEvidenceKey, seenCommitKey } from '../../machines/chain/keys.ts';
 import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
+import type { AbciResponse } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity, headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
@@ -131,6 +132,29 @@ describe('a network of one', () => {
     });
     again.tell({ type: 'answer', tag: 1, response: info! });
     expect(again.state.chain.lastBlockHeight).toBe(height);
+  });
+
+  it('what the application prepared for a round before is not proposed in this one', () => {
+    const home = new Home({ genesis: ALONE, me: 0 });
+    const { app } = home.disk;
+    const prepares = (text: string): AbciResponse => ({
+      type: 'prepare-proposal',
+      value: { txs: [utf8Encode(text)] },
+    });
+    app.silent.add('prepare-proposal');
+    home.fire('start');
+    home.fire('propose');
+    home.fire('precommit');
+    expect([home.state.consensus.round, app.asked.filter((each) => each.startsWith('prepare'))]).toEqual([
+      1,
+      ['prepare-proposal 1', 'prepare-proposal 1'],
+    ]);
+    const [late, due] = home.unanswered as [number, number];
+    home.tell({ type: 'answer', tag: late, response: prepares('late') });
+    expect(home.state.chain.lastBlockHeight).toBe(0n);
+    home.tell({ type: 'answer', tag: due, response: prepares('due') });
+    const { value } = home.disk.chain.get(hexOf(blockKey(1n))) ?? unreachable('decided');
+    expect(okay(decodeBlock(value)).txs).toEqual([utf8Encode('due')]);
   });
 
   it('proposes after a crash in its own round, when the proposal was never said', () => {
