@@ -31,15 +31,18 @@ export class Pruning {
   oldest: { readonly height: bigint; readonly timeNs: TimeNs } = { height: 0n, timeNs: 0n };
 }
 
-/** After a commit: reads what may go, if anything may. */
+/** After a commit: reads what may go, if anything may. Who lets go of what is not there yet has made a mistake, and nothing goes for it. */
 export function prune(v: ValidatorState, retainHeight: bigint): void {
   const { pruning, store } = v;
-  if (retainHeight > pruning.retain) pruning.retain = retainHeight;
+  if (retainHeight > store.height)
+    v.warn(
+      `the application wants no block before ${retainHeight}, and the last is ${store.height}: all are kept`,
+    );
+  else if (retainHeight > pruning.retain) pruning.retain = retainHeight;
   if (pruning.retain === 0n || store.base === 0n) return;
-  const upTo = pruning.retain > store.height ? store.height : pruning.retain;
-  if (!pruning.isPruning && upTo > store.base) {
+  if (!pruning.isPruning && pruning.retain > store.base) {
     pruning.isPruning = true;
-    v.load({ for: 'pruning' }, blockKey(store.base), blockKey(upTo), BLOCKS_MAX);
+    v.load({ for: 'pruning' }, blockKey(store.base), blockKey(pruning.retain), BLOCKS_MAX);
   }
   if (!pruning.isForgetting && isOutOfDate(v, pruning.oldest.height, pruning.oldest.timeNs)) {
     pruning.isForgetting = true;

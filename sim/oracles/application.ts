@@ -193,7 +193,9 @@ class Watch {
       talk.answer = { height: request.value.height, response: response.value };
     else if (request?.type === 'commit' && response.type === 'commit') {
       const { retainHeight } = response.value;
-      if (retainHeight > talk.retain) talk.retain = retainHeight;
+      // Of a block that is not there yet it cannot let go.
+      const isThere = retainHeight <= (talk.answer?.height ?? 0n);
+      if (isThere && retainHeight > talk.retain) talk.retain = retainHeight;
     }
   }
 

@@ -184,8 +184,8 @@ export const storesOracle =
           const { message } = effect;
           if (message.type !== 'answer' || message.response.type !== 'commit') return;
           const { retainHeight } = message.response.value;
-          if (retainHeight > 0n && retainHeight > lettingGo.of(at).retain)
-            lettingGo.of(at).retain = retainHeight;
+          const isThere = retainHeight > 0n && retainHeight <= (rangeOf(at)?.height ?? 0n);
+          if (isThere && retainHeight > lettingGo.of(at).retain) lettingGo.of(at).retain = retainHeight;
           return;
         }
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;

@@ -80,6 +80,17 @@ it('what the application wants no more is gone, but for what evidence may ask of
   expect([...gone, ...kept]).toEqual(Array.from({ length: 14 }, (_, i) => i + 1));
 });
 
+it('an application that lets go of blocks that are not there yet loses none for it', () => {
+  class Hasty extends KvStore {
+    override answer(asked: AbciRequest): AbciResponse {
+      const response = super.answer(asked);
+      return response.type === 'commit' ? { ...response, value: { retainHeight: 1_000n } } : response;
+    }
+  }
+  const world = worldOf(play(0n, { app: () => new Hasty() }));
+  expect(heightsIn(world, blockKey)).toHaveLength(14);
+});
+
 it('and that goes when evidence is too old', () => {
   const cast = { ...validators(4), evidence: { maxAgeBlocks: 6, maxAgeMs: 1 } };
   const world = worldOf(play(3n, { cast }));
