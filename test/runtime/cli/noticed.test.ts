@@ -44,7 +44,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['false-evidence', '2', 'X55', 'was in a block before'],
   ['false-evidence', '2', 'X56', 'was in a block before'],
   ['evidence-outlives-restart', '1', 'X57', 'nobody was punished'],
-  ['false-evidence', '1', 'X58', 'refuses what v1 proposed'],
+  ['false-evidence', '1', 'X58', 'refuses what v3 proposed'],
   ['invalid-blocks', '1', 'X59', 'certificate'],
   ['invalid-blocks', '1', 'X60', 'certificate'],
   ['invalid-blocks', '1', 'X61', 'names another block before it'],
