@@ -15,7 +15,7 @@ import { partMislabeler } from './part-mislabeler.ts';
 import { polForger } from './pol-forger.ts';
 import { proposalEquivocator } from './proposal-equivocator.ts';
 import { proposalForger } from './proposal-forger.ts';
-import { syncLiar } from './sync-liar.ts';
+import { statusLiar, syncLiar } from './sync-liar.ts';
 import { timeLiar } from './time-liar.ts';
 import { doubleVoter, voteEquivocator } from './vote-equivocator.ts';
 import { voteExtender } from './vote-extender.ts';
@@ -34,6 +34,7 @@ export const LIARS = {
   'vote-extender': voteExtender,
   'future-spammer': futureSpammer,
   'sync-liar': syncLiar,
+  'status-liar': statusLiar,
   'pol-forger': polForger,
   'part-mislabeler': partMislabeler,
   'vote-forger': voteForger,

@@ -10,7 +10,7 @@ import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenari
 import { type Chaos, clocksOf, drawChaos, NO_CHAOS } from './chaos.ts';
 import { drawPeople, type People } from './people.ts';
 import { drawSplits } from './splits.ts';
-import { drawStraggler, type Straggler, SYNC_LIARS } from './stragglers.ts';
+import { drawStraggler, isOfSync, type Straggler } from './stragglers.ts';
 
 const MS = 1_000_000n;
 
@@ -55,7 +55,7 @@ const LIAR_KINDS: readonly LiarName[] = [
   'nil-voter',
   'time-liar',
   'future-spammer',
-  'sync-liar',
+  'status-liar',
   'pol-forger',
   'pol-forger',
   'part-mislabeler',
@@ -146,7 +146,7 @@ function drawLies(stream: Stream, { liars, names }: People): LiarWords[] {
     const ppm = stream.pick([1_000_000, 300_000, 50_000]);
     const liar = stream.pick(LIAR_KINDS);
     // Block sync knows no rounds.
-    const onlyLater = stream.chance(1, 4) && !SYNC_LIARS.includes(liar) ? { fromRound: 1 } : {};
+    const onlyLater = stream.chance(1, 4) && !isOfSync(liar) ? { fromRound: 1 } : {};
     return [{ node, liar, to, ppm, ...onlyLater }];
   });
 }

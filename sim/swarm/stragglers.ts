@@ -13,8 +13,11 @@ const DIES_WITHIN_MS = 3_000;
 const CUT_OFF_AT = 4;
 const CUT_OFF_LATEST = '100s';
 
-/** Lies that only who is behind can be told. */
-export const SYNC_LIARS: readonly LiarName[] = ['sync-liar', 'block-forger'];
+/** Lies that only who is behind can be told, by somebody who is not found out at once. */
+const SYNC_LIARS: readonly LiarName[] = ['sync-liar', 'block-forger'];
+
+/** It lies in block sync, where there are no rounds. */
+export const isOfSync = (liar: LiarName): boolean => liar === 'status-liar' || SYNC_LIARS.includes(liar);
 
 export interface Straggler {
   /** No more than it takes, with the straggler in it. */
