@@ -1,6 +1,7 @@
 // Workers: processes that perform jobs, of this build or of a patched copy, on this Node or on another.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { MemoryJob, MemoryResult } from './bench-memory.ts';
@@ -131,13 +132,18 @@ export class Worker {
 const errorOf = (because: string): Error =>
   interruption.aborted ? new Interrupted() : new Error(`a worker failed: ${because}`);
 
+/** Where each core has a worker, threads that help one with its collections and compilations take from another: a twentieth, on two cores. */
+const flagsOf = (count: number, { flags = [] }: WorkerOptions): readonly string[] =>
+  count < availableParallelism() ? flags : ['--single-threaded', ...flags];
+
 /** Runs `use` with so many workers, and ends them whatever happens. */
 export async function withWorkers<T>(
   count: number,
   options: WorkerOptions,
   use: (workers: readonly Worker[]) => Promise<T>,
 ): Promise<T> {
-  const workers = Array.from({ length: count }, () => new Worker(options));
+  const flags = flagsOf(count, options);
+  const workers = Array.from({ length: count }, () => new Worker({ ...options, flags }));
   const end = (): void => {
     for (const worker of workers) worker.end();
   };
