@@ -14,9 +14,8 @@ import { drawStraggler, isOfSync, type Straggler } from './stragglers.ts';
 
 const MS = 1_000_000n;
 
-/** Chaos lasts until this height is decided, and so many more as are drawn ... */
+/** Chaos lasts until this height is decided ... */
 const HEIGHTS_OF_CHAOS = 5;
-const HEIGHTS_MORE = 2;
 /** ... or for so long. */
 const CHAOS_LONGEST = '120s';
 const MOMENT_MS = 600;
@@ -26,7 +25,7 @@ const HEIGHTS_HEALED = 3;
 const RUN_LONGEST = '2000s';
 
 /** A transaction costs as much as a vote: each node checks it. */
-const TXS_MAX = 40;
+const TXS_MAX = 12;
 
 /** Short timeouts: delays and faults of a second cost rounds instead of waiting. */
 export const QUICK: ConsensusConfig = {
@@ -63,7 +62,7 @@ const LIAR_KINDS: readonly LiarName[] = [
 ];
 /** Its lies need blocks of several parts, each as large as many votes: a few do. */
 const PART_LIAR = 'part-mislabeler';
-const LARGE_TXS = { perBlock: 3, count: 6, size: 44_000 };
+const LARGE_TXS = { perBlock: 2, count: 4, size: 40_000 };
 
 export function swarmPlay(stream: Stream): Scenario {
   const chosen = (): boolean => stream.chance(1, 2);
@@ -84,7 +83,7 @@ export function swarmPlay(stream: Stream): Scenario {
   };
   const chaos = hasSplits ? besideSplits(stream, drawnChaos) : drawnChaos;
   const people = drawPeople(stream, {
-    hasLiars: chosen(),
+    hasLiars: stream.chance(3, 5),
     hasChanges: stream.chance(1, 3),
     isMeshThin: stream.chance(1, 3),
   });
@@ -132,7 +131,7 @@ const drawLoad = (stream: Stream): Load =>
 
 /** With a straggler the others have a moment to store what one of them decided. */
 function healing(stream: Stream, people: People, straggler: Straggler | null): Directive[] {
-  const enough = anyone.decides(height(HEIGHTS_OF_CHAOS + stream.draw(HEIGHTS_MORE)));
+  const enough = anyone.decides(height(HEIGHTS_OF_CHAOS));
   if (!straggler) return [whenOrAt(enough, CHAOS_LONGEST, core(...people.core))];
   const actions = [...straggler.last, core(...straggler.core)];
   return [whenOrAt(enough, CHAOS_LONGEST), { afterMs: stream.between(0, MOMENT_MS), actions }];

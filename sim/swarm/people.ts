@@ -5,10 +5,10 @@ import type { Stream } from '../choices.ts';
 import type { CastWords, NodeName } from '../scenario/play.ts';
 
 /**
- * How many of a hundred runs have 1, 2, ... 10 validators. Of the bugs that a swarm sees rarely, a run of four finds as many as a run
+ * How many of two hundred runs have 1, 2, ... 10 validators. Of the bugs that a swarm sees rarely, a run of four finds as many as a run
  * of ten, in a third of the time (docs/zoo.md).
  */
-const RUNS_BY_SIZE = [4, 8, 20, 52, 8, 4, 1, 1, 1, 1];
+const RUNS_BY_SIZE = [12, 30, 74, 76, 3, 1, 1, 1, 1, 1];
 const SIZES = RUNS_BY_SIZE.flatMap((runs, i) => Array.from({ length: runs }, () => i + 1));
 const POWER_USUAL = 1_000;
 const LIARS_MAX = 2;
@@ -54,7 +54,7 @@ export function drawPeople(stream: Stream, wanted: PeopleWanted): People {
   const powers = drawPowers(stream, size);
   const tyrant = wanted.hasChanges && size > 2 && stream.chance(1, 5) ? stream.draw(size) : -1;
   if (tyrant >= 0) powers[tyrant] = TYRANNY * (sum(powers) - (powers[tyrant] ?? 0));
-  const candidates = wanted.hasChanges ? stream.draw(3) : 0;
+  const candidates = wanted.hasChanges ? stream.draw(2) : 0;
   const validators = powers.map((_, i): NodeName => `v${i}`);
   const names = [...validators, ...Array.from({ length: candidates }, (_, i): NodeName => `c${i}`)];
   const powerOf = (name: NodeName): number => (name[0] === 'v' ? (powers[Number(name.slice(1))] ?? 0) : 0);

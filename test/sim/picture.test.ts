@@ -59,8 +59,8 @@ const marked = ({ marks, names, nodes }: Picture, what: MarkName, node: string) 
 
 describe.each([
   ['tour', 1],
+  ['swarm', 3],
   ['swarm', 4],
-  ['swarm', 5],
   ['lock-holds', 1],
   ['equivocating-proposer', 2],
   ['lagging-node-catches-up', 1],
