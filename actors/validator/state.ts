@@ -106,6 +106,8 @@ export class ValidatorState {
   txsWaiting = false;
   /** A block of block sync whose evidence waits for a block of our own store. */
   fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
+  /** Evidence of a peer that waits for this block of our own store. */
+  accusation: { readonly peer: PeerId; readonly evidence: Evidence; readonly height: bigint } | null = null;
   readonly pruning = new Pruning();
   /** Peers that we told the mempool are behind. */
   readonly laggards = new Set<PeerId>();

@@ -33,7 +33,7 @@ import {
   onReplayCommitted,
   onReplayFinalized,
 } from './handshake.ts';
-import { hear, hearFuture } from './hear.ts';
+import { hear, hearAccusation, hearFuture } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, recall } from './recall.ts';
@@ -307,6 +307,7 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   if (reading.for === 'pruning') return onPruningRead(v, found);
   if (reading.for === 'forgetting') return onForgettingRead(v, found);
   onReadForEvidence(v, reading, found);
+  hearAccusation(v, reading.height);
   if (v.fetched) onBlockFetched(v, v.fetched.height, v.fetched.block, v.fetched.commit);
 }
 

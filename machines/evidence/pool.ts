@@ -99,10 +99,15 @@ export class EvidencePool {
     return made;
   }
 
-  /** Evidence from a peer. Null: known already, or no room for more. */
-  add(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Pending | Refusal | null {
+  /** It is known already, or there is no room for more. */
+  isUnwanted(evidence: Evidence): boolean {
     const key = hexOf(evidenceIdentity(evidence));
-    if (this.pending.has(key) || this.committed.has(key) || this.pending.size >= PENDING_MAX) return null;
+    return this.pending.has(key) || this.committed.has(key) || this.pending.size >= PENDING_MAX;
+  }
+
+  /** Evidence from a peer. Null: it is not wanted. */
+  add(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Pending | Refusal | null {
+    if (this.isUnwanted(evidence)) return null;
     const refusal = verifyEvidence(evidence, facts, verify) ?? this.changedOnItsWay(evidence, facts, verify);
     return refusal ?? this.keep(evidence);
   }
