@@ -53,8 +53,8 @@ describe.skipIf(!isBuilt)('patches made from the chart', () => {
   });
 });
 
-/** So many runs at most. From this seed on each was found within two dozen. */
-const RUNS = 60;
+/** So many runs at most. From this seed on all but one were found within 60; the valid value after the vote (L36) takes 138. */
+const RUNS = 250;
 const FROM = 1n;
 const LIMIT_MS = 300_000;
 
