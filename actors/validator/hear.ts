@@ -10,21 +10,12 @@ import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages
 import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
-import {
-  BLOCK_PART_BYTES,
-  type Evidence,
-  PRECOMMIT,
-  PREVOTE,
-  type ValidatorSet,
-  type Vote,
-} from '../../protocol/types.ts';
+import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
-import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { Payload, PeerId } from '../turn.ts';
-import { storeEvidence } from './execute.ts';
-import { gossipEvidence, offerTo, send, serve } from './gossiping.ts';
+import { hearEvidence } from './evidence.ts';
+import { offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
-import { recallFor } from './recall.ts';
 import { isSigned } from './shared.ts';
 import type { ValidatorState } from './state.ts';
 import { messageOf, payloadOf } from './words.ts';
@@ -354,45 +345,6 @@ function hearPart(
   view.hasPart(added.entry.id.parts, message.part.index);
   if (!added.isNew) return;
   log(v, view.peer, payload);
-}
-
-// --- evidence ----------------------------------------------------------------------------------------------------------
-
-function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void {
-  const message = decodeEvidenceMessage(bytes);
-  if (isRefusal(message)) return v.score(peer, message.because);
-  if (v.mode !== 'consensus') return;
-  let isNew = false;
-  for (const evidence of message.evidence) {
-    if (v.isGivenUp(peer)) break;
-    if (recallFor(v, peer, evidence)) continue;
-    if (takeEvidence(v, peer, evidence)) isNew = true;
-  }
-  if (isNew) gossipEvidence(v);
-}
-
-/** True: it is new, and holds. */
-function takeEvidence(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
-  const added = v.pool.add(evidence, v.facts(), v.config.verify);
-  if (added === null) return false;
-  if (isRefusal(added)) {
-    // What we cannot look up is not the peer's fault; what is false is.
-    if (added.refused !== 'evidence-unknown-height' && added.refused !== 'evidence-expired')
-      v.score(peer, added.because);
-    return false;
-  }
-  storeEvidence(v, added);
-  return true;
-}
-
-/** A block of our past was read: the evidence that waits for it goes on. */
-export function hearAccusation(v: ValidatorState, height: bigint): void {
-  const { accusation } = v;
-  if (accusation?.height !== height) return;
-  v.accusation = null;
-  const { peer, evidence } = accusation;
-  if (v.mode !== 'consensus' || recallFor(v, peer, evidence)) return;
-  if (takeEvidence(v, peer, evidence)) gossipEvidence(v);
 }
 
 /** The next height begins: what was heard for it too early is heard now. */

@@ -3,7 +3,6 @@
 import { blockKey, pastKey } from '../../machines/chain/keys.ts';
 import { heightsNeeded } from '../../machines/evidence/pool.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { evidenceHeight, isExpired } from '../../protocol/rules/evidence.ts';
 import type { Commit, Evidence, Header } from '../../protocol/types.ts';
 import {
   decodeBlock,
@@ -12,11 +11,11 @@ import {
   encodeCommit,
   encodeHeader,
 } from '../../protocol/wire/index.ts';
-import type { KeyValue, PeerId } from '../turn.ts';
+import type { KeyValue } from '../turn.ts';
 import type { Reading, ValidatorState } from './state.ts';
 
 /** The first block of our past that this evidence needs and memory does not hold; null: nothing is missing. */
-function missingFor(v: ValidatorState, evidence: Evidence): bigint | null {
+export function missingFor(v: ValidatorState, evidence: Evidence): bigint | null {
   for (const height of heightsNeeded(evidence)) {
     if (height < v.config.genesis.initialHeight || height > v.chain.lastBlockHeight) continue;
     if (!v.history.isRecalled(height)) return height;
@@ -38,24 +37,8 @@ export function recall(v: ValidatorState, list: readonly Evidence[]): boolean {
   return false;
 }
 
-/**
- * As `recall`, for evidence that a peer offers. True: it waits; or other evidence does, and this is let fall: it will be offered again. One
- * read at a time, and none for what says itself that it is too old: a liar may name all of our past.
- */
-export function recallFor(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
-  const height = missingFor(v, evidence);
-  if (height === null || v.pool.isUnwanted(evidence)) return false;
-  const { lastBlockHeight, lastBlockTimeNs, consensusParams } = v.chain;
-  const ageBlocks = lastBlockHeight - evidenceHeight(evidence);
-  if (isExpired(consensusParams, ageBlocks, lastBlockTimeNs - evidence.timeNs)) return false;
-  if (v.accusation) return true;
-  v.accusation = { peer, evidence, height };
-  readForEvidence(v, height);
-  return true;
-}
-
 /** The block, or what outlives it where the application let it go. */
-function readForEvidence(v: ValidatorState, height: bigint): void {
+export function readForEvidence(v: ValidatorState, height: bigint): void {
   const isPast = height < v.store.base;
   const key = isPast ? pastKey : blockKey;
   v.load({ for: 'evidence', height, isPast }, key(height), key(height + 1n), 1);

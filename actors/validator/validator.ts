@@ -23,6 +23,7 @@ import { type ValidatorMail, validatorMail } from '../mail.ts';
 import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
 import { keepAsking, onAskTick } from './asking.ts';
 import type { ValidatorConfig } from './config.ts';
+import { onAccusationRead } from './evidence.ts';
 import { execute, heightStart, onCommitted, onFinalized, tellMempool } from './execute.ts';
 import { gossipEvidence, greet, keepGossiping, onGossipTick, onReadForPeer } from './gossiping.ts';
 import {
@@ -33,7 +34,7 @@ import {
   onReplayCommitted,
   onReplayFinalized,
 } from './handshake.ts';
-import { hear, hearAccusation, hearFuture } from './hear.ts';
+import { hear, hearFuture } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, recall } from './recall.ts';
@@ -307,7 +308,7 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   if (reading.for === 'pruning') return onPruningRead(v, found);
   if (reading.for === 'forgetting') return onForgettingRead(v, found);
   onReadForEvidence(v, reading, found);
-  hearAccusation(v, reading.height);
+  onAccusationRead(v, reading.height);
   if (v.fetched) onBlockFetched(v, v.fetched.height, v.fetched.block, v.fetched.commit);
 }
 

@@ -64,6 +64,23 @@ function changed({ block }: Made, header: Partial<Header>): Made {
   return { block: other, parts, id: { hash: headerHash(other.header), parts: parts.header } };
 }
 
+/** The first validator votes twice at a height of ALONE. */
+function doubleVote(home: Home, height: bigint): DuplicateVoteEvidence {
+  const { header } = okay(decodeBlock(home.disk.chain.get(hexOf(blockKey(height)))!.value));
+  const [first, second] = ['one', 'two'].map((name): Vote => {
+    const vote = signedVote(home, 0, PREVOTE, 0, someBlockId(name), { height });
+    return { ...vote, signature: ed25519Sign(person(0).seed, voteSignBytes(CHAIN_ID, vote)) };
+  }) as [Vote, Vote];
+  return okay(makeDuplicateVote(first, second, header.timeNs, home.state.history.validators(height)!));
+}
+
+/** A peer that somebody told offers it. */
+function offer(home: Home, evidence: readonly Evidence[]): void {
+  if (!home.state.views.has('peer')) home.peerUp('peer');
+  const payloads = [{ channel: 0x38, bytes: encodeEvidenceList(evidence) }];
+  home.tell({ type: 'heard', peer: 'peer', payloads });
+}
+
 /** The height is decided with all precommits of the others, whoever proposes. */
 function decide(home: Home, txs: readonly string[] = [], evidence: readonly Evidence[] = []): Made {
   home.fire('start');
@@ -416,20 +433,7 @@ describe('block sync', () => {
     const home = new Home({ genesis: ALONE, me: 0 });
     for (let height = 1n; height <= 150n; height++) home.fire('start');
     const disk = copyDisk(home.disk);
-    // The one validator is accused of height 1, by a peer that somebody told.
-    const accused = person(0);
-    const [first, second] = ['one', 'two'].map((name): Vote => {
-      const vote = signedVote(home, 0, PREVOTE, 0, someBlockId(name), { height: 1n });
-      return { ...vote, signature: ed25519Sign(accused.seed, voteSignBytes(CHAIN_ID, vote)) };
-    }) as [Vote, Vote];
-    const set = home.state.history.validators(1n)!;
-    const proof = okay(makeDuplicateVote(first, second, ALONE.genesisTimeNs, set));
-    home.peerUp('peer');
-    home.tell({
-      type: 'heard',
-      peer: 'peer',
-      payloads: [{ channel: 0x38, bytes: encodeEvidenceList([proof]) }],
-    });
+    offer(home, [doubleVote(home, 1n)]);
     expect(home.state.pool.hasPending).toBe(true);
     expect(home.scored).toEqual([]);
     home.fire('start');
@@ -445,6 +449,42 @@ describe('block sync', () => {
     expect(follower.told.some(({ message }) => message.type === 'block-refused')).toBe(false);
     expect(follower.state.history.header(1n)).toBeNull(); // only as long as it was needed
   });
+});
+
+it('reads its past for one piece of evidence at a time, and not for what it knows, or what is too old by its own word', () => {
+  let loads = 0;
+  const home = new Home({
+    genesis: ALONE,
+    me: 0,
+    crash: ({ type }) => {
+      if (type === 'load') loads++;
+      return false;
+    },
+  });
+  const loadsOf = (...evidence: readonly Evidence[]): number => {
+    const before = loads;
+    offer(home, evidence);
+    return loads - before;
+  };
+  for (let height = 1n; height <= 150n; height++) home.fire('start');
+  const [one, two, three] = [1n, 2n, 3n].map((height) => doubleVote(home, height)) as [
+    Evidence,
+    Evidence,
+    Evidence,
+  ];
+  expect(loadsOf(one, two)).toBe(1);
+  expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n]);
+  expect(loadsOf(one, two)).toBe(1); // it is offered again
+  expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n, 2n]);
+  home.fire('start'); // what was read is forgotten, and both stand in a block
+  expect(loadsOf(one, two)).toBe(0);
+  const { chain } = home.state;
+  const evidence = { ...chain.consensusParams.evidence, maxAgeBlocks: 1n, maxAgeNs: 1n };
+  home.state.chain = { ...chain, consensusParams: { ...chain.consensusParams, evidence } };
+  expect(loadsOf(three)).toBe(0);
+  home.state.chain = chain;
+  expect(loadsOf(three)).toBe(1);
+  expect(home.scored).toEqual([]);
 });
 
 it('the memory of the past does not grow with the chain', () => {

@@ -1,0 +1,63 @@
+// Evidence that peers offer: what is true is kept and passed on, what is false costs the connection, and what memory does not reach is looked up first.
+
+import { isRefusal } from '../../protocol/refusal.ts';
+import { evidenceHeight, isExpired } from '../../protocol/rules/evidence.ts';
+import type { Evidence } from '../../protocol/types.ts';
+import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
+import type { PeerId } from '../turn.ts';
+import { storeEvidence } from './execute.ts';
+import { gossipEvidence } from './gossiping.ts';
+import { missingFor, readForEvidence } from './recall.ts';
+import type { ValidatorState } from './state.ts';
+
+export function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void {
+  const message = decodeEvidenceMessage(bytes);
+  if (isRefusal(message)) return v.score(peer, message.because);
+  if (v.mode !== 'consensus') return;
+  let isNew = false;
+  for (const evidence of message.evidence) {
+    if (v.isGivenUp(peer)) break;
+    if (!waits(v, peer, evidence) && isTaken(v, peer, evidence)) isNew = true;
+  }
+  if (isNew) gossipEvidence(v);
+}
+
+/** A block of our past was read: the evidence that waits for it goes on, to the next block that it needs or to its end. */
+export function onAccusationRead(v: ValidatorState, height: bigint): void {
+  const { accusation } = v;
+  if (accusation?.height !== height) return;
+  v.accusation = null;
+  const { peer, evidence } = accusation;
+  if (v.mode !== 'consensus' || waits(v, peer, evidence)) return;
+  if (isTaken(v, peer, evidence)) gossipEvidence(v);
+}
+
+/**
+ * Whether it cannot be judged now, for a block of our past is being read: for it, or for other evidence, and then it is let fall, as peers
+ * offer it again. One read at a time, and none for what is too old by its own word: a liar may name all of our past.
+ */
+function waits(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
+  const height = missingFor(v, evidence);
+  if (height === null || v.pool.isUnwanted(evidence)) return false;
+  const { lastBlockHeight, lastBlockTimeNs, consensusParams } = v.chain;
+  const ageBlocks = lastBlockHeight - evidenceHeight(evidence);
+  if (isExpired(consensusParams, ageBlocks, lastBlockTimeNs - evidence.timeNs)) return false;
+  if (v.accusation) return true;
+  v.accusation = { peer, evidence, height };
+  readForEvidence(v, height);
+  return true;
+}
+
+/** Whether it is new, and holds. */
+function isTaken(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
+  const added = v.pool.add(evidence, v.facts(), v.config.verify);
+  if (added === null) return false;
+  if (isRefusal(added)) {
+    // What we cannot look up is not the peer's fault; what is false is.
+    if (added.refused !== 'evidence-unknown-height' && added.refused !== 'evidence-expired')
+      v.score(peer, added.because);
+    return false;
+  }
+  storeEvidence(v, added);
+  return true;
+}
