@@ -70,8 +70,11 @@ const QUICK: Readonly<Record<number, Range>> = {
   100: { from: 2, to: 5, repetitions: 1 },
 };
 
-/** Of the swarm. Among so many there is every fault, also where most heights need later rounds. */
-const SWARM = { seeds: 600, warmUp: 24 } as const;
+/**
+ * Of the swarm. Among so many there is every fault, also where most heights need later rounds. A run costs three
+ * times as much in the first of a process, until the compiler is done: about 200; a campaign's go on for thousands.
+ */
+const SWARM = { seeds: 600, warmUp: 200 } as const;
 const SWARM_QUICK = { seeds: 40, warmUp: 4 } as const;
 
 const MEMORY = { validators: 100, deliveries: 1_000_000 } as const;
