@@ -260,12 +260,23 @@ export function heightStart(v: ValidatorState, commit: Commit | null): HeightSta
 /** The wait before a height: timeout_commit after the last commit, so that late precommits still count (spec 5.2). */
 export function scheduleStart(v: ValidatorState): void {
   const { consensus, turn } = v;
-  const { config, height, lastCommit } = consensus;
+  const { config, height } = consensus;
   v.startedNs = v.commitNs + config.timeoutCommitNs;
-  if (config.skipTimeoutCommit && lastCommit?.precommits.hasAll) {
-    consensus.onStartDue(height);
-    return;
-  }
+  if (startsAtOnce(v)) return;
   const wait = v.startedNs > turn.monoNs ? v.startedNs - turn.monoNs : 0n;
   v.schedule('start', `start ${height} 0`, wait);
+}
+
+/**
+ * With skip_timeout_commit, once all precommits are here. In the log it is as if the timer had fired: recovery must not hear a height that has
+ * not begun, for then what is said of its later rounds falls on deaf ears.
+ */
+export function startsAtOnce(v: ValidatorState): boolean {
+  const { consensus } = v;
+  const { config, height, lastCommit } = consensus;
+  if (!config.skipTimeoutCommit || !lastCommit?.precommits.hasAll) return false;
+  const record = encodeRecord({ type: 'timeout', step: 'start', height, round: 0 });
+  v.does({ type: 'append', log: 'consensus', record });
+  consensus.onStartDue(height);
+  return true;
 }

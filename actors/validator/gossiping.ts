@@ -225,7 +225,7 @@ export function serve(v: ValidatorState, view: PeerView): void {
   view.servedNs = v.turn.monoNs;
   view.servedHeight = view.height;
   if (isNext) view.forgetUnconfirmed();
-  else view.forgetHeight();
+  else view.forgetAllButParts();
   if (v.finished && view.height === v.finished.height) return offerTo(v, view);
   if (view.height < v.store.base || view.height > v.store.height || view.reading === view.height) return;
   view.reading = view.height;

@@ -14,6 +14,7 @@ import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } fr
 import { equalBlockId } from '../../protocol/validate.ts';
 import type { Payload, PeerId } from '../turn.ts';
 import { hearEvidence } from './evidence.ts';
+import { startsAtOnce } from './execute.ts';
 import { offerTo, send, serve } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import { isSigned } from './shared.ts';
@@ -28,6 +29,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   const view = v.views.get(peer);
   if (!view || v.mode === 'halted') return; // not greeted yet, or gone
   const { height, round } = view;
+  let saysWhere = false;
   for (const payload of payloads) {
     if (v.isGivenUp(peer)) return;
     if (payload.channel === CHANNEL_EVIDENCE) {
@@ -39,8 +41,11 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
       v.score(peer, message.because);
       return;
     }
+    if (message.type === 'new-round-step') saysWhere = true;
     hearMessage(v, view, payload, message);
   }
+  // Behind its round step it says what it has: that is not sent again.
+  if (saysWhere) serve(v, view);
   answer(v, view);
   if (view.height !== height || view.round !== round) v.ticking.stir();
 }
@@ -107,8 +112,6 @@ function hearRoundStep(
 ): void {
   view.onRoundStep(message.height, message.round, message.step, message.lastCommitRound);
   tellWhoIsBehind(v, view);
-  if (v.mode !== 'consensus') return;
-  if (view.height < v.consensus.height) serve(v, view);
 }
 
 /** The mempool waits for peers that are more than a height behind; it hears of them when that begins and when it ends. */
@@ -159,7 +162,7 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   if (!isTrue(v, view.peer, vote, precommits.validators)) return;
   const first = precommits.votes[vote.validatorIndex];
   if (first) sawConflict(v, first, vote);
-  else consensus.onLateCommit(vote);
+  else if (consensus.onLateCommit(vote)) startsAtOnce(v);
 }
 
 /** Index, address, no unasked extension, and the signature. A false vote costs the peer its connection. */

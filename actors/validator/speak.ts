@@ -1,29 +1,21 @@
 // Carries out what consensus says: votes and proposals through the signer, timers, and blocks to judge. Log, sync, and only then speak.
 
 import { commitOf, timelyCommit } from '../../machines/chain/commits.ts';
-import type { BlockEntry } from '../../machines/consensus/blocks.ts';
 import { STEP_NUMBER } from '../../machines/consensus/chart.ts';
 import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Said } from '../../machines/consensus/said.ts';
 import type { ResponsePrepareProposal } from '../../protocol/abci.ts';
-import { equalBytes, settled } from '../../protocol/bytes.ts';
+import { settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
-import { isRefusal, type Refusal, unreachable } from '../../protocol/refusal.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import {
-  extendedCommitInfo,
-  makeBlock,
-  maxDataBytes,
-  misbehaviorOf,
-  validateBlockInState,
-} from '../../protocol/rules/state.ts';
+import { extendedCommitInfo, makeBlock, maxDataBytes, misbehaviorOf } from '../../protocol/rules/state.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import {
   type BlockId,
   type Commit,
   EMPTY_BYTES,
-  type Evidence,
   NIL_BLOCK_ID,
   PROPOSAL,
   type Proposal,
@@ -33,18 +25,19 @@ import {
 import { encodeBlock } from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
 import { restAsking } from './asking.ts';
-import { execute, requestsOf, scheduleStart } from './execute.ts';
+import { execute, scheduleStart, startsAtOnce } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
+import { askApp, doubtAgain, judge, read } from './judge.ts';
 import { encodeRecord } from './logbook.ts';
-import { isToRecall, recall } from './recall.ts';
 import type { ValidatorState } from './state.ts';
-import { blockOf, payloadOf, rememberBlock } from './words.ts';
+import { payloadOf, rememberBlock } from './words.ts';
 
 const MS = 1_000_000n;
 
 /** Lets consensus look until it rests, and carries out all that follows. */
 export function settle(v: ValidatorState): void {
   if (v.mode !== 'consensus') return;
+  doubtAgain(v);
   for (;;) {
     for (const entry of v.consensus.blocks.takeUnread()) read(v, entry);
     const said = v.consensus.settle();
@@ -168,8 +161,9 @@ export function onSignedVote(v: ValidatorState, vote: Vote): void {
   if (v.mode !== 'consensus') return;
   if (vote.height === consensus.height) {
     consensus.onVote(vote, '');
-  } else if (vote.height === consensus.height - 1n) consensus.onLateCommit(vote);
-  else return;
+  } else if (vote.height === consensus.height - 1n) {
+    if (consensus.onLateCommit(vote)) startsAtOnce(v);
+  } else return;
   v.does({ type: 'append', log: 'consensus', record: ownRecord(payload) });
   v.does({ type: 'sync', log: 'consensus' });
   pushOwn(v, vote, payload);
@@ -333,65 +327,4 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
     view.takeProposal(proposal.round, proposal.blockId);
     view.takeMissingParts(entry.id.parts, (index) => entry.parts.part(index), entry.id.parts.total);
   });
-}
-
-// --- judging ---------------------------------------------------------------------------------------------------------
-
-/** All parts are here: they must decode to a block that hashes to the id that names them. */
-function read(v: ValidatorState, entry: BlockEntry): void {
-  const bytes = entry.parts.bytes();
-  if (BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams)) return v.consensus.onBlock(entry, null);
-  const { block, isCanonical } = blockOf(bytes, v.config.memo);
-  entry.isCanonical = isCanonical;
-  const isNamed = !isRefusal(block) && equalBytes(headerHash(block.header), entry.id.hash);
-  v.consensus.onBlock(entry, isNamed ? block : null);
-}
-
-/**
- * valid(v), the part that needs no application: the rules of the chain. False while evidence waits for our own store: which is read only for a
- * block that is well formed otherwise, and no further than to the first evidence that is false, for a liar may name all of our past.
- */
-function judge(v: ValidatorState, entry: BlockEntry): boolean {
-  const block = entry.block ?? unreachable('judged when whole');
-  const { verify } = v.config;
-  const check = (list: readonly Evidence[]): Refusal | null => v.pool.check(list, v.facts(), verify);
-  const rules = (verifyEvidence: typeof check): Refusal | null =>
-    validateBlockInState(v.chain, block, { verify, verifyEvidence });
-  let refusal: Refusal | null = null;
-  if (block.evidence.length > 0 && !entry.isFormed) {
-    refusal = rules(() => null);
-    entry.isFormed = refusal === null;
-  }
-  const next = refusal ? -1 : block.evidence.findIndex((each) => isToRecall(v, each));
-  // What is missing for it was read just now, or never.
-  if (next > 0) refusal = check(block.evidence.slice(next - 1, next));
-  if (next >= 0 && !refusal) {
-    recall(v, block.evidence);
-    entry.rules = 'reading';
-    return false;
-  }
-  refusal ??= rules(check);
-  entry.rules = refusal ? 'bad' : 'good';
-  entry.why = refusal;
-  // What we propose is of the time that others gave, whatever our clock thinks of it.
-  const isOwn = equalBytes(block.header.proposerAddress, v.config.key?.address ?? EMPTY_BYTES);
-  const latestNs = v.turn.wallNs + v.consensus.config.blockTimeToleranceNs;
-  entry.doubted = !entry.isCanonical || (!isOwn && block.header.timeNs >= latestNs);
-  if (refusal)
-    v.publish({
-      type: 'refused',
-      height: v.consensus.height,
-      hash: entry.id.hash,
-      because: refusal.because,
-    });
-  return true;
-}
-
-function askApp(v: ValidatorState, entry: BlockEntry): void {
-  const block = entry.block ?? unreachable('asked when whole');
-  const value = requestsOf(v, block, entry.id).process;
-  v.ask(
-    { for: 'process', height: v.consensus.height, blockId: entry.id },
-    { type: 'process-proposal', value },
-  );
 }

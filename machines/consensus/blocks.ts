@@ -22,8 +22,8 @@ export interface BlockEntry {
   /** What the application said (ProcessProposal): asked once per block. */
   app: 'unasked' | 'asked' | 'accepted' | 'rejected';
   /**
-   * Not prevoted when it is proposed for the first time, though the rules allow it: our clock thought its time too far ahead when it was judged
-   * (spec 5.4), or it is not canonical.
+   * Not prevoted when it is proposed without a polka, though the rules allow it: our clock thinks its time too far ahead (spec 5.4), or it is
+   * not canonical.
    */
   doubted: boolean;
   /** Why `rules` is bad, for people. */

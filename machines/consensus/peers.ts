@@ -83,11 +83,22 @@ export class PeerView {
     return moved;
   }
 
-  /** Marks are of one height: the peer's. When it asks for that height again, what it said to have was not what it needs. */
+  /** Marks are of one height: the peer's. */
   forgetHeight(): void {
     if (this.votes.size > 0) this.votes.clear();
     if (this.parts.size > 0) this.parts.clear();
     if (this.proposals.size > 0) this.proposals.clear();
+  }
+
+  /**
+   * It asks for that height again: the votes that it said to have are not those that it needs. The parts that it has it counts, and a block of
+   * many is had in pieces: forgotten, the same piece would be sent for ever.
+   */
+  forgetAllButParts(): void {
+    if (this.votes.size > 0) this.votes.clear();
+    if (this.proposals.size > 0) this.proposals.clear();
+    for (const marks of this.parts.values())
+      for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
   }
 
   /** Speaking of a height above the one we knew says that the peer is there, if a round step was lost. */
