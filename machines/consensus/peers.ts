@@ -97,6 +97,10 @@ export class PeerView {
   forgetAllButParts(): void {
     if (this.votes.size > 0) this.votes.clear();
     if (this.proposals.size > 0) this.proposals.clear();
+    this.forgetSentParts();
+  }
+
+  private forgetSentParts(): void {
     for (const marks of this.parts.values())
       for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
   }
@@ -262,8 +266,7 @@ export class PeerView {
   forgetUnconfirmed(): void {
     for (const marks of this.votes.values())
       for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
-    for (const marks of this.parts.values())
-      for (let i = 0; i < marks.length; i++) marks[i] = (marks[i] as number) & HAS;
+    this.forgetSentParts();
     for (const [key, mark] of this.proposals) if (mark === SENT) this.proposals.delete(key);
     this.told = '';
   }
