@@ -10,7 +10,12 @@ import { gossipEvidence } from './gossiping.ts';
 import { missingFor, readForEvidence } from './recall.ts';
 import type { ValidatorState } from './state.ts';
 
+/** Of a message (CometBFT evidence/reactor.go `maxMsgSize`). */
+const EVIDENCE_BYTES_MAX = 1_048_576;
+
 export function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array): void {
+  if (bytes.length > EVIDENCE_BYTES_MAX)
+    return v.score(peer, `evidence of ${bytes.length} bytes; a message may have ${EVIDENCE_BYTES_MAX}`);
   const message = decodeEvidenceMessage(bytes);
   if (isRefusal(message)) return v.score(peer, message.because);
   if (v.mode !== 'consensus') return;
@@ -59,5 +64,6 @@ function isTaken(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
     return false;
   }
   storeEvidence(v, added);
+  v.evidenceTold.has(peer, added);
   return true;
 }

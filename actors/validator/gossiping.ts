@@ -280,20 +280,16 @@ const BLOCK_FAMILY = blockKey(0n)[0];
 
 // --- evidence --------------------------------------------------------------------------------------------------------
 
-const EVIDENCE_AGAIN_NS = 10n * SECOND;
-const EVIDENCE_SOON_NS = SECOND / 2n;
-
 /** Evidence goes to everybody when it is new, and again every ten seconds while it waits for a block (spec 5.10). */
 export function gossipEvidence(v: ValidatorState): void {
   const pending = v.pool.inOrder();
   if (pending.length === 0) return;
-  const views = [...v.views.values()];
-  const peers = views.filter((view) => view.height > (pending[0]?.height ?? 0n)).map((view) => view.peer);
-  send(
-    v,
-    peers,
-    pending.map((each) => evidencePayload([each.evidence])),
-  );
-  // Who stands at its height cannot look it up yet, and will in a moment.
-  v.schedule('evidence', 'evidence', peers.length < views.length ? EVIDENCE_SOON_NS : EVIDENCE_AGAIN_NS);
+  const { tellings, afterNs } = v.evidenceTold.next(pending, [...v.views.values()], v.turn.monoNs);
+  for (const { peers, evidence } of tellings)
+    send(
+      v,
+      peers,
+      evidence.map((each) => evidencePayload([each.evidence])),
+    );
+  v.schedule('evidence', 'evidence', afterNs);
 }

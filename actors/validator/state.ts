@@ -8,6 +8,7 @@ import type { PeerView } from '../../machines/consensus/peers.ts';
 import type { Said } from '../../machines/consensus/said.ts';
 import { Ticking } from '../../machines/consensus/ticking.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
+import { EvidenceTold } from '../../machines/evidence/telling.ts';
 import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
@@ -108,6 +109,7 @@ export class ValidatorState {
   fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
   /** Evidence of a peer that waits for this block of our own store. */
   accusation: { readonly peer: PeerId; readonly evidence: Evidence; readonly height: bigint } | null = null;
+  readonly evidenceTold = new EvidenceTold();
   readonly pruning = new Pruning();
   /** Peers that we told the mempool are behind. */
   readonly laggards = new Set<PeerId>();

@@ -209,6 +209,7 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
     case 'peer-down':
       v.views.delete(mail.peer);
       v.laggards.delete(mail.peer);
+      v.evidenceTold.peerDown(mail.peer);
       if (v.futureOf.delete(mail.peer)) v.future = v.future.filter(({ peer }) => peer !== mail.peer);
       if (v.mode === 'consensus') v.consensus.rounds.peerDown(mail.peer);
       return;

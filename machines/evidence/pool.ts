@@ -108,14 +108,14 @@ export class EvidencePool {
   /** Evidence from a peer. Null: it is not wanted. */
   add(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Pending | Refusal | null {
     if (this.isUnwanted(evidence)) return null;
-    const refusal = verifyEvidence(evidence, facts, verify) ?? this.changedOnItsWay(evidence, facts, verify);
+    const refusal = verifyEvidence(evidence, facts, verify) ?? this.changedOnItsWay(evidence, facts);
     return refusal ?? this.keep(evidence);
   }
 
   /** What its signatures do not cover is not as its voter made it. */
-  private changedOnItsWay(evidence: Evidence, facts: EvidenceFacts, verify: Verify): Refusal | null {
+  private changedOnItsWay(evidence: Evidence, facts: EvidenceFacts): Refusal | null {
     const set = evidence.kind === 'duplicate-vote' ? facts.validators(evidence.voteA.height) : null;
-    return set && verifyAsMade(evidence as DuplicateVoteEvidence, facts.state.chainId, set, verify);
+    return set && verifyAsMade(evidence as DuplicateVoteEvidence, set);
   }
 
   /** The evidence of a proposed block: known, or verifiable; not committed; none twice. */
@@ -135,13 +135,13 @@ export class EvidencePool {
     return null;
   }
 
-  /** For a proposal: oldest first, while the encoded list stays within `bytesMax`. */
+  /** For a proposal: oldest first, as far as the encoded list stays within `bytesMax`. One that is too large does not keep back others. */
   take(bytesMax: bigint): { readonly evidence: readonly Evidence[]; readonly bytes: bigint } {
     const evidence: Evidence[] = [];
     let size = 0n;
     for (const pending of this.inOrder()) {
       const grown = size + BigInt(encodeEvidenceList([pending.evidence]).length); // a list is as long as its items
-      if (grown > bytesMax) break;
+      if (grown > bytesMax) continue;
       evidence.push(pending.evidence);
       size = grown;
     }

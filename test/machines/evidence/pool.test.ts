@@ -114,14 +114,11 @@ it('evidence of a peer is as its voter made it, also where its signature does no
   expect(offered({ validatorIndex: (evidence.voteB.validatorIndex + 1) % 4 })).toMatchObject({
     refused: 'evidence-stranger',
   });
-  expect(offered({ extension, extensionSignature: new Uint8Array(64) })).toMatchObject({
-    refused: 'evidence-signature',
-  });
-  expect(pool.hasPending).toBe(false);
   const signBytes = voteExtensionSignBytes(CHAIN_ID, { ...evidence.voteB, extension });
   expect(offered({ extension, extensionSignature: ed25519Sign(seed, signBytes) })).toMatchObject({
-    height: 3n,
+    refused: 'evidence-extension',
   });
+  expect(pool.hasPending).toBe(false);
   // In a block CometBFT takes all of them.
   const reindexed = { ...evidence, voteA: { ...evidence.voteA, validatorIndex: 99 } };
   expect(pool.check([reindexed], factsAt(5n), verifySignature)).toBeNull();
@@ -138,6 +135,13 @@ it('a proposal takes the oldest that fit', () => {
   expect(pool.take(size - 1n).evidence).toEqual([a]);
   expect(pool.take(0n)).toEqual({ evidence: [], bytes: 0n });
   expect(pool.take(1_000_000n).bytes).toBe(BigInt(encodeEvidenceList([a!, b!, c!]).length));
+});
+
+it('one that has no room keeps back no other', () => {
+  const pool = new EvidencePool();
+  const [large, small] = [evidenceOf(1, 3n, 100_000), evidenceOf(2, 4n)];
+  for (const each of [large, small]) pool.add(each, factsAt(6n), verifySignature);
+  expect(pool.take(BigInt(encodeEvidenceList([large]).length) - 1n).evidence).toEqual([small]);
 });
 
 it('what a block commits leaves, and is refused from then on, also after a restart', () => {

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import type { Pending } from '../../../machines/evidence/pool.ts';
+import { EvidenceTold } from '../../../machines/evidence/telling.ts';
+
+const SECOND = 1_000_000_000n;
+const a = { height: 3n } as Pending;
+const b = { height: 4n } as Pending;
+
+it('tells each peer of each piece once in ten seconds, and who lacks the same in one breath', () => {
+  const told = new EvidenceTold();
+  const peers = ['x', 'y', 'z'].map((peer) => ({ peer, height: 9n }));
+  told.has('z', a); // who told us
+  expect(told.next([a], peers, 0n)).toEqual({
+    tellings: [{ peers: ['x', 'y', 'z'], evidence: [a] }], // a period begins with the first look
+    afterNs: 10n * SECOND,
+  });
+  told.has('z', b);
+  expect(told.next([a, b], peers, SECOND)).toEqual({
+    tellings: [{ peers: ['x', 'y'], evidence: [b] }],
+    afterNs: 9n * SECOND,
+  });
+  expect(told.next([a, b], peers, 9n * SECOND).tellings).toEqual([]);
+  told.peerDown('x'); // and up again: it may have forgotten
+  expect(told.next([a, b], peers, 9n * SECOND)).toEqual({
+    tellings: [{ peers: ['x'], evidence: [a, b] }],
+    afterNs: SECOND,
+  });
+  expect(told.next([a], peers, 10n * SECOND).tellings).toEqual([{ peers: ['x', 'y', 'z'], evidence: [a] }]);
+});
+
+it('looks again soon for who is not there yet, and others do not hear it twice for that', () => {
+  const told = new EvidenceTold();
+  const at = (height: bigint) => [
+    { peer: 'x', height: 9n },
+    { peer: 'slow', height },
+  ];
+  expect(told.next([a, b], at(0n), 0n)).toEqual({
+    tellings: [{ peers: ['x'], evidence: [a, b] }],
+    afterNs: SECOND / 2n,
+  });
+  expect(told.next([a, b], at(4n), SECOND / 2n)).toEqual({
+    tellings: [{ peers: ['slow'], evidence: [a] }],
+    afterNs: SECOND / 2n,
+  });
+  expect(told.next([a, b], at(4n), 9n * SECOND + 800_000_000n)).toEqual({
+    tellings: [],
+    afterNs: 200_000_000n,
+  });
+});
