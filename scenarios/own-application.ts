@@ -210,9 +210,11 @@ class Metered extends KvStore {
     }
     if (answer.type === 'init-chain')
       return { ...answer, value: { ...answer.value, consensusParams: block(25n) } };
-    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block' || request.value.height !== 4n)
-      return answer;
-    return { ...answer, value: { ...answer.value, consensusParamUpdates: block(15n) } };
+    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block') return answer;
+    const txResults = answer.value.txResults.map((result) => ({ ...result, gasWanted: 10n, gasUsed: 7n }));
+    const value = { ...answer.value, txResults };
+    if (request.value.height !== 4n) return { ...answer, value };
+    return { ...answer, value: { ...value, consensusParamUpdates: block(15n) } };
   }
 }
 

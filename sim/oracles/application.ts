@@ -14,7 +14,6 @@ import {
   type ResponseFinalizeBlock,
 } from '../../protocol/abci.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { headerHash, paramsHash } from '../../protocol/hashes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { BLOCK_BYTES_MAX, type Block, type Header, type Vote } from '../../protocol/types.ts';
 import {
@@ -24,6 +23,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { headerHash, paramsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { roomForTxs } from './room.ts';

@@ -2,7 +2,6 @@
 
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
 import {
   type Commit,
@@ -13,6 +12,7 @@ import {
 } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Report } from '../oracle.ts';
+import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
 
 /** Heights of which what was found good is remembered. */

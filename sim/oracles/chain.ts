@@ -1,15 +1,15 @@
 // Agreement, validity, integrity, certificates, determinism, recovery, proposers and time: read from what nodes store and publish at each commit.
 
 import type { NodeEvent } from '../../actors/turn.ts';
-import { heightOfKey } from '../../machines/chain/keys.ts';
+import { heightOfKey, STATE_KEY } from '../../machines/chain/keys.ts';
 import { equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
-import { headerHash, resultsHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import type { Verify } from '../../protocol/signatures.ts';
 import type { Block, Commit } from '../../protocol/types.ts';
 import {
   decodeBlock,
+  decodeChainState,
   decodeCommit,
   decodeMempoolMessage,
   decodeResponseFinalizeBlock,
@@ -17,6 +17,7 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { headerHash, resultsHash } from './canonical.ts';
 import { Certificates } from './certificates.ts';
 import type { GhostChain } from './ghost.ts';
 import { Heights } from './heights.ts';
@@ -30,6 +31,7 @@ const FAMILY = { block: 'b'.charCodeAt(0), commit: 's'.charCodeAt(0), response: 
 /** A letter and a height. */
 const HEIGHT_KEY_BYTES = 9;
 const SHORT_BYTES = 6;
+const NOBODY = new Uint8Array(0);
 const short = (bytes: Uint8Array): string => hexOf(bytes.subarray(0, SHORT_BYTES));
 
 /** Two that are not equal, so much of each that this is seen: an application's hash may begin with words. */
@@ -56,6 +58,7 @@ export const chainOracle =
     );
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
+    let lastTurned = 0n;
     const certificates = new Certificates(ghost, verify, about.chainId, report);
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
@@ -101,6 +104,29 @@ export const chainOracle =
       known.answeredResultsHash = settled(resultsHash(answer.txResults));
       known.changedVersion = answer.consensusParamUpdates !== undefined;
       transactions.forgive(known.block?.txs ?? [], answer.txResults);
+    };
+
+    /** 17. The priorities that a node goes on with, of the next height and the one after it. */
+    const turned = (at: Machine, value: Uint8Array): void => {
+      const state = decodeChainState(value);
+      if (isRefusal(state) || state.lastBlockHeight <= lastTurned) return;
+      lastTurned = state.lastBlockHeight;
+      for (const [i, { validators }] of [state.validators, state.nextValidators].entries()) {
+        const height = lastTurned + 1n + BigInt(i);
+        const members = ghost.set(height)?.members;
+        const wrong = members?.findIndex(
+          ({ addressBytes, power, priority }, index) =>
+            !equalBytes(addressBytes, validators[index]?.address ?? NOBODY) ||
+            validators[index]?.power !== power ||
+            validators[index]?.priority !== priority,
+        );
+        if (wrong === undefined || (wrong < 0 && members?.length === validators.length)) continue;
+        report(
+          `proposer: ${at.name} keeps another set for ${height} than the chain decided, or other priorities in it`,
+          at,
+          lastTurned,
+        );
+      }
     };
 
     /** What a node stores. Byte for byte what is known already is nothing new. */
@@ -195,8 +221,12 @@ export const chainOracle =
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
-        for (const { key, value, remove } of effect.writes)
-          if (key.length === HEIGHT_KEY_BYTES && !remove) wrote(at, key, value); // of no bytes, too: that may be an answer
+        for (const { key, value, remove } of effect.writes) {
+          if (remove) continue;
+          if (key.length === HEIGHT_KEY_BYTES)
+            wrote(at, key, value); // of no bytes, too: that may be an answer
+          else if (equalBytes(key, STATE_KEY)) turned(at, value);
+        }
       },
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;

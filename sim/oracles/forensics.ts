@@ -4,9 +4,9 @@
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
 import { consensusMessage } from './messages.ts';
 

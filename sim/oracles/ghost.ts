@@ -6,7 +6,6 @@ import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import type {
   Block,
   ConsensusParams,
@@ -19,6 +18,7 @@ import type {
 } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
+import { proposalSignBytes, voteSignBytes } from './canonical.ts';
 
 export interface GhostValidator {
   /** Hex. */

@@ -8,7 +8,7 @@ import type { Proposal } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import type { GhostChain } from './ghost.ts';
+import { type GhostChain, isTrueProposal } from './ghost.ts';
 import { messagesIn } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 import { hexFor } from './votes.ts';
@@ -48,8 +48,9 @@ export const proposalOracle =
 
     const check = (at: Machine, proposal: Proposal, payloads: readonly Payload[]): void => {
       const { height, round } = proposal;
+      const set = ghost.set(height);
       // Gossip repeats the proposals of others: only its own turn counts.
-      if (ghost.set(height)?.atRound(round) !== hexFor(at)) return;
+      if (set?.atRound(round) !== hexFor(at)) return;
       const heights = proposed.of(at);
       let own = heights.get(Number(height));
       if (!own) {
@@ -63,6 +64,8 @@ export const proposalOracle =
       const before = own.find((each) => each.round === round);
       if (before && equalBytes(before.signature, proposal.signature)) return;
       if (before) report(`${at.name} signed two proposals for ${height}/${round}`, at, height);
+      if (!isTrueProposal(about, set, proposal))
+        report(`${at.name} signed something else than what it proposes at ${height}/${round}`, at, height);
       own.push(proposal);
       if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, height, payloads });
     };

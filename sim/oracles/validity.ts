@@ -2,10 +2,10 @@
 
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { commitHash, dataHash, evidenceListHash, paramsHash } from '../../protocol/hashes.ts';
 import type { Block, Commit } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { WorldAbout } from '../oracle.ts';
+import { commitHash, dataHash, evidenceHash, paramsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
 
@@ -27,7 +27,7 @@ export function* wrongWith(
   if (!equalBytes(header.dataHash, dataHash(block.txs))) yield 'has another data hash than its transactions';
   if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
     yield 'has a wrong last commit hash';
-  if (!equalBytes(header.evidenceHash, evidenceListHash(block.evidence))) yield 'has a wrong evidence hash';
+  if (!equalBytes(header.evidenceHash, evidenceHash(block.evidence))) yield 'has a wrong evidence hash';
   const proposer = hexOf(header.proposerAddress);
   if (ghost.set(header.height)?.powerOf(proposer) === 0n) yield `was proposed by ${proposer}, no validator`;
 }

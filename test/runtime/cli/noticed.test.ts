@@ -152,6 +152,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['old-blocks-go', '1', 'X167', 'keeps the commit of 1'],
   ['application-decides', '1', 'X168', 'does not store the parameters of 5'],
   ['set-replaced', '1', 'X169', 'does not store the validators of 6'],
+  ['tour', '1', 'X173', 'another hash than block 1 has'],
+  ['tour', '1', 'X174', 'signature 0 is wrong'],
+  ['tour', '1', 'X175', 'signed something else than what it proposes'],
+  ['tour', '1', 'X176', 'signed something else than what it proposes'],
+  ['tour', '1', 'X177', 'another data hash than its transactions'],
+  ['gas-is-counted', '1', 'X178', 'another hash of results'],
+  ['set-replaced', '1', 'X179', 'or other priorities in it'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

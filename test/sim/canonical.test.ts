@@ -1,0 +1,39 @@
+// The oracles' own words for what is signed and hashed, beside the product's, which CometBFT's vectors prove: two writings of one standard.
+
+import fc from 'fast-check';
+import { it } from 'vitest';
+import { equalBytes } from '../../protocol/bytes.ts';
+import * as hashes from '../../protocol/hashes.ts';
+import * as signed from '../../protocol/sign-bytes.ts';
+import * as canonical from '../../sim/oracles/canonical.ts';
+import * as any from '../protocol/arbitrary.ts';
+
+/** Equal for whatever there is. */
+function same<T>(arbitrary: fc.Arbitrary<T>, own: (value: T) => Uint8Array, other: (value: T) => Uint8Array) {
+  fc.assert(fc.property(arbitrary, (value) => equalBytes(own(value), other(value))));
+}
+
+it('signs as the product does', () => {
+  for (const chainId of ['', 'c', 'chain-of-more-than-a-hundred-and-twenty-seven-bytes-'.repeat(3)]) {
+    same(
+      any.vote,
+      (vote) => canonical.voteSignBytes(chainId, vote),
+      (vote) => signed.voteSignBytes(chainId, vote),
+    );
+    same(
+      any.proposal.map((proposal) => ({ ...proposal, type: 32 })), // others are refused before
+      (proposal) => canonical.proposalSignBytes(chainId, proposal),
+      (proposal) => signed.proposalSignBytes(chainId, proposal),
+    );
+  }
+});
+
+it('hashes as the product does', () => {
+  const named = any.header.filter(({ validatorsHash }) => validatorsHash.length > 0);
+  same(named, canonical.headerHash, hashes.headerHash);
+  same(any.commit, canonical.commitHash, hashes.commitHash);
+  same(fc.array(any.bytes(5000)), canonical.dataHash, hashes.dataHash);
+  same(fc.array(any.execTxResult), canonical.resultsHash, hashes.resultsHash);
+  same(fc.array(any.evidence, { maxLength: 4 }), canonical.evidenceHash, hashes.evidenceListHash);
+  same(any.params, canonical.paramsHash, hashes.paramsHash);
+});
