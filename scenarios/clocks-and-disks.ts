@@ -4,7 +4,9 @@ import {
   after,
   anyone,
   at,
+  block,
   clock,
+  crash,
   disk,
   drop,
   everyone,
@@ -18,6 +20,7 @@ import {
   these,
   txs,
   v0,
+  v2,
   v3,
   validators,
   when,
@@ -91,4 +94,23 @@ export const timeGoesOn = scenario('a liar and two clocks that are behind do not
     when(v0.decides(height(3)), heal()),
   ],
   ends: these('v0', 'v2', 'v3', 'v4', 'v5', 'v6').decides(height(6), { within: '120s' }),
+});
+
+/**
+ * v3, whose clock is behind, hears of no proposal, precommits the block of a polka, and does so in the time of that block, not of its clock.
+ * Its precommit is one of the three that decide, for v2 is gone: with a time before the block's they could date no block after it.
+ */
+export const datedByTheLock = scenario('a precommit is later than the block that it is for, by any clock', {
+  name: 'dated-by-the-lock',
+  // Of three votes of power one the median is the earliest: it rounds down.
+  cast: powers(1, 1, 1, 1),
+  act: [
+    when(
+      v0.decides(height(2)),
+      clock('v3', { step: '-40s' }),
+      drop('proposals', { height: 3, round: 0, to: ['v3'] }),
+    ),
+    when(v2.precommits(block(1), { height: 3, round: 0 }), crash('v2')),
+  ],
+  ends: these('v0', 'v1', 'v3').decides(height(6), { within: '280s' }),
 });

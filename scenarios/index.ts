@@ -2,7 +2,7 @@
 
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
-import { clockSkew, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
+import { clockSkew, datedByTheLock, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
 import {
   bothVotesOfALiar,
   extendedVotes,
@@ -18,6 +18,7 @@ import {
   mislabelledParts,
   nilIsNoCommit,
   oneVoice,
+  provedInBlocksAlone,
   slowDispute,
   stretchedBlocks,
 } from './forgeries.ts';
@@ -29,6 +30,7 @@ import {
   laterPolkaReplacesValue,
   lockHolds,
   lockRenewed,
+  misledAboutAPolka,
   olderPolkaRefused,
   ownLockWithOlderPolka,
   validValueReproposed,
@@ -67,6 +69,7 @@ import {
   voteOutlivesPowerCut,
 } from './power-cut.ts';
 import {
+  allPrecommitsAreHere,
   equivocatingProposer,
   equivocatorPunished,
   everyVoteTwice,
@@ -242,5 +245,9 @@ export const plays: readonly Play[] = [
   falseEvidence,
   earlyGreed,
   stretchedBlocks,
+  allPrecommitsAreHere,
+  datedByTheLock,
+  misledAboutAPolka,
+  provedInBlocksAlone,
   swarm,
 ];

@@ -12,10 +12,12 @@ import {
   everyone,
   heal,
   height,
+  liar,
   never,
   nil,
   scenario,
   sometime,
+  these,
   txs,
   v0,
   v1,
@@ -248,3 +250,42 @@ export const lockRenewed = scenario('a lock on the same block is as new as its l
   ],
   ends: everyone.decides(height(8), { within: '240s' }),
 });
+
+const MS = 1_000_000n;
+const fourth = { height: 4, round: 0 };
+
+/**
+ * v3 tells v0 another prevote than the others, and is gone. They lock; v0 has the block, and not the polka that it is proposed with again: it
+ * gets the other vote of v3 because who has the polka says so.
+ */
+export const misledAboutAPolka = scenario(
+  'who was told another prevote is given the one that made the polka',
+  {
+    name: 'misled-about-a-polka',
+    cast: validators(4),
+    liars: [
+      liar('v3', 'vote-equivocator', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 4, toRound: 0 }),
+    ],
+    // Rounds are over before what was lost is offered again.
+    settings: {
+      consensus: {
+        timeoutProposeNs: 500n * MS,
+        timeoutProposeDeltaNs: 100n * MS,
+        timeoutPrevoteNs: 200n * MS,
+        timeoutPrevoteDeltaNs: 100n * MS,
+        timeoutPrecommitNs: 200n * MS,
+        timeoutPrecommitDeltaNs: 100n * MS,
+      },
+    },
+    act: [
+      at(
+        '0s',
+        drop('proposals', { ...fourth, to: ['v0'] }),
+        drop('parts', { ...fourth, to: ['v0'] }),
+        drop('precommits', { height: 4, by: ['v3'] }),
+      ),
+      when(v0.precommits(nil, fourth), crash('v3', { how: 'clean' }), heal()),
+    ],
+    ends: these('v0', 'v1', 'v2').decides(height(7), { within: '200s' }),
+  },
+);

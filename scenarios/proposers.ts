@@ -192,3 +192,21 @@ export const lostEvidence = scenario('evidence that was lost on its way is offer
   ],
   ends: everyone.decides(height(18), { within: '240s' }),
 });
+
+/**
+ * Where all precommits are waited for, and no longer: those of v6 come last, and those of v5 late. While v2 is away the whole time must pass.
+ * Who dies in a later round of such a height comes back to it.
+ */
+export const allPrecommitsAreHere = scenario('a height begins when every precommit of the last one is here', {
+  name: 'all-precommits-are-here',
+  cast: validators(7),
+  settings: { consensus: { skipTimeoutCommit: true } },
+  load: txs({ perSecond: 3 }),
+  act: [
+    at('0s', delay('precommits', '300ms', { by: ['v6'] }), delay('precommits', '100ms', { by: ['v5'] })),
+    when(v0.decides(height(6)), crash('v2', { restart: '6s' })),
+    when(v0.decides(height(14)), heal(), drop('proposals', { height: 16, round: 0 })),
+    when(v1.enters('prevote', { height: 16, round: 1 }), crash('v1', { restart: '1s' })),
+  ],
+  ends: everyone.decides(height(24), { within: '120s' }),
+});

@@ -11,9 +11,10 @@ import {
   type PublicKey,
 } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
-import type { Report } from '../oracle.ts';
+import type { Report, WorldAbout } from '../oracle.ts';
 import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
+import { machinesByAddress } from './per-machine.ts';
 
 /** Heights of which what was found good is remembered. */
 const HEIGHTS_KEPT = 64;
@@ -47,13 +48,19 @@ export class Certificates {
   private readonly ghost: GhostChain;
   private readonly verifySignature: Verify;
   private readonly chainId: string;
+  private readonly isHonest: (address: string) => boolean;
   private readonly report: Report;
   private readonly known = new Map<number, Known>();
 
-  constructor(ghost: GhostChain, verifySignature: Verify, chainId: string, report: Report) {
+  constructor(ghost: GhostChain, verifySignature: Verify, about: WorldAbout, report: Report) {
     this.ghost = ghost;
     this.verifySignature = verifySignature;
-    this.chainId = chainId;
+    this.chainId = about.chainId;
+    const machines = machinesByAddress(about);
+    this.isHonest = (address) => {
+      const machine = machines.get(address);
+      return machine !== undefined && about.isHonest(machine);
+    };
     this.report = report;
   }
 
@@ -92,10 +99,18 @@ export class Certificates {
         return bad(`signature ${index} is of another validator`);
       if (signature.flag === 2) sum += member.power;
       if (isProven(good[index], commit, signature)) continue;
+      if (signature.flag === 2 && this.isTooEarly(commit, signature, member.address))
+        bad(`signature ${index} is not later than the block that it is for`);
       if (this.isSigned(member.key, commit, signature, index)) good[index] = { commit, signature };
       else bad(`signature ${index} is wrong`);
     }
     if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
+  }
+
+  /** Whoever is honest votes later than its block, however late its own clock is: or the time of blocks would stand still (spec 5.9). */
+  private isTooEarly({ height }: Commit, { timeNs }: CommitSig, address: string): boolean {
+    const blockNs = this.ghost.timeNs(height);
+    return blockNs !== undefined && timeNs <= blockNs && this.isHonest(address);
   }
 
   private isSigned(key: PublicKey, commit: Commit, signed: CommitSig, index: number): boolean {

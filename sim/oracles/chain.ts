@@ -59,7 +59,7 @@ export const chainOracle =
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
     let lastTurned = 0n;
-    const certificates = new Certificates(ghost, verify, about.chainId, report);
+    const certificates = new Certificates(ghost, verify, about, report);
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
       const { height } = block.header;

@@ -69,7 +69,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       durableOracle,
       resourceBounds,
       livelockOracle,
-      timeouts,
+      timeouts(ghost),
       waitingOracle,
       blameOracle,
       servingOracle,

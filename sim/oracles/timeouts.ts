@@ -2,10 +2,15 @@
 // for its round. A chain on links slower than its first timeouts decides only because of that. And after a commit a node waits for
 // late precommits as long as it was told to (spec 5.2).
 
+import type { Payload, PeerId } from '../../actors/turn.ts';
+import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+import type { GhostChain } from './ghost.ts';
+import { messagesIn } from './messages.ts';
 import { saidLateNs } from './pace.ts';
+import { PerMachine } from './per-machine.ts';
 import { timerOf } from './timers.ts';
 
 type ConsensusConfig = Machine['config']['consensus'];
@@ -23,40 +28,88 @@ interface Commit {
   readonly atNs: number;
 }
 
-export const timeouts: OracleMaker = (report, about): Oracle => {
-  const commits = new Map<Machine, Commit>();
+/** Whose precommits of a height a node has heard, by round. */
+class Precommits {
+  private readonly heard = new PerMachine(() => new Map<bigint, Map<number, Set<number>>>());
 
-  const begins = (at: Machine, height: bigint): void => {
-    const { skipTimeoutCommit, timeoutCommitNs } = at.config.consensus;
-    const last = commits.get(at);
-    if (skipTimeoutCommit || last?.height !== height - 1n) return;
-    if (at.heldUntilNs >= last.atNs) return; // it was held back in between
-    const waited = at.clock.count() - last.count;
-    if (waited + saidLateNs(at) >= Number(timeoutCommitNs)) return;
-    const what = `begins height ${height} ${waited} ns after its commit; timeout_commit is ${timeoutCommitNs} ns`;
-    report(`${at.name} ${what}`, at, height);
-  };
+  forget(at: Machine): void {
+    this.heard.delete(at);
+  }
 
-  return {
-    name: 'timeouts',
-    effects: ['schedule'],
-    events: ['step'],
-    started: (at) => void commits.delete(at),
-    published(at, _actor, event) {
-      if (event.type !== 'step') return;
-      const { height, round, step } = event;
-      if (step === STEP.commit) commits.set(at, { height, count: at.clock.count(), atNs: about.now() });
-      else if (step === STEP.newRound && round === 0) begins(at, height);
-    },
-    leaving(at, actor, effect) {
-      if (effect.type !== 'schedule' || actor !== 'validator') return;
-      const { step, height, round } = timerOf(effect.timer);
-      const expected = Object.hasOwn(least, step)
-        ? least[step]?.(at.config.consensus, BigInt(round))
-        : undefined;
-      if (expected === undefined || effect.afterNs === expected) return;
-      const what = `waits ${effect.afterNs} ns to ${step} in round ${round}; the timeout is ${expected} ns`;
-      report(`${at.name} ${what}`, at, height);
-    },
+  hears(at: Machine, { type, height, round, validatorIndex }: Vote): void {
+    if (type !== PRECOMMIT || height < at.height || height > at.height + 1n) return;
+    const heights = this.heard.of(at);
+    let rounds = heights.get(height);
+    if (!rounds) {
+      rounds = new Map();
+      heights.set(height, rounds);
+      heights.delete(height - 2n);
+    }
+    const voters = rounds.get(round) ?? new Set();
+    rounds.set(round, voters.add(validatorIndex));
+  }
+
+  /** Of one round, and its own is no news to it. */
+  areAll(at: Machine, height: bigint, members: number): boolean {
+    for (const voters of this.heard.get(at)?.get(height)?.values() ?? [])
+      if (voters.size >= members - 1) return true;
+    return members === 1;
+  }
+}
+
+export const timeouts =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const commits = new Map<Machine, Commit>();
+    const precommits = new Precommits();
+    const isSkipping = about.machines.some(({ config }) => config.consensus.skipTimeoutCommit);
+
+    const begins = (at: Machine, height: bigint): void => {
+      const { skipTimeoutCommit, timeoutCommitNs } = at.config.consensus;
+      const last = commits.get(at);
+      if (last?.height !== height - 1n) return;
+      if (
+        skipTimeoutCommit &&
+        precommits.areAll(at, last.height, ghost.set(last.height)?.members.length ?? 1)
+      )
+        return;
+      if (at.heldUntilNs >= last.atNs) return; // it was held back in between
+      const waited = at.clock.count() - last.count;
+      if (waited + saidLateNs(at) >= Number(timeoutCommitNs)) return;
+      const lacks = skipTimeoutCommit ? ', and a precommit is missing' : '';
+      const what = `begins height ${height} ${waited} ns after its commit; timeout_commit is ${timeoutCommitNs} ns`;
+      report(`${at.name} ${what}${lacks}`, at, height);
+    };
+
+    return {
+      name: 'timeouts',
+      effects: ['schedule'],
+      events: ['step'],
+      started(at) {
+        commits.delete(at);
+        precommits.forget(at);
+      },
+      ...(isSkipping && {
+        heard(at: Machine, _from: PeerId | null, payloads: readonly Payload[]) {
+          for (const message of messagesIn(payloads))
+            if (message?.type === 'vote') precommits.hears(at, message.vote);
+        },
+      }),
+      published(at, _actor, event) {
+        if (event.type !== 'step') return;
+        const { height, round, step } = event;
+        if (step === STEP.commit) commits.set(at, { height, count: at.clock.count(), atNs: about.now() });
+        else if (step === STEP.newRound && round === 0) begins(at, height);
+      },
+      leaving(at, actor, effect) {
+        if (effect.type !== 'schedule' || actor !== 'validator') return;
+        const { step, height, round } = timerOf(effect.timer);
+        const expected = Object.hasOwn(least, step)
+          ? least[step]?.(at.config.consensus, BigInt(round))
+          : undefined;
+        if (expected === undefined || effect.afterNs === expected) return;
+        const what = `waits ${effect.afterNs} ns to ${step} in round ${round}; the timeout is ${expected} ns`;
+        report(`${at.name} ${what}`, at, height);
+      },
+    };
   };
-};
