@@ -15,13 +15,17 @@ const { performExplore } = await import('./explore-job.ts');
 const { performShrink } = await import('./shrink-job.ts');
 const { performMemory } = await import('./bench-memory.ts');
 
-const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): unknown => {
+/** A line of its own, before the answer's; it leaves at once, as writing to a pipe does. */
+const say = (word: object): void => void process.stdout.write(`${JSON.stringify(word)}\n`);
+
+const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): object => {
   if ('grid' in job) return performCrashes(job);
   if ('explore' in job) return performExplore(job);
   if ('memory' in job) return performMemory(job);
-  return 'shrink' in job ? performShrink(job) : performJob(job);
+  if ('shrink' in job) return performShrink(job, (soFar) => say({ soFar }));
+  return performJob(job);
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  if (line !== '') process.stdout.write(`${JSON.stringify(answerOf(JSON.parse(line)))}\n`);
+  if (line !== '') say(answerOf(JSON.parse(line)));
 }

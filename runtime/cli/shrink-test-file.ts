@@ -5,7 +5,10 @@ import type { Scenario } from '../../sim/scenario/play.ts';
 
 /** A comment is one line, whatever was said. */
 const COMMENT_MAX = 100;
-const inComment = (text: string): string => text.replace(/\s+/g, ' ').slice(0, COMMENT_MAX);
+function inComment(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length <= COMMENT_MAX ? line : `${line.slice(0, COMMENT_MAX).replace(/ [^ ]*$/, '')} …`;
+}
 
 /** Bigints as TypeScript writes them. */
 const asCode = (json: string): string => json.replace(/\{\s*"\$n": "(-?[0-9]+)"\s*\}/g, '$1n');

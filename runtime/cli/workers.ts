@@ -9,7 +9,7 @@ import type { CrashesJob, CrashesResult } from './crashes-job.ts';
 import type { ExploreJob, ExploreResult } from './explore-job.ts';
 import { Interrupted, interruptible, interruption } from './interrupt.ts';
 import type { Job, JobResult } from './job.ts';
-import type { ShrinkJob, ShrinkResult } from './shrink-job.ts';
+import type { ShrinkJob, ShrinkResult, ShrinkSoFar } from './shrink-job.ts';
 import { cliFolder } from './usage.ts';
 
 export interface WorkerOptions {
@@ -27,7 +27,11 @@ const FATAL = /FATAL ERROR: (.+)/;
 /** Jobs are answered in the order given. */
 class Process {
   private readonly child: ChildProcess;
-  private readonly waiting: { resolve: (result: unknown) => void; reject: (error: Error) => void }[] = [];
+  private readonly waiting: {
+    readonly resolve: (result: unknown) => void;
+    readonly reject: (error: Error) => void;
+    readonly heard: Heard;
+  }[] = [];
   private complaints = '';
   private fatal: string | null = null;
   /** It died, was killed, or never began. */
@@ -44,7 +48,9 @@ class Process {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      this.waiting.shift()?.resolve(JSON.parse(line));
+      const said = JSON.parse(line);
+      if ('soFar' in said) this.waiting[0]?.heard(said.soFar);
+      else this.waiting.shift()?.resolve(said);
     });
     this.child.stderr?.on('data', (bytes: Uint8Array) => {
       this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
@@ -57,9 +63,9 @@ class Process {
     );
   }
 
-  ask(job: AnyJob): Promise<unknown> {
+  ask(job: AnyJob, heard: Heard): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ resolve, reject });
+      this.waiting.push({ resolve, reject, heard });
       this.child.stdin?.write(`${JSON.stringify(job)}\n`);
     });
   }
@@ -80,6 +86,9 @@ class Process {
     for (const { reject } of this.waiting.splice(0)) reject(errorOf(because));
   }
 }
+
+/** Told how far a job is, before its answer. */
+type Heard = (soFar: ShrinkSoFar) => void;
 
 type AnyJob = Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob;
 
@@ -107,21 +116,21 @@ export class Worker {
   }
 
   /** As `run`. */
-  shrink(job: ShrinkJob, withinMs?: number): Promise<ShrinkResult> {
-    return this.ask(job, withinMs) as Promise<ShrinkResult>;
+  shrink(job: ShrinkJob, withinMs?: number, heard?: Heard): Promise<ShrinkResult> {
+    return this.ask(job, withinMs, heard) as Promise<ShrinkResult>;
   }
 
   memory(job: MemoryJob): Promise<MemoryResult> {
     return this.ask(job) as Promise<MemoryResult>;
   }
 
-  private async ask(job: AnyJob, withinMs?: number): Promise<unknown> {
+  private async ask(job: AnyJob, withinMs?: number, heard: Heard = () => {}): Promise<unknown> {
     if (interruption.aborted) throw new Interrupted();
     if (this.process.hasEnded) this.process = new Process(this.options);
     const { process } = this;
-    if (withinMs === undefined) return process.ask(job);
+    if (withinMs === undefined) return process.ask(job, heard);
     const timer = setTimeout(() => process.kill(`no answer within ${withinMs / 1000} s`), withinMs);
-    return process.ask(job).finally(() => clearTimeout(timer));
+    return process.ask(job, heard).finally(() => clearTimeout(timer));
   }
 
   end(): void {

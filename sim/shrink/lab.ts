@@ -6,6 +6,7 @@ import type { RunOptions } from '../run-options.ts';
 import { textOf } from '../scenario/json.ts';
 import type { Scenario } from '../scenario/play.ts';
 import type { World } from '../world.ts';
+import { directivesIn } from './parts.ts';
 import { promiseOf } from './promise.ts';
 
 /** What came of one run, as far as shrinking asks. */
@@ -19,6 +20,23 @@ export interface Outcome {
   readonly heights: number;
   /** In deliveries. */
   readonly cost: number;
+}
+
+/** How far shrinking is: for those who wait, and for those who wait no longer. */
+export interface SoFar {
+  readonly runs: number;
+  /** Of what may be spent, 0 to 1; the last checks come on top. */
+  readonly part: number;
+  /** The scenario of fewest directives so far that breaks the promise under this seed; null: none yet. */
+  readonly least: Least | null;
+}
+
+export interface Least {
+  readonly scenario: Scenario;
+  readonly seed: string;
+  readonly promise: string;
+  readonly what: string;
+  readonly directives: number;
 }
 
 const NS_PER_MS = 1_000_000;
@@ -50,6 +68,9 @@ export class Lab {
   /** Runs performed, and what they cost. */
   runs = 0;
   spent = 0;
+  private least: Least | null = null;
+  /** Told after each run. */
+  private readonly heard: (soFar: Omit<SoFar, 'part'>) => void;
   private readonly budget: number;
   private limit: number;
   /** What the first run cost. */
@@ -59,11 +80,12 @@ export class Lab {
   /** Functions of one's own that it has met. */
   private readonly own = new Map<unknown, number>();
 
-  constructor(promise: string, seed: string, budget: number) {
+  constructor(promise: string, seed: string, budget: number, heard: Lab['heard'] = () => {}) {
     this.promise = promise;
     this.seed = seed;
     this.budget = budget;
     this.limit = budget;
+    this.heard = heard;
   }
 
   /** Whether what is being done may cost no more. */
@@ -96,6 +118,7 @@ export class Lab {
     if (!outcome) {
       outcome = this.perform(scenario, seed);
       this.known.set(key, outcome);
+      this.tell(scenario, seed, outcome);
     }
     return outcome;
   }
@@ -124,6 +147,15 @@ export class Lab {
 
   /** The same, as long as it may cost more: afterwards nothing fails any more, and what was found stays. */
   readonly stillFails = (scenario: Scenario): boolean => !this.isSpent && this.fails(scenario);
+
+  private tell(scenario: Scenario, seed: string, { promise, what }: Outcome): void {
+    if (promise === this.promise && seed === this.seed) {
+      const directives = directivesIn(scenario);
+      if (!this.least || directives < this.least.directives)
+        this.least = { scenario, seed, promise, what, directives };
+    }
+    this.heard({ runs: this.runs, least: this.least });
+  }
 
   private perform(scenario: Scenario, seed: string): Outcome {
     this.runs++;

@@ -6,7 +6,7 @@ import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { ScenarioError } from '../scenario/words.ts';
 import { costOf } from './cost.ts';
-import { Lab, SCORE, SCORE_GOOD, seedAfter } from './lab.ts';
+import { Lab, SCORE, SCORE_GOOD, type SoFar, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
 import { atItsEnd, fewerParts, polished } from './polish.ts';
 import { PLAY, promiseOf } from './promise.ts';
@@ -19,6 +19,8 @@ const SEEDS_TRIED = [0, 1, 2, 3, 4, 5];
 const GUESSING = 1 / 4;
 const SHARPENING = 1 / 2;
 const TIDYING = 1 / 4;
+/** All of them: so many budgets at most. */
+const SEARCH = 1 + SHARPENING + 2 * TIDYING;
 /** Who fails under so many seeds more is not better than who has fewer parts. */
 const BY_LUCK = 2;
 
@@ -48,7 +50,13 @@ const BUDGET = 220_000;
  * says nothing of a smaller one. `budget` is in deliveries.
  * @throws ScenarioError when the play is none, or what else is given is something else.
  */
-export function shrink(play: Play, seed: string, wanted?: string, budget = BUDGET): Shrunk | null {
+export function shrink(
+  play: Play,
+  seed: string,
+  wanted?: string,
+  budget = BUDGET,
+  heard?: (soFar: SoFar) => void,
+): Shrunk | null {
   if (typeof seed !== 'string' || !/string|undefined/.test(typeof wanted) || !(budget > 0))
     throw new ScenarioError(
       'shrink takes a play, its seed as text, a promise as text, a number of deliveries',
@@ -56,7 +64,8 @@ export function shrink(play: Play, seed: string, wanted?: string, budget = BUDGE
   const promise = wanted ?? firstBroken(play, seed);
   if (promise === null || promise === PLAY) return null;
   const whole: Scenario = { ...scenarioUnder(play, seed), crypto: 'sim' };
-  const lab = new Lab(promise, seed, budget);
+  const part = (): number => Math.min(1, lab.spent / (budget * SEARCH));
+  const lab = new Lab(promise, seed, budget, (soFar) => heard?.({ ...soFar, part: part() }));
   const cut = atItsEnd(whole, lab);
   if (cut === null) return null;
   const single = lab.within(GUESSING, () => singleTrouble(cut, lab));

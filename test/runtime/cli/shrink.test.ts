@@ -1,9 +1,14 @@
 // `sim shrink`, as a person uses it: a planted bug becomes a short scenario that runs again, and a test that fails.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { playFromJson } from '../../../runtime/cli/play-file.ts';
+import { performShrink, type ShrinkSoFar } from '../../../runtime/cli/shrink-job.ts';
+import { testOf } from '../../../runtime/cli/shrink-test-file.ts';
+import type { Scenario } from '../../../sim/scenario/play.ts';
 import { directivesIn } from '../../../sim/shrink/parts.ts';
-import { hasStack, isBuilt, nodecli, workFolder } from './nodecli.ts';
+import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 const folder = workFolder();
 afterAll(folder.remove);
@@ -30,6 +35,49 @@ const FAILING = {
   load: { perSecond: 1, size: 40 },
   ends: { who: 'everyone', decides: 4, withinMs: 60_000 },
 };
+
+/** Nothing is wrong with the code: half of the power lies, and the chain forks. */
+const FORKED = {
+  ...FAILING,
+  act: [
+    {
+      atMs: 0,
+      actions: [
+        { do: 'rule', what: 'precommits', effect: 'drop', by: ['v1'], height: 1, round: 0 },
+        { do: 'rule', what: 'parts', effect: 'drop', height: 3 },
+      ],
+    },
+    { atMs: 5_000, actions: [{ do: 'pause', node: 'v1', forMs: 1_000 }] },
+  ],
+  liars: [
+    { node: 'v2', liar: 'vote-equivocator', to: ['v0'] },
+    { node: 'v3', liar: 'vote-equivocator', to: ['v0'] },
+    { node: 'v2', liar: 'proposal-equivocator', to: ['v0'] },
+  ],
+};
+
+test('who waits hears how far it is, and what is left so far', () => {
+  const heard: ShrinkSoFar[] = [];
+  const result = performShrink({ shrink: { json: JSON.stringify(FORKED) }, seed: '3' }, (soFar) =>
+    heard.push(soFar),
+  );
+  if ('not' in result) throw new Error(result.not);
+  const left = heard.flatMap(({ least }) => (least ? [least] : []));
+  const many = left.map(({ directives }) => directives);
+  expect(many.length).toBeGreaterThan(1);
+  expect(many).toEqual([...new Set(many)].sort((a, b) => b - a));
+  expect(directivesIn(playFromJson('it', left.at(-1)?.scenario ?? '') as Scenario)).toBe(many.at(-1));
+  const parts = heard.map(({ part }) => part);
+  expect(parts).toEqual([...parts].sort((a, b) => a - b));
+  expect(parts.at(-1)).toBeLessThanOrEqual(1);
+}, 60_000);
+
+test('a comment that is cut says so, and not in the middle of a word', () => {
+  const origin = { oracle: 'lock', what: 'what was promised '.repeat(9), seed: '1', commit: '' };
+  const play = playFromJson('it', JSON.stringify({ ...FAILING, origin }));
+  const [, comment] = testOf(play as Scenario).split('\n');
+  expect(comment).toMatch(/^\/\/ (what was promised )+what was …$/);
+});
 
 describe.skipIf(!isBuilt)('a planted bug', () => {
   const input = folder.at('input.json');
@@ -134,6 +182,27 @@ describe.skipIf(!isBuilt)('what cannot be shrunk is said in one line', () => {
     expect(code).toBe(2);
     expect(err).toMatch(says);
     expect(hasStack(err)).toBe(false);
+  });
+
+  test.each([
+    [
+      'breaks',
+      'report("there it is", at, 3n)',
+      /into a file \(oracles.*: a program does it, with shrink\(play, '1'\)/,
+    ],
+    ['holds', '0', /there is nothing to shrink in .*: it holds/],
+  ])('a play with functions of its own that %s', (name, does, says) => {
+    const path = folder.at(`${name}.mjs`);
+    const oracle = `(report) => ({ name: 'mine', published: (at, _, { height }) => { if (height === 3n) ${does}; } })`;
+    writeFileSync(
+      path,
+      `import { everyone, height, scenario, validators } from '${join(root, 'dist/sim/index.js')}';
+      export default scenario('mine', { cast: validators(4), oracles: [${oracle}],
+        ends: everyone.decides(height(4), { within: '60s' }) });`,
+    );
+    const { code, err } = nodecli('sim', 'shrink', path);
+    expect(code).toBe(2);
+    expect(err).toMatch(says);
   });
 
   test('a saved scenario whose seed is none', () => {

@@ -84,13 +84,23 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     ['zoo', '--only', 'C1', '--seeds', '100000'],
     ['crashes', '--heights', '20'],
     ['determinism', '--seeds', '100000'],
+    [
+      'shrink',
+      'swarm',
+      '--seed',
+      '38',
+      '--mutant',
+      'scenarios/zoo/M06.json',
+      '--out',
+      folder.at('small.json'),
+    ],
   ])('sim %s is interrupted in one line, too', async (...flags) => {
     const { pid, ended } = startNodecli('sim', ...flags);
     await hasChildren(pid);
     process.kill(-pid, 'SIGINT');
     const { code, out, err } = await ended;
     expect(out).not.toContain('HOLDS');
-    expect(err.trim().split('\n').at(-1)).toMatch(/^nodecli: interrupted: \d+ of [\d,]+ /);
+    expect(err.trim().split('\n').at(-1)).toMatch(/^nodecli: interrupted: \d+ (of [\d,]+|runs? made)/);
     expect(err).not.toContain('bug of ours');
     expect(code).toBe(1);
   });
