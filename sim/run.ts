@@ -225,7 +225,7 @@ class Run {
     });
   }
 
-  private traced(emit: (bytes: Uint8Array) => void) {
+  private traced(emit: NonNullable<RunWatch['trace']>) {
     let isBegun = false;
     return (at: Machine, record: TurnRecord): void => {
       if (!isBegun) {
@@ -237,7 +237,7 @@ class Run {
       }
       const { node } = at;
       must(node !== null, 'a turn is of a living node');
-      emit(encodeRecord(at.index, record.input, (node as NonNullable<typeof node>).digest.read()));
+      emit(encodeRecord(at.index, record.input, (node as NonNullable<typeof node>).digest.read()), at.name);
       this.shape?.turn(at, record, this.now);
     };
   }

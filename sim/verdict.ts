@@ -74,8 +74,8 @@ export interface RunWatch {
   readonly event?: (at: Machine, event: NodeEvent) => void;
   /** Called now and then; `done` in 0..1 as far as it is known. */
   readonly progress?: (done: number, height: bigint) => void;
-  /** Bytes of the trace as they are made: header first, then one frame per turn. */
-  readonly trace?: (bytes: Uint8Array) => void;
+  /** Bytes of the trace as they are made: header first, then one frame per turn, with the node whose it is. */
+  readonly trace?: (bytes: Uint8Array, node?: string) => void;
   /** Told before the run begins. */
   readonly backstage?: (backstage: Backstage) => void;
 }

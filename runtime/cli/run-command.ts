@@ -12,7 +12,7 @@ import { castOfFiles } from './cast-files.ts';
 import { withMutant } from './patched-build.ts';
 import { PageFile } from './picture-page.ts';
 import { loadPlay, usualSeedOf } from './play-file.ts';
-import { Columns, explanationLines, ProgressBar, Story, toJson, verdictLines } from './screen.ts';
+import { Columns, explanationLines, ProgressBar, row, Story, toJson, verdictLines } from './screen.ts';
 import { bytesName, grouped } from './telling.ts';
 import { TraceWriter } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
@@ -91,9 +91,16 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   if (explanation && !flags.json && !flags.quiet)
     for (const line of explanationLines(explanation)) print(line);
   if (trace && !flags.json)
-    print(`  trace         ${trace.path}, ${bytesName(trace.bytes)}, ${grouped(trace.records)} records`);
-  if (page && !flags.json) print(`  picture       ${page.path}, ${bytesName(pageBytes ?? 0)}`);
+    print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
+  if (page && !flags.json) print(row('picture', `${page.path}, ${bytesName(pageBytes ?? 0)}`));
   return verdict.holds ? EXIT.holds : EXIT.violated;
+}
+
+/** Where to look first is the last record of the node that broke its promise: a vote leaves it when the disk has it, and others go on meanwhile. */
+function recordsOf({ records, lastOf }: TraceWriter, { violations }: Verdict): string {
+  const [first] = violations;
+  const last = first && lastOf.get(first.node);
+  return `${grouped(records)} records${last === undefined ? '' : `; the last of ${first?.node} is ${last}`}`;
 }
 
 function watchOf(flags: RunFlags, bar: ProgressBar, trace: TraceWriter | null): RunWatch {
@@ -110,7 +117,7 @@ function watchOf(flags: RunFlags, bar: ProgressBar, trace: TraceWriter | null): 
       line: (line) => (flags.log ? columns : story).line(line),
     }),
     progress: (done, height) => bar.update(done, `height ${height}`),
-    ...(trace && { trace: (bytes) => trace.write(bytes) }),
+    ...(trace && { trace: (bytes, node) => trace.write(bytes, node) }),
   };
 }
 

@@ -15,6 +15,8 @@ export class TraceWriter {
   bytes = 0;
   /** The header is one more. */
   records = -1;
+  /** The number of each node's last record, by name. */
+  readonly lastOf = new Map<string, number>();
   private readonly file: number;
   private readonly buffer = new Uint8Array(CHUNK_BYTES);
   private filled = 0;
@@ -30,9 +32,10 @@ export class TraceWriter {
   }
 
   /** The header, or a record. */
-  write(bytes: Uint8Array): void {
+  write(bytes: Uint8Array, node?: string): void {
     this.bytes += bytes.length;
     this.records++;
+    if (node !== undefined) this.lastOf.set(node, this.records);
     if (this.filled + bytes.length > this.buffer.length) this.flush();
     if (bytes.length > this.buffer.length) return this.writeAll(bytes);
     this.buffer.set(bytes, this.filled);

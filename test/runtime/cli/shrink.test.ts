@@ -134,6 +134,11 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
       `again         npx nodecli sim run ${saved} --seed 5 --mutant scenarios/zoo/M06.json`,
     );
     expect(readFileSync(page, 'utf8')).toContain('<!doctype html>');
+    // Who broke it need not be whose record is the last: its vote waited for the disk.
+    const [, guilty, last] = /records; the last of (v\d) is (\d+)$/m.exec(run.out) ?? [];
+    expect(run.out).toContain(`lock: ${guilty} precommitted`);
+    const there = nodecli('sim', 'replay', trace, ...planted, '--at', String(last));
+    expect(there.out).toContain(`${guilty} after record ${last}`);
     const replay = nodecli('sim', 'replay', trace, ...planted);
     expect(replay.out).toContain('same effects, same state digests');
     expect(replay.code).toBe(0);
