@@ -59,4 +59,6 @@ export function mustBeOptions(options: RunOptions): void {
     throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
   if (oracles !== undefined && !Array.isArray(oracles))
     throw new ScenarioError('oracles: expected a list of functions that make an oracle');
+  const none = oracles?.findIndex((make) => typeof make !== 'function') ?? -1;
+  if (none >= 0) throw new ScenarioError(`oracles[${none}]: expected a function that makes an oracle`);
 }

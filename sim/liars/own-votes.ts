@@ -5,6 +5,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import { ownVote } from '../oracles/votes.ts';
 import type { Lie } from '../scenario/rules.ts';
+import { ScenarioError } from '../scenario/words.ts';
 import { isItsPlace, type LiarKit, Remembered } from './liar.ts';
 
 /**
@@ -17,6 +18,8 @@ export function aboutOwnVotes(
   what: string,
   instead: (vote: Vote, payload: Payload) => readonly Payload[] | null,
 ): Lie {
+  if (typeof what !== 'string' || typeof instead !== 'function')
+    throw new ScenarioError('aboutOwnVotes takes the kit, a name for the lie, and (vote) => payloads');
   const decided = new Remembered<readonly Payload[] | null>();
   const decide = (vote: Vote, payload: Payload): readonly Payload[] | null => {
     const { votes } = kit.words;

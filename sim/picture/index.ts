@@ -1,7 +1,7 @@
 // A run and its picture in one call, for programs.
 
 import { runScenario } from '../run.ts';
-import type { RunOptions } from '../run-options.ts';
+import { mustBeOptions, type RunOptions } from '../run-options.ts';
 import type { Play } from '../scenario/play.ts';
 import type { Verdict } from '../verdict.ts';
 import { PictureCollector, type PictureLimits } from './collector.ts';
@@ -13,6 +13,7 @@ export function pictureOf(
   options: RunOptions,
   limits?: PictureLimits,
 ): { readonly verdict: Verdict; readonly picture: Picture } {
+  mustBeOptions(options);
   const collector = new PictureCollector(limits);
   const verdict = runScenario(play, { ...options, watch: { ...options.watch, backstage: collector.open } });
   return { verdict, picture: collector.picture(verdict) };

@@ -2,7 +2,7 @@
 
 import type { Application } from '../../machines/apps/application.ts';
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
-import { type Check, Checker, isText, listOf, maybe, object, type Shape, tagged } from './checks.ts';
+import { type Check, Checker, isText, listOf, maybe, object, type Shape, tagged, yesOrNo } from './checks.ts';
 import { ScenarioError } from './words.ts';
 
 const bigInt: Check = { expects: 'a bigint', holds: (value) => typeof value === 'bigint' };
@@ -74,7 +74,17 @@ function mustAnswer({ type }: AbciRequest, answer: AbciResponse): void {
   if (problem !== null) throw new ScenarioError(`app: its answer to ${type}: ${problem}`);
 }
 
-/** The same application, and each of its answers is looked at. */
+const writes = listOf(object({ key: bytes, value: bytes, remove: yesOrNo }));
+
+/** @throws ScenarioError that names the method, and the field. */
+function mustGive<T>(method: string, check: Check, given: T): T {
+  const checker = new Checker();
+  checker.check(check, given, `${method}()`);
+  if (checker.problem !== null) throw new ScenarioError(`app: ${checker.problem}`);
+  return given;
+}
+
+/** The same application, and all that it gives is looked at. */
 export const withAnswersChecked = (app: Application): Application => ({
   name: app.name,
   answer(request) {
@@ -82,8 +92,8 @@ export const withAnswersChecked = (app: Application): Application => ({
     mustAnswer(request, answer);
     return answer;
   },
-  drainWrites: () => app.drainWrites(),
+  drainWrites: () => mustGive('drainWrites', writes, app.drainWrites()),
   restore: (pairs) => app.restore(pairs),
-  digest: () => app.digest(),
-  digestFromScratch: () => app.digestFromScratch(),
+  digest: () => mustGive('digest', bytes, app.digest()),
+  digestFromScratch: () => mustGive('digestFromScratch', bytes, app.digestFromScratch()),
 });

@@ -1,9 +1,10 @@
 // What a play brings of its own: functions, which no JSON can hold and no field check can look into. What they give is checked as it comes.
 
-import type { Effect, NodeEvent } from '../../actors/turn.ts';
+import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import type { Liar } from '../liars/liar.ts';
-import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { Oracle, OracleMaker, Report } from '../oracle.ts';
+import { type Check, Checker } from './checks.ts';
 import { withAnswersChecked } from './own-answers.ts';
 import type { Scenario } from './play.ts';
 import { ScenarioError } from './words.ts';
@@ -80,7 +81,12 @@ const EVENTS: Readonly<Record<NodeEvent['type'], true>> = {
 export const ownOracle =
   (make: OracleMaker, i: number): OracleMaker =>
   (report, about) => {
-    const oracle = make(report, about);
+    const told: Report = (what, at, height) => {
+      if (typeof what !== 'string')
+        throw new ScenarioError(`oracles[${i}]: report takes a text that says what is broken, not ${what}`);
+      report(what, at, height);
+    };
+    const oracle = make(told, about);
     const no = (what: string): never => {
       throw new ScenarioError(`oracles[${i}]: ${what}; an oracle has a name and some of ${METHODS}`);
     };
@@ -91,7 +97,10 @@ export const ownOracle =
       if (isPlain && typeof value === 'function' && !Object.hasOwn(WATCHING, field))
         no(`${oracle.name} would never be asked for ${field}()`);
     }
-    if (!Object.keys(WATCHING).some((method) => method in oracle)) no(`${oracle.name} hears nothing`);
+    const methods = Object.keys(WATCHING).filter((method) => method in oracle);
+    const odd = methods.find((method) => !/function|undefined/.test(typeof oracle[method as keyof Oracle]));
+    if (odd !== undefined) no(`${oracle.name}: ${odd}: expected a function`);
+    if (methods.length === 0) no(`${oracle.name} hears nothing`);
     for (const [field, method, known] of [
       ['effects', 'leaving', EFFECTS],
       ['events', 'published', EVENTS],
@@ -111,6 +120,26 @@ function oddKinds(kinds: unknown, known: readonly string[], method: string | fal
   return odd === undefined ? null : `${String(odd)} is none; there are ${known.join(', ')}`;
 }
 
+const payload: Check = {
+  expects: '{ channel, bytes }, a number and a Uint8Array',
+  holds: (value) => {
+    const { channel, bytes } = (value ?? {}) as Partial<Payload>;
+    return Number.isSafeInteger(channel) && bytes instanceof Uint8Array;
+  },
+};
+
+/** What is wrong with one of them; null: nothing. */
+function oddPayload(said: readonly unknown[]): string | null {
+  const checker = new Checker();
+  for (const [i, each] of said.entries()) {
+    const of = `payload ${i}`;
+    if (each instanceof Object && 'blockId' in each)
+      checker.fail(of, 'this is a vote; wrap it in signedVote(kit, vote)');
+    checker.check(payload, each, of);
+  }
+  return checker.problem;
+}
+
 /** What its words become is `null` or a list of payloads. */
 export const ownLiar =
   (make: Liar, i: number): Liar =>
@@ -122,6 +151,8 @@ export const ownLiar =
       const said: unknown = lie(to, payloads);
       if (said !== null && !Array.isArray(said))
         throw new ScenarioError(`liars[${i}].liar: expected a list of payloads, or null for the truth`);
+      const odd = said && oddPayload(said);
+      if (odd) throw new ScenarioError(`liars[${i}].liar: ${odd}`);
       return said;
     };
   };

@@ -13,6 +13,7 @@ import {
   liar,
   type OracleMaker,
   pause,
+  pictureOf,
   runScenario,
   type Scenario,
   scenario,
@@ -159,6 +160,61 @@ it.each<[string, object, string]>([
   ],
 ])('%s that is none is named', (_, more, because) => {
   expect(() => runScenario(play(more), { seed: 1 })).toThrow(because);
+});
+
+describe('what is of one’s own and gives what it must not', () => {
+  const at = (more: object, options: object = {}) =>
+    runScenario(play(more), { seed: 1, ...options } as never);
+
+  it.each<[unknown, string]>([
+    [undefined, 'app: drainWrites(): expected a list, not nothing'],
+    [[{}], 'app: drainWrites()[0].key: expected a Uint8Array, not nothing'],
+    [['a'], 'app: drainWrites()[0]: expected an object, not "a"'],
+    [{}, 'app: drainWrites(): expected a list, not {}'],
+    [Promise.resolve([]), 'app: drainWrites(): expected a list, not {}'],
+  ])('drainWrites: %s', (drained, says) => {
+    const app = (): KvStore => Object.assign(new KvStore(), { drainWrites: () => drained });
+    const [first] = at({ app }).violations;
+    expect(first?.what).toContain(says);
+  });
+
+  it.each<[unknown[], string]>([
+    [['a'], '"a"'],
+    [[{ a: 1 }], '{"a":1}'],
+    [[new Uint8Array(2)], '{"0":0,"1":0}'],
+    [[null], 'null'],
+  ])('a liar: %s', (said, says) => {
+    const lie: Liar = () => () => said as never;
+    expect(() => at({ liars: [liar('v3', lie, ['v0'])] })).toThrow(
+      `liars[0].liar: payload 0: expected { channel, bytes }, a number and a Uint8Array, not ${says}`,
+    );
+  });
+
+  it('a liar that forgets to sign, or to name its lie', () => {
+    const unsigned: Liar = (kit) => aboutOwnVotes(kit, 'lie: unsigned', (vote) => [vote as never]);
+    expect(() => at({ liars: [liar('v3', unsigned, ['v0'])] })).toThrow(
+      'liars[0].liar: payload 0: this is a vote; wrap it in signedVote(kit, vote)',
+    );
+    const nameless: Liar = (kit) => aboutOwnVotes(kit, (() => []) as never, undefined as never);
+    expect(() => at({ liars: [liar('v3', nameless, ['v0'])] })).toThrow(
+      'aboutOwnVotes takes the kit, a name',
+    );
+  });
+
+  it('an oracle, in the play and beside it', () => {
+    const none: unknown = () => ({ name: 'mine', published: 3 });
+    expect(() => at({ oracles: [none] })).toThrow('oracles[0]: mine: published: expected a function');
+    const mute: OracleMaker = (report) => ({
+      name: 'mine',
+      published: () => (report as () => void)(),
+    });
+    expect(() => at({ oracles: [mute] })).toThrow('oracles[0]: report takes a text');
+    expect(() => at({}, { oracles: [3] })).toThrow('oracles[0]: expected a function that makes an oracle');
+  });
+
+  it('options: none', () => {
+    expect(() => pictureOf(play({}), undefined as never)).toThrow('seed: expected a whole number');
+  });
 });
 
 describe('what an application of one’s own answers', () => {
