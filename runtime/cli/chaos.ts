@@ -2,7 +2,7 @@
 // stores and recordings are read, and nothing may be lost.
 
 import { randomInt } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { filter, firstValueFrom, map, merge, timer } from 'rxjs';
@@ -71,12 +71,13 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const perSecond = countOf(flags.load, '--load', 0);
   const backSeconds = countOf(flags.back, '--back', 1);
   const seed = seedOf(flags.seed ?? String(randomInt(2 ** 32)));
-  if (flags.home !== undefined && existsSync(flags.home) && homesFound(flags.home) > 0) {
-    throw new CliError(
-      `${flags.home} holds a network already: chaos begins with a new one, name another folder`,
-    );
-  }
-  const network = await asCliErrors(() => openNetwork(validators, flags));
+  const network = await asCliErrors(() => {
+    if (flags.home !== undefined && homesFound(flags.home) > 0)
+      throw new CliError(
+        `${flags.home} holds a network already: chaos begins with a new one, name another folder`,
+      );
+    return openNetwork(validators, flags);
+  });
   const traces = join(network.folder, 'traces');
   const cluster = new Cluster(network.homes, traces);
   print(`${network.about[0]}`);

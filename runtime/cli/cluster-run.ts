@@ -1,9 +1,10 @@
 // `nodecli cluster`: a network of validators on this machine, from its folders to its summary.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
+import { hexOf } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/index.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { SetupError } from '../host/files.ts';
@@ -11,7 +12,7 @@ import { existingHomes, homesFound, makeHomes, PORT_FIRST, readHome } from '../h
 import { Cluster, freePorts } from './cluster.ts';
 import { ClusterLoad } from './cluster-load.ts';
 import { ClusterScreen } from './cluster-screen.ts';
-import { CliError, countOf, EXIT, type Exit } from './usage.ts';
+import { CliError, countOf, EXIT, type Exit, whyNot } from './usage.ts';
 
 export interface ClusterFlags {
   readonly validators: string;
@@ -34,7 +35,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const network = await asCliErrors(() => {
     // The recordings of a network that goes on go on, too.
     const isNew = flags.home === undefined || homesFound(flags.home) === 0;
-    if (flags.record !== undefined && isNew) mustBeFree(flags.record);
+    if (flags.record !== undefined) mustTakeTraces(flags.record, isNew);
     return openNetwork(validators, flags);
   });
   const cluster = new Cluster(network.homes, flags.record ?? null);
@@ -52,14 +53,26 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   screen.close();
   interrupt.close();
   const exit = summary(cluster, load, why, pace);
+  if (flags.record !== undefined)
+    print(`traces in ${flags.record}: npx nodecli sim replay ${join(flags.record, 'node0.trace')}`);
   if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
   return exit;
 }
 
-function mustBeFree(folder: string): void {
-  const there = existsSync(folder) && readdirSync(folder).find((name) => name.endsWith('.trace'));
-  if (there)
+function mustTakeTraces(folder: string, isNew: boolean): void {
+  const there = namesIn(folder, '--record').find((name) => name.endsWith('.trace'));
+  if (there !== undefined && isNew)
     throw new CliError(`--record: ${join(folder, there)} is of another network: name an empty folder`);
+}
+
+/** What is in a folder that need not be there yet. */
+function namesIn(folder: string, option: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new CliError(`${option} takes a folder, and ${folder} is none: ${whyNot(error)}`);
+  }
 }
 
 // --- the folders -------------------------------------------------------------------------------------------
@@ -71,17 +84,23 @@ export interface Network {
   readonly about: readonly string[];
 }
 
+const PORT_MAX = 65_535;
+
 export async function openNetwork(
   validators: number,
   flags: Pick<ClusterFlags, 'home' | 'basePort'>,
 ): Promise<Network> {
   const first = flags.basePort === undefined ? PORT_FIRST : countOf(flags.basePort, '--base-port');
+  if (first > PORT_MAX) throw new CliError(`--base-port takes 1 to ${PORT_MAX}, not ${first}`);
   const isTemporary = flags.home === undefined;
+  const names = flags.home === undefined ? [] : namesIn(flags.home, '--home');
+  const isThere = flags.home !== undefined && homesFound(flags.home) > 0;
+  const other = names.find((name) => !name.startsWith('.'));
+  if (!isThere && other !== undefined)
+    throw new CliError(`--home: ${flags.home} holds ${other}, and no network of ours: name a new folder`);
+  const ports = isThere ? [] : await freePorts(first, validators);
   const folder = flags.home ?? mkdtempSync(join(tmpdir(), 'nodecli-cluster-'));
-  const isThere = homesFound(folder) > 0;
-  const homes = isThere
-    ? existingHomes(folder, validators)
-    : makeHomes(folder, await freePorts(first, validators));
+  const homes = isThere ? existingHomes(folder, validators) : makeHomes(folder, ports);
   const genesis = parseGenesis(readHome(homes[0] as string).config.genesis);
   const chain = isRefusal(genesis) ? '?' : genesis.chainId;
   const what = isThere ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
@@ -92,8 +111,15 @@ export async function openNetwork(
     about: [
       `network ${chain} of ${validators} validators ${what} ${folder}`,
       'peers do not prove who they are yet, so the nodes listen on 127.0.0.1 only',
+      ...homes.map(whoIs),
     ],
   };
+}
+
+/** What messages and blocks call a node. */
+function whoIs(home: string): string {
+  const { config, validatorKey } = readHome(home);
+  return `${basename(home)}  id ${config.id}, validator ${hexOf(validatorKey.address)}`;
 }
 
 /** Errors of files and ports are for the person who typed the command. */

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos-facts.ts';
 import { checkStores } from '../../../runtime/cli/chaos-stores.ts';
 import { checkTrace } from '../../../runtime/cli/chaos-traces.ts';
-import { homesBelow, makeHomes, usualPaths } from '../../../runtime/host/home.ts';
+import { homesBelow, makeHomes, readHome, usualPaths } from '../../../runtime/host/home.ts';
 import { temporaryFolder } from './folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -98,6 +98,10 @@ describe('a cluster', () => {
     expect(first.lines).toContainEqual(expect.stringContaining('listen on 127.0.0.1 only'));
     expect(first.lines).toContainEqual(expect.stringMatching(/^node3 \| committed height 4, /));
     expect(first.lines).toContain('equal app hashes');
+    expect(first.lines.at(-1)).toBe(`traces in ${traces}: npx nodecli sim replay ${traces}/node0.trace`);
+    const { config, validatorKey } = readHome(join(folder, 'node2'));
+    const address = Buffer.from(validatorKey.address).toString('hex');
+    expect(first.lines).toContain(`node2  id ${config.id}, validator ${address}`);
     const [, sent, committed] = /^transactions: (\d+) sent, (\d+) committed$/.exec(
       await first.said('transactions: '),
     )!;
@@ -245,10 +249,24 @@ describe('what cannot be started', () => {
   test.each([
     [['--validators', '0'], /--validators takes a whole number from 1 on, not "0"/],
     [['--blocks', 'many'], /--blocks takes a whole number from 1 on, not "many"/],
-    [['--base-port', '70000'], /there are no 4 free ports from 70000 on/],
+    [['--base-port', '70000'], /--base-port takes 1 to 65535, not 70000/],
+    [['--base-port', '65535'], /there are no 4 free ports from 65535 on/],
+    [['--record', 'package.json'], /--record takes a folder, and package\.json is none: it is a file/],
+    [['--home', 'docs'], /--home: docs holds \S+\.md, and no network of ours: name a new folder/],
   ])('%s', async (options, message) => {
+    const folder = temporaryFolder();
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { exit, lines } = nodecli('cluster', ...options);
     expect(await exit).toBe(2);
     expect(lines).toEqual([expect.stringMatching(message)]);
+    expect(fs.readdirSync(folder).filter((name) => name.startsWith('nodecli'))).toEqual([]);
+    expect(homesBelow('docs', 1).filter((home) => fs.existsSync(home))).toEqual([]);
+  });
+
+  test('chaos: a home that is a file', async () => {
+    const { exit, lines } = nodecli('chaos', '--home', 'package.json');
+    expect(await exit).toBe(2);
+    expect(lines).toEqual([expect.stringMatching(/^nodecli: cannot read the folder package\.json: /)]);
   });
 });
