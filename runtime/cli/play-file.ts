@@ -78,12 +78,23 @@ async function importModule(name: string, path: string): Promise<Record<string, 
   const url = pathToFileURL(path).href;
   try {
     if (path.endsWith('ts') && !stripsTypes()) return await importTypeScript(url);
-    return (await import(url)) as Record<string, unknown>;
+    return await importWithTypes(url);
   } catch (error) {
     if (error instanceof CliError) throw error;
     const slip = error instanceof SyntaxError ? slipIn(path) : null;
     const where = whereLoaded(error) || (slip ? ` (at ${slip.place})` : '');
     throw new CliError(`${name} cannot be loaded: ${whyNot(error)}${where}`);
+  }
+}
+
+/** A play in JavaScript may import what is not: that is known when Node meets it. */
+async function importWithTypes(url: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(url)) as Record<string, unknown>;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (stripsTypes() || code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !/\.m?ts$/.test(message)) throw error;
+    return importTypeScript(url);
   }
 }
 
