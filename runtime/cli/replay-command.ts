@@ -16,7 +16,7 @@ import { stateLines } from './node-state.ts';
 import { withMutant } from './patched-build.ts';
 import { loadPlay } from './play-file.ts';
 import { ProgressBar } from './screen.ts';
-import { bytesName, grouped } from './telling.ts';
+import { bytesName, counted, grouped } from './telling.ts';
 import { TraceFile } from './trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit } from './usage.ts';
 import { causesLines, VoteCauses } from './vote-causes.ts';
@@ -198,7 +198,7 @@ function tellEnd(
   const told = Object.entries(about).map(([key, value]) => `${key} ${value}`);
   print(`${trace.path}: ${told.join(', ')}`);
   print(
-    `  ${grouped(records)} records, ${grouped(perSecond)} a second; ${heights} heights; ` +
+    `  ${grouped(records)} records, ${grouped(perSecond)} a second; ${counted(heights, 'height')}; ` +
       `${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`,
   );
   for (const { name, height, lives, stateDigest } of nodes) {

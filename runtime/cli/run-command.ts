@@ -161,6 +161,8 @@ function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   }
   const own = cast.members.map(({ power }) => Number(power));
   if (own.join() !== powers.join())
-    warn(`${genesis} has powers ${own.join(', ')}; ${play.name} is written for ${powers.join(', ')}`);
+    warn(
+      `warning: ${genesis} has powers ${own.join(', ')}; ${play.name} is written for ${powers.join(', ')}`,
+    );
   return cast;
 }

@@ -169,5 +169,5 @@ export const grouped = (value: number | bigint): string =>
   String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
 /** `1 seed`, `2 seeds`. */
-export const counted = (count: number, what: string): string =>
-  `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;
+export const counted = (count: number | bigint, what: string): string =>
+  `${grouped(count)} ${what}${BigInt(count) === 1n ? '' : 's'}`;
