@@ -18,6 +18,11 @@ const whoIs = (hex: string, nameBy: NameOfAddress): string => nameBy(hex) ?? hex
 
 /** Null: not worth a line. */
 export function lineOf(happening: Happening, nameBy: NameOfAddress): string | null {
+  const line = deedOf(happening, nameBy);
+  return line !== null && happening.isLie ? `${line} (a lie)` : line;
+}
+
+function deedOf(happening: Happening, nameBy: NameOfAddress): string | null {
   const { does, height, round, hash, step } = happening;
   const where = `${height}/${round}`;
   switch (does) {

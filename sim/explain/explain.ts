@@ -97,7 +97,7 @@ const liarLines = ({ liars }: Scenario): StoryLine[] =>
   liars.map(({ node, liar, to }) => ({
     atNs: 0,
     node: '',
-    what: `${node} is a ${liar} towards ${to.join(' ')}`,
+    what: `${node} is a ${typeof liar === 'string' ? liar : 'liar of its own'} towards ${to.join(' ')}`,
   }));
 
 /** A line, and the key under which equal ones are put together. */

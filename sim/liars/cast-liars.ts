@@ -32,8 +32,10 @@ export function castLiars(
     const liar = world.machineOf(from);
     if (!liar) return;
     // What a liar says counts where votes are counted; its own node has not said it.
+    witness.hearsLies = true;
     for (const oracle of world.oracles)
       oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
+    witness.hearsLies = false;
   };
   for (const [i, words] of liars.entries()) {
     const machine = world.machine(words.node);

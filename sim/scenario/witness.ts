@@ -27,6 +27,8 @@ export interface Happening {
   readonly step: number;
   /** Hex address of the accused. */
   readonly against: string;
+  /** The node itself did not say it: its liar did. */
+  readonly isLie: boolean;
 }
 
 /** Heights whose proposals are remembered by number. */
@@ -74,6 +76,8 @@ export class Witness {
   private heightMax = 0n;
   /** Whether a link of this machine is cut: the network's to say. */
   isCutOff: (machine: Machine) => boolean = () => false;
+  /** What leaves now is what liars made of it. */
+  hearsLies = false;
 
   constructor(ghost: GhostChain, needsWords: boolean) {
     this.ghost = ghost;
@@ -103,7 +107,8 @@ export class Witness {
   ): void {
     if (this.listeners.length === 0) return;
     const { hash = null, step = 0, against = '' } = more;
-    const happening: Happening = { node, does, height, round, hash, step, against };
+    const isLie = this.hearsLies;
+    const happening: Happening = { node, does, height, round, hash, step, against, isLie };
     for (const listener of this.listeners) listener(happening);
   }
 

@@ -104,4 +104,19 @@ describe('the story', () => {
     expect(told(explanation)).toContain('v2 is a proposal-equivocator towards v0');
     expect(explanation.stalls).toEqual([]);
   });
+
+  test('calls a lie one, and puts it on no line of the honest', () => {
+    const nilVoter = liar('v2', 'nil-voter', ['v1']);
+    const lost = drop('precommits', { height: 1, by: ['v0', 'v1', 'v3'] });
+    const lines = told(explained({ ...play(at('0s', lost)), liars: [nilVoter] }));
+    const votes = lines.filter((line) => / prevotes? .* at 1\/0/.test(line));
+    expect(votes).toEqual([
+      expect.stringMatching(/^(v\d ){4}prevote [0-9a-f]{8} at 1\/0$/),
+      'v2 prevotes nil at 1/0 (a lie)',
+    ]);
+    const own = told(
+      explained({ ...play(at('0s', lost)), liars: [{ ...nilVoter, liar: () => () => null }] }),
+    );
+    expect(own).toContain('v2 is a liar of its own towards v1');
+  });
 });
