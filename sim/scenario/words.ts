@@ -76,7 +76,8 @@ type AtHeight = ReturnType<typeof height>;
 /** A bare number would be dropped without a word where types are not checked. */
 function mustBePart(word: string, part: unknown): void {
   if (typeof part === 'object' && part !== null && !Array.isArray(part)) return;
-  throw new ScenarioError(`${word}: write height(3), block(2), nil or { height: 3, round: 0 }, not ${part}`);
+  const said = typeof part === 'string' ? JSON.stringify(part) : part;
+  throw new ScenarioError(`${word}: write height(3), block(2), nil or { height: 3, round: 0 }, not ${said}`);
 }
 
 function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, ends: Within): Ending {

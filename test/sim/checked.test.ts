@@ -77,6 +77,11 @@ describe('who runs a module runs it without its types, so', () => {
       'v1 prevotes: write height(3)',
     ],
     [
+      'a word in quotes',
+      () => play({ holds: [never(v1.prevotes('nil' as never))] }),
+      'v1 prevotes: write height(3), block(2), nil or { height: 3, round: 0 }, not "nil"',
+    ],
+    [
       'a bare end',
       () => play({ ends: everyone.decides(3 as never, { within: '9s' }) }),
       'ends: write height(3)',
