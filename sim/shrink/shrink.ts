@@ -5,6 +5,7 @@ import { runScenario } from '../run.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { ScenarioError } from '../scenario/words.ts';
+import type { World } from '../world.ts';
 import { costOf } from './cost.ts';
 import { Lab, SCORE, SCORE_GOOD, type SoFar, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
@@ -67,7 +68,10 @@ export function shrink(
   const part = (): number => Math.min(1, lab.spent / (budget * SEARCH));
   const lab = new Lab(promise, seed, budget, (soFar) => heard?.({ ...soFar, part: part() }));
   const cut = atItsEnd(whole, lab);
-  if (cut === null) return null;
+  if (cut === null) {
+    mustBePromise(play, seed, promise);
+    return null;
+  }
   const single = lab.within(GUESSING, () => singleTrouble(cut, lab));
   const small = single ? polished(single, lab) : smallest(cut, lab);
   const least = lab.spending(budget * TIDYING, () => withoutIdleParts(small, lab)) ?? small;
@@ -86,6 +90,15 @@ export function shrink(
 function firstBroken(play: Play, seed: string): string | null {
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   return first ? promiseOf(first) : null;
+}
+
+/** What nobody promises is never broken, and is a slip. */
+function mustBePromise(play: Play, seed: string, promise: string): void {
+  const known: string[] = [];
+  const onWorld = ({ oracles }: World): void => void known.push(...oracles.map(({ name }) => name));
+  runScenario(play, { seed, crypto: 'sim', onWorld });
+  if (known.includes(promise.replace(/^chain\/.*/, 'chain'))) return;
+  throw new ScenarioError(`shrink: nobody promises ${JSON.stringify(promise)}; say promiseOf(a violation)`);
 }
 
 function smallest(cut: Scenario, lab: Lab): Scenario {

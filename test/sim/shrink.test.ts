@@ -233,5 +233,11 @@ describe('the whole', () => {
 
   test('a run that keeps the promise is not shrunk', () => {
     expect(shrink({ ...forked, liars: [] }, seed, 'chain/agreement', BUDGET)).toBeNull();
+    expect(shrink(forked, seed, 'lock', BUDGET)).toBeNull();
+  });
+
+  test('what nobody promises is a slip', () => {
+    const nonsense = () => shrink(forked, seed, 'nonsense', BUDGET);
+    expect(nonsense).toThrow('shrink: nobody promises "nonsense"; say promiseOf(a violation)');
   });
 });
