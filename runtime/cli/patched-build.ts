@@ -60,7 +60,9 @@ export function patchOf(path: string): Patch {
   try {
     content = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
+    const isOfRepository = /^(\.\/)?scenarios\//.test(path) && !existsSync(join(packageFolder, 'scenarios'));
+    const hint = isOfRepository ? '; scenarios/ is in the repository, not in the package' : '';
+    throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}${hint}`);
   }
   return path.endsWith('.json') ? patchOfJson(path, content) : patchOfDiff(path, content);
 }

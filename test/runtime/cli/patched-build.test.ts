@@ -1,7 +1,8 @@
 // Patches on a copy of the build: each still applies, one that does not is named, and what they plant is
 // found.
 
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRefusal } from '../../../protocol/refusal.ts';
@@ -24,6 +25,23 @@ describe('patches', () => {
       expect(replace).not.toBe(find);
       texts.set(file, text.split(find).join(replace));
     }
+  });
+
+  test.skipIf(!isBuilt)('a package without them says where they are', () => {
+    mkdirSync(folder.at('package'), { recursive: true });
+    for (const name of ['dist', 'package.json'])
+      cpSync(join(root, name), folder.at(`package/${name}`), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), folder.at('package/node_modules'));
+    const cli = folder.at('package/dist/runtime/cli/nodecli.js');
+    const args = [cli, 'sim', 'run', 'calm', '--mutant', 'scenarios/zoo/M06.json'];
+    const { stderr, status } = spawnSync(process.execPath, args, {
+      encoding: 'utf8',
+      cwd: folder.at('package'),
+    });
+    expect(stderr).toMatch(
+      /M06\.json cannot be read: .*; scenarios\/ is in the repository, not in the package$/m,
+    );
+    expect(status).toBe(2);
   });
 
   test('the leaks and mutants that the bars name are there', () => {
