@@ -146,6 +146,12 @@ function check(
     throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);
   if (!Number.isSafeInteger(heights) || heights < 1)
     throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
+  const { validators, powerChanges } = wanted;
+  const fields = typeof validators === 'object' ? Object.keys(validators) : [];
+  const more = fields.find((field) => !Object.hasOwn(VALIDATORS_USUAL, field));
+  if (more !== undefined) throw new ScenarioError(`validators.${more}: no such field; there are min, max`);
+  if (powerChanges !== undefined && typeof powerChanges !== 'boolean')
+    throw new ScenarioError(`powerChanges: expected true or false, not ${JSON.stringify(powerChanges)}`);
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 1 || max < min)
     throw new ScenarioError(
       `validators: expected a number or { min, max } from 1, not ${min === undefined ? wanted.validators : `${min} to ${max}`}`,

@@ -132,6 +132,8 @@ it('what is found in one’s own is printed as a program writes it', () => {
 it.each<[BftWanted, string]>([
   [{ heights: 0 }, 'heights: expected a whole number from 1, not 0'],
   [{ validators: 0 }, 'validators: expected a number or { min, max } from 1, not 1 to 0'],
+  [{ validators: { min: 1, max: 4, mx: 5 } as never }, 'validators.mx: no such field; there are min, max'],
+  [{ powerChanges: 'yes' as never }, 'powerChanges: expected true or false, not "yes"'],
   [{ faults: ['crahs' as 'crash'] }, 'faults: no fault crahs; there are links,'],
   [{ liars: ['lair'] }, 'no liar lair; there are vote-equivocator,'],
   [{ app: 'kvstor' }, 'app: no application is named kvstor'],
