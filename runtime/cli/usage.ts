@@ -45,12 +45,16 @@ export function countOf(text: string, what: string, least = 1): number {
   return value;
 }
 
+/** Two letters that changed places are two changes: in a longer word that is still near. */
+const SHORT = 4;
+
 /** The name that a mistyped one was most likely meant to be; undefined when none is near. */
 export function nearest(wrong: string, names: readonly string[]): string | undefined {
   const scored = names.map((name) => ({ name, far: name.includes(wrong) ? 1 : distance(wrong, name) }));
   scored.sort((a, b) => a.far - b.far);
   const best = scored[0];
-  return best && wrong !== '' && best.far <= Math.max(1, wrong.length / 3) ? best.name : undefined;
+  const most = Math.max(wrong.length < SHORT ? 1 : 2, wrong.length / 3);
+  return best && wrong !== '' && best.far <= most ? best.name : undefined;
 }
 
 /** Levenshtein: letters to change, add or leave out. */

@@ -72,6 +72,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     const { runs } = JSON.parse(readFileSync(`${out}/campaign.json`, 'utf8'));
     expect(runs).toBeGreaterThan(0);
     expect(told).toContain(`${runs} runs of swarm, twice each, seeds from 649`);
+    expect(told).not.toContain('not seen: ');
     expect(err.trim().split('\n').at(-1)).toBe(
       `nodecli: interrupted: ${runs} of 100,000 runs were made; the same command goes on`,
     );

@@ -65,6 +65,7 @@ describe.skipIf(!isBuilt)('sim run', () => {
       ['sim', 'run', 'lok-holds'],
       /no scenario "lok-holds".*lock-holds/,
     ],
+    ['two letters that changed places', ['sim', 'run', 'tuor'], /no scenario "tuor": did you mean tour\?/],
     ['a seed that is no number', ['sim', 'run', 'calm', '--seed', '0x1f'], /"0x1f" is not a seed/],
     ['a seed that is too great', ['sim', 'run', 'calm', '--seed', '18446744073709551616'], /is not a seed/],
     [
