@@ -1,4 +1,5 @@
-// Which blocks each node has asked of each peer, and which of these were answered: with the block, or with the word that it is not there.
+// Which blocks each node has asked of each peer, whether that peer said to have them, and which of these were answered: with the block, or with
+// the word that it is not there.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
@@ -11,7 +12,11 @@ import { PerMachine } from './per-machine.ts';
 interface Asked {
   readonly open: Set<bigint>;
   answeredNs: number;
+  /** What it said to have: the last few times, for the node may not have taken up the last one yet. */
+  readonly claims: { readonly base: bigint; readonly height: bigint }[];
 }
+
+const CLAIMS_KEPT = 8;
 
 export class AskedBlocks {
   /** In this life. */
@@ -21,20 +26,33 @@ export class AskedBlocks {
     this.nodes.delete(at);
   }
 
-  asks(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
+  /** Gives what it asks of whom without a reason. */
+  *asks(
+    at: Machine,
+    to: readonly PeerId[],
+    payloads: readonly Payload[],
+  ): Generator<{ readonly peer: PeerId; readonly height: bigint }> {
     for (const { channel, bytes } of payloads) {
       const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
       if (!message || isRefusal(message) || message.type !== 'block-request') continue;
-      for (const peer of to) this.of(at, peer).open.add(message.height);
+      const { height } = message;
+      for (const peer of to) {
+        const { open, claims } = this.of(at, peer);
+        open.add(height);
+        if (!claims.some((claim) => claim.base <= height && height <= claim.height)) yield { peer, height };
+      }
     }
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[], nowNs: number): void {
-    if (!this.nodes.get(at)?.has(from)) return;
     for (const { channel, bytes } of payloads) {
       const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
       if (!message || isRefusal(message)) continue;
       const asked = this.of(at, from);
+      if (message.type === 'status-response') {
+        asked.claims.unshift(message);
+        asked.claims.length = Math.min(asked.claims.length, CLAIMS_KEPT);
+      }
       if (message.type === 'block-response') asked.open.delete(message.block.header.height);
       else if (message.type === 'no-block-response') asked.open.delete(message.height);
       else continue;
@@ -52,7 +70,7 @@ export class AskedBlocks {
     const peers = this.nodes.of(at);
     let asked = peers.get(peer);
     if (!asked) {
-      asked = { open: new Set(), answeredNs: 0 };
+      asked = { open: new Set(), answeredNs: 0, claims: [] };
       peers.set(peer, asked);
     }
     return asked;

@@ -1,4 +1,4 @@
-// Nobody honest is blamed: a node cuts off who broke a rule, and nobody who broke none.
+// Nobody honest is blamed: a node cuts off who broke a rule, and nobody who broke none; nor is anybody asked for what it never said to have.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
@@ -40,7 +40,14 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
       asked.hears(at, from, payloads, about.now());
     },
     leaving(at, actor, effect) {
-      if (effect.type === 'send' && actor === 'blocksync') asked.asks(at, effect.to, effect.payloads);
+      if (effect.type === 'send' && actor === 'blocksync')
+        for (const { peer, height } of asked.asks(at, effect.to, effect.payloads))
+          if (about.isHonest(at))
+            report(
+              `${at.name} asks ${byId.get(peer)?.name} for block ${height}, which it never said to have`,
+              at,
+              height,
+            );
       if (effect.type !== 'score' || !about.isHonest(at)) return;
       const peer = byId.get(effect.peer);
       if (!peer || !about.isHonest(peer) || isGarbled(at, effect.peer)) return;
