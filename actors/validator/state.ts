@@ -39,7 +39,7 @@ export interface Proposing {
 /** Why something is read from the store. */
 export type Reading =
   | { readonly for: 'handshake' }
-  | { readonly for: 'recent' }
+  | { readonly for: 'recent'; readonly untold: readonly Uint8Array[]; readonly bytes: number }
   | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
   | { readonly for: 'evidence'; readonly height: bigint; readonly isPast: boolean }
   | { readonly for: 'pruning' }

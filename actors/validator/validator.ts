@@ -40,7 +40,7 @@ import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
 import { onPrepared, onReaped, onSignedBefore, onSignedProposal, onSignedVote, settle } from './speak.ts';
-import { ValidatorState } from './state.ts';
+import { type Reading, ValidatorState } from './state.ts';
 
 const family = (
   letter: string,
@@ -49,6 +49,7 @@ const family = (
   from: Uint8Array.of(letter.charCodeAt(0)),
   to: Uint8Array.of(letter.charCodeAt(0) + 1),
 });
+type Recent = Extract<Reading, { for: 'recent' }>;
 const only = (key: Uint8Array) => ({ store: 'chain' as const, from: key, to: Uint8Array.of(...key, 0) });
 
 export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, ValidatorMail> {
@@ -145,26 +146,34 @@ function hasLimitsOfGenesis({ chain, config: { genesis } }: ValidatorState): boo
 
 /** Blocks whose transactions the mempool is reminded of at a start. */
 const BLOCKS_REMINDED = 64n;
+/** Of how much at once: a turn is hashed and recorded whole, and blocks may be large. */
+const BYTES_REMINDED = 16 * 1024 * 1024;
 
 /**
  * A new life's mempool has forgotten what was committed, and a peer that is behind may still offer it: without a nonce the application
  * would execute it twice. (CometBFT leaves this to applications.)
  */
 function remindMempool(v: ValidatorState, height: bigint): void {
-  const from = height > BLOCKS_REMINDED ? height - BLOCKS_REMINDED : 0n;
-  v.load({ for: 'recent' }, blockKey(from), blockKey(height), Number(BLOCKS_REMINDED));
+  loadRecent(v, height > BLOCKS_REMINDED ? height - BLOCKS_REMINDED : 0n, [], 0);
 }
 
-/** One message for all of them: each makes the mempool check again whatever it holds by then. */
-function onRecentRead(v: ValidatorState, found: readonly KeyValue[]): void {
-  const txs: Uint8Array[] = [];
-  for (const { value } of found) {
-    const block = decodeBlock(value);
-    if (isRefusal(block)) continue;
-    v.history.addBlock(block.header, block.lastCommit);
-    for (const tx of block.txs) txs.push(tx);
-  }
-  begin(v, txs);
+/** The next block from this height on, while these transactions wait to be told. */
+function loadRecent(v: ValidatorState, from: bigint, untold: readonly Uint8Array[], bytes: number): void {
+  v.load({ for: 'recent', untold, bytes }, blockKey(from), blockKey(heightNext(v)), 1);
+}
+
+/** In few messages: each makes the mempool check again whatever it holds by then. */
+function onRecentRead(v: ValidatorState, reading: Recent, found: readonly KeyValue[]): void {
+  const [next] = found;
+  if (!next) return begin(v, reading.untold);
+  const bytes = reading.bytes + next.value.length;
+  const block = decodeBlock(next.value);
+  if (!isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
+  const untold = isRefusal(block) ? reading.untold : [...reading.untold, ...block.txs];
+  const from = heightOfKey(next.key) + 1n;
+  if (bytes < BYTES_REMINDED) return loadRecent(v, from, untold, bytes);
+  tellMempool(v, v.chain.lastBlockHeight, untold, []);
+  loadRecent(v, from, [], 0);
 }
 
 // --- a turn ------------------------------------------------------------------------------------------------------------
@@ -304,7 +313,7 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   const reading = v.loaded(tag);
   if (!reading) return unreachable('nothing was read');
   if (reading.for === 'handshake') return onHandshakeRead(v, found);
-  if (reading.for === 'recent') return onRecentRead(v, found);
+  if (reading.for === 'recent') return onRecentRead(v, reading, found);
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
   if (reading.for === 'pruning') return onPruningRead(v, found);
   if (reading.for === 'forgetting') return onForgettingRead(v, found);

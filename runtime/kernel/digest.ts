@@ -5,9 +5,13 @@ import { Writer } from '../../protocol/words.ts';
 
 /** Hash calls cost more than bytes: this much gathers before one. */
 const GATHER_BYTES = 32_768;
+/** A hash takes less than 2 GiB at once; a turn may be longer. */
+const PIECE_BYTES = 16 * 1024 * 1024;
+/** One long turn does not make the buffer long for ever. */
+const KEEP_BYTES = 1024 * 1024;
 
 export class RunningDigest {
-  private readonly gathered = new Writer(GATHER_BYTES * 2);
+  private gathered = new Writer(GATHER_BYTES * 2);
   private readonly hash: RunningSha256 = runningSha256();
 
   /** What is written here is part of the stream: a turn is encoded where it is hashed. */
@@ -30,8 +34,11 @@ export class RunningDigest {
   }
 
   private flush(): void {
-    this.hash.update(this.gathered.peek());
-    this.gathered.clear();
+    const bytes = this.gathered.peek();
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      this.hash.update(bytes.subarray(at, at + PIECE_BYTES));
+    if (bytes.length > KEEP_BYTES) this.gathered = new Writer(GATHER_BYTES * 2);
+    else this.gathered.clear();
   }
 
   /** The digest of everything so far; the stream goes on. */
