@@ -62,8 +62,9 @@ class HostTimer implements Timer {
 
   #sleep(leftNs: bigint): void {
     if (leftNs <= 0n) {
-      const immediate = setImmediate(this.#wake);
-      this.#cancelSleep = () => clearImmediate(immediate);
+      // Not cleared when cancelled: Node 20 breaks its queue when an uncaught error's handler clears one, and throws for ever.
+      setImmediate(this.#wake);
+      this.#cancelSleep = () => {};
       return;
     }
     const leftMs = (leftNs + NS_PER_MS - 1n) / NS_PER_MS;
@@ -72,6 +73,7 @@ class HostTimer implements Timer {
   }
 
   readonly #wake = (): void => {
+    if (!this.#pending.has(this)) return;
     const leftNs = this.#dueNs - process.hrtime.bigint();
     if (leftNs > 0n) {
       this.#sleep(leftNs);

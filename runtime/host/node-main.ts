@@ -24,8 +24,8 @@ export async function main(argv: readonly string[], hasCluster: boolean): Promis
 class NodeProcess {
   private life: NodeLife | null = null;
   private isEnding = false;
-  /** Of what went wrong while it ended. */
-  private lastCode = 0;
+  /** Of what went wrong first. */
+  private code: number = NODE_EXIT.stopped;
 
   async run(home: string, record: string | null, commit: string): Promise<void> {
     this.listen();
@@ -39,7 +39,7 @@ class NodeProcess {
         ended: (because, isBug) => this.fail(because, isBug),
       });
       this.life = life;
-      if (this.isEnding) return await this.end(NODE_EXIT.stopped);
+      if (this.isEnding) return await this.end();
       life.start();
       setInterval(() => this.tellStatus(), STATUS_EVERY_MS).unref();
     } catch (error) {
@@ -51,7 +51,7 @@ class NodeProcess {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.stop());
     process.on('disconnect', () => void this.stop()); // the cluster is gone: nobody would stop us later
     process.on('message', (word: ToNode) => this.hear(word));
-    process.on('uncaughtException', (error) => this.failWith(error));
+    process.on('uncaughtException', (error) => this.onUncaught(error));
     // A reader of our lines that went away is no reason to die.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   }
@@ -69,7 +69,14 @@ class NodeProcess {
   private async stop(): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
-    if (this.life) await this.end(NODE_EXIT.stopped);
+    if (this.life) await this.end();
+  }
+
+  /** While it ends this may come again and again, and nothing that is left to close is worth that. */
+  private onUncaught(error: unknown): void {
+    const wasEnding = this.isEnding;
+    this.failWith(error);
+    if (wasEnding) process.exit(this.code);
   }
 
   private failWith(error: unknown): void {
@@ -82,28 +89,26 @@ class NodeProcess {
    */
   private fail(because: string, isBug: boolean): void {
     console.error(because);
-    if (this.isEnding) {
-      this.lastCode ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
-      return;
-    }
+    this.code ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
+    if (this.isEnding) return;
     this.isEnding = true;
     const hint = isBug ? this.life?.replayHint : null;
     if (hint) console.error(hint);
     tell({ type: 'fatal', because: because.split('\n')[0] as string });
-    void this.end(isBug ? NODE_EXIT.bug : NODE_EXIT.refused);
+    void this.end();
   }
 
-  private async end(code: number): Promise<void> {
-    setTimeout(() => process.exit(code || NODE_EXIT.refused), CLOSE_MS_MAX).unref();
+  private async end(): Promise<void> {
+    setTimeout(() => process.exit(this.code || NODE_EXIT.refused), CLOSE_MS_MAX).unref();
     try {
       await this.life?.end();
     } catch (error) {
       console.error(error instanceof Error ? error.message : String(error));
-      process.exit(code || NODE_EXIT.refused);
+      process.exit(this.code || NODE_EXIT.refused);
     }
     tell({ type: 'status', ...NOTHING, ...this.life?.status() });
     if (process.connected) process.disconnect();
-    process.exitCode = code || this.lastCode;
+    process.exitCode = this.code;
     setImmediate(() => process.exit());
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../runtime/host/files.ts';
 import { hostMail } from '../../../runtime/host/mail.ts';
 import { type HostPorts, hostPorts } from '../../../runtime/host/ports.ts';
+import { NODE_EXIT } from '../../../runtime/host/process-words.ts';
 import { bytesOf, textOf, textsOf } from '../../compliance/bytes.ts';
 import { child, temporaryFolder } from './folders.ts';
 
@@ -176,6 +177,20 @@ describe('mail', () => {
     const { lines, ended } = child('thrower.ts');
     await ended;
     expect(lines).toEqual(['caught: a bug', 'delivered']);
+  });
+});
+
+describe('an uncaught error', () => {
+  test('may cancel every timer: the process goes on', async () => {
+    const { lines, ended } = child('canceller.ts');
+    await ended;
+    expect(lines).toEqual(['caught: a bug', 'still here']);
+  });
+  test('while the process ends is its end', async () => {
+    const { lines, ended, process } = child('never-closed.ts');
+    await ended;
+    expect(process.exitCode).toBe(NODE_EXIT.bug);
+    expect(lines).toEqual(['ends']);
   });
 });
 
