@@ -41,6 +41,8 @@ import {
 const MS = 1_000_000n;
 const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
 
+const LONG_WAY = { kind: 'uniform', minNs: 700 * MILLISECOND, maxNs: 750 * MILLISECOND } as const;
+
 const HOWS: readonly CrashHow[] = ['clean', 'lose', 'drawn'];
 /**
  * Around a sync: just before it is asked for, before it is durable, and when it is durable and nobody was
@@ -221,18 +223,22 @@ export const proposalForgotten = scenario('who may not propose again lets its ow
   ends: everyone.decides(height(8), { within: '240s', afterwards: 2 }),
 });
 
-/** What v3 may hold of blocks at once is a tenth of what it lacks. */
+/** What v3 may hold of blocks at once is a tenth of what it lacks, and block by block the way would be long. */
 export const smallBuffer = scenario('who may hold few blocks at once catches up with many', {
   name: 'small-buffer',
   cast: validators(4),
   load: txs({ perBlock: 2, size: 400 }),
-  settings: { sync: { bufferBytesMax: 8_000, requestsPerPeerMax: 2 } },
+  settings: { sync: { bufferBytesMax: 8_000, requestsPerPeerMax: 4 } },
   act: [
     when(v0.decides(height(2)), crash('v3')),
-    when(v0.decides(height(32)), restart('v3')),
-    when(v3.joins()),
+    when(
+      v0.decides(height(32)),
+      links({ latency: LONG_WAY }, { from: ['v0', 'v1', 'v2'], to: ['v3'] }),
+      restart('v3'),
+    ),
+    when(v3.joins(), calm()),
   ],
-  holds: [never(v0.decides(height(44)), { while: v3.isSyncing })],
+  holds: [never(v0.decides(height(40)), { while: v3.isSyncing })],
   ends: everyone.decides(height(50), { within: '240s' }),
 });
 

@@ -162,7 +162,9 @@ export class SyncPool {
     for (let height = this.height; height <= top; height++) {
       const wanted = this.wanted.get(height);
       if (wanted?.fetched) continue;
-      if (!wanted && this.bufferedBytes >= this.config.bufferBytesMax) break;
+      // The pair at our height is asked for in any case: the buffer may be full of blocks that cannot leave before it.
+      const isNext = height <= this.height + 1n;
+      if (!wanted && !isNext && this.bufferedBytes >= this.config.bufferBytesMax) break;
       const peer = this.sourceFor(height, wanted, nowNs);
       if (peer === null) continue;
       this.ask(height, wanted, peer, nowNs);

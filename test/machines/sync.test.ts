@@ -252,6 +252,21 @@ it('keeps no more blocks than its buffer holds', () => {
   expect(asked(pool, 0n)).toEqual(['a4', 'a5']);
 });
 
+it('asks for the height in a gap, however full the blocks behind it have made the buffer', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, bufferBytesMax: 3 }, 1n, 0n);
+  pool.range('archive', 1n, 99n, 0n);
+  pool.range('pruned', 4n, 99n, 0n);
+  expect(asked(pool, 0n)).toEqual(['archive1', 'archive2', 'pruned4', 'pruned5']); // a stranger owes two at most
+  for (const height of [4n, 5n]) pool.gave('pruned', height, block('pruned', height), 0n);
+  for (const height of [1n, 2n]) pool.gave('archive', height, block('archive', height), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  pool.applied(1n, 0n);
+  expect(asked(pool, 0n)).toEqual(['archive3']);
+  pool.gave('archive', 3n, block('archive', 3n), 0n);
+  for (let next = pool.handOver(); next; next = pool.handOver()) pool.applied(next.height, 0n);
+  expect(pool.height).toBe(5n);
+});
+
 type Lie = 'honest' | 'claims-more' | 'silent' | 'has-not' | 'bad-blocks';
 const lie: fc.Arbitrary<Lie> = fc.constantFrom('claims-more', 'silent', 'has-not', 'bad-blocks');
 
