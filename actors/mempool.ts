@@ -239,8 +239,9 @@ class MempoolTurn {
   }
 
   private onCommitted(message: Extract<MempoolMail, { type: 'committed' }>): void {
-    const { pool } = this.state;
+    const { gossip, pool } = this.state;
     pool.update(message.height, message.txs, message.codes, message);
+    gossip.forgetGone();
     this.state.isNotified = false;
     if (pool.size === 0) return;
     if (this.config.recheck) for (const pooled of pool.txs.values()) this.recheck(pooled);

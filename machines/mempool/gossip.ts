@@ -123,6 +123,13 @@ export class Gossip {
     return nowNs;
   }
 
+  /** Some left the pool: they do not wait for a peer that is behind, and may say so for ever. */
+  forgetGone(): void {
+    for (const queues of this.peers.values()) {
+      if (queues.held.length > 0) queues.held = queues.held.filter(({ isGone }) => !isGone);
+    }
+  }
+
   /** The pool is empty: nothing is left to offer. */
   clear(): void {
     if (this.isEmpty) return;

@@ -3,6 +3,7 @@ import type { MempoolMail } from '../../actors/mail.ts';
 import { type MempoolState, mempoolLogic } from '../../actors/mempool.ts';
 import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import { DEFAULT_MEMPOOL, type MempoolConfig } from '../../machines/mempool/config.ts';
+import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import { CHECK_TX_RECHECK, type RequestCheckTx } from '../../protocol/abci.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
@@ -254,4 +255,25 @@ it('one transaction per block costs a full mesh of four an envelope per link and
     for (const node of nodes.values()) node.tell(committed(height, n));
   }
   expect(envelopes).toBeLessThanOrEqual(20 * 12);
+});
+
+it('nothing that left the pool is kept for a peer that says for ever that it is behind', () => {
+  const pool = mempool();
+  pool.tell(up('behind'));
+  pool.tell(committed(9n));
+  pool.tell({ type: 'peer-height', peer: 'behind', height: 1n });
+  const held = (): number[] => {
+    const { peers } = pool.state.gossip as unknown as { peers: Map<string, { held: { tx: Uint8Array }[] }> };
+    return peers.get('behind')!.held.map((each) => each.tx[0]!);
+  };
+  settle(pool, submit(1));
+  for (let height = 10; height < 20; height++) {
+    pool.monoNs += 1_000n * MS;
+    settle(pool, submit(height));
+    expect(held()).toEqual([1, height]);
+    settle(pool, committed(BigInt(height), height));
+    expect(held()).toEqual([1]);
+  }
+  const back = pool.tell({ type: 'peer-height', peer: 'behind', height: NOT_BEHIND });
+  expect([held(), sentOf(back)]).toEqual([[], [['behind', [1]]]]);
 });
