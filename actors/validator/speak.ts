@@ -12,6 +12,7 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { extendedCommitInfo, makeBlock, maxDataBytes, misbehaviorOf } from '../../protocol/rules/state.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
+import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import {
   type BlockId,
   type Commit,
@@ -266,7 +267,7 @@ export function onPrepared(v: ValidatorState, round: number, response: ResponseP
   const proposing = v.proposing ?? unreachable('checked');
   if (proposing.round !== round) return;
   const { consensus, chain } = v;
-  const size = response.txs.reduce((sum, tx) => sum + 1n + varintSize(tx.length) + BigInt(tx.length), 0n);
+  const size = response.txs.reduce((sum, tx) => sum + BigInt(protoSizeOfTx(tx.length)), 0n);
   if (size > proposing.bytesMax) {
     v.halt(
       `PrepareProposal returned ${size} bytes of transactions; max_tx_bytes was ${proposing.bytesMax}. Fix the application`,
@@ -289,9 +290,6 @@ export function onPrepared(v: ValidatorState, round: number, response: ResponseP
   consensus.blocks.put(id, parts, block);
   requestProposal(v, proposing.round, -1, id);
 }
-
-const varintSize = (length: number): bigint =>
-  length < 128 ? 1n : length < 16_384 ? 2n : length < 2_097_152 ? 3n : 4n;
 
 function requestProposal(v: ValidatorState, round: number, polRound: number, blockId: BlockId): void {
   const proposal: Proposal = {

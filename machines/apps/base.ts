@@ -10,6 +10,7 @@ import {
   type ResponseCheckTx,
   type ResponseQuery,
 } from '../../protocol/abci.ts';
+import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
 
 /** What every field of a result is unless an application says otherwise. */
@@ -40,14 +41,18 @@ export const REJECT: AbciResponse = { type: 'process-proposal', value: { status:
 /** Keep all blocks. */
 export const COMMITTED: AbciResponse = { type: 'commit', value: { retainHeight: 0n } };
 
-/** BaseApplication.PrepareProposal: in order, while the raw bytes fit. */
-export function txsThatFit(request: RequestPrepareProposal): AbciResponse {
-  let bytes = 0n;
-  const txs: Uint8Array[] = [];
-  for (const tx of request.txs) {
-    bytes += BigInt(tx.length);
-    if (bytes > request.maxTxBytes) break;
-    txs.push(tx);
-  }
-  return { type: 'prepare-proposal', value: { txs } };
+/** In order, while a block has room for them: a node halts at a proposal that is too large. */
+export function thoseThatFit(txs: readonly Uint8Array[], bytesMax: bigint): Uint8Array[] {
+  let bytes = 0;
+  const over = txs.findIndex((tx) => {
+    bytes += protoSizeOfTx(tx.length);
+    return bytes > bytesMax;
+  });
+  return over < 0 ? [...txs] : txs.slice(0, over);
 }
+
+/** BaseApplication.PrepareProposal, but that it counts raw bytes and can be over the limit. */
+export const txsThatFit = ({ txs, maxTxBytes }: RequestPrepareProposal): AbciResponse => ({
+  type: 'prepare-proposal',
+  value: { txs: thoseThatFit(txs, maxTxBytes) },
+});

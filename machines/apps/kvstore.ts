@@ -17,7 +17,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { ABCI_VERSION, EMPTY_BYTES, type ValidatorUpdate } from '../../protocol/types.ts';
 import { SetSum } from '../set-sum.ts';
 import type { Application, Pair, PairWrite } from './application.ts';
-import { ACCEPT, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, REJECT } from './base.ts';
+import { ACCEPT, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, REJECT, thoseThatFit } from './base.ts';
 import { formattedTx, isValidatorTx, judgeTx, pairOfTx, parseValidatorTx } from './kvstore-tx.ts';
 import { KvValidators } from './kvstore-validators.ts';
 
@@ -59,8 +59,9 @@ export class KvStore implements Application {
             : { ...PLAIN_RESULT, gasWanted: 1n },
         };
       case 'prepare-proposal': {
-        const txs = request.value.txs.filter((tx) => !isRefusal(judgeTx(tx))).map(formattedTx);
-        return { type: 'prepare-proposal', value: { txs } };
+        const { txs, maxTxBytes } = request.value;
+        const formatted = txs.filter((tx) => !isRefusal(judgeTx(tx))).map(formattedTx);
+        return { type: 'prepare-proposal', value: { txs: thoseThatFit(formatted, maxTxBytes) } };
       }
       case 'process-proposal':
         return request.value.txs.some((tx) => isRefusal(judgeTx(tx))) ? REJECT : ACCEPT;

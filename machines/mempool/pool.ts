@@ -6,6 +6,7 @@ import { byteKey } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import { Lately } from '../../protocol/lately.ts';
 import { must, type Refusal, refuse } from '../../protocol/refusal.ts';
+import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import { TxCache } from './cache.ts';
 import type { MempoolConfig } from './config.ts';
 
@@ -47,13 +48,6 @@ export interface PoolTx {
   isGone: boolean;
   /** Tag of the recheck we wait for; 0: none. */
   recheckTag: number;
-}
-
-/** Bytes of the protobuf field that holds it in a block's `Data`. */
-export function protoSizeOfTx(length: number): number {
-  let size = 2 + length;
-  for (let rest = length; rest > 127; rest = Math.floor(rest / 128)) size++;
-  return size;
 }
 
 /** Pools of one process are given the same arrays, which nobody changes any more: see `World.submit`. */

@@ -52,6 +52,12 @@ function block(app: Application, ...txs: Uint8Array[]): { codes: number[]; appHa
   };
 }
 
+function preparedOf(app: Application, txs: readonly Uint8Array[], maxTxBytes: bigint): Uint8Array[] {
+  const value = { ...context, txs, maxTxBytes, localLastCommit: NO_VOTES };
+  const prepared = app.answer({ type: 'prepare-proposal', value });
+  return prepared.type === 'prepare-proposal' ? [...prepared.value.txs] : unreachable(prepared.type);
+}
+
 function check(app: Application, tx: Uint8Array): [number, string] {
   const response = app.answer({ type: 'check-tx', value: { tx, type: 0 } });
   return response.type === 'check-tx'
@@ -293,8 +299,17 @@ it('counter counts anything, and nothing has an empty app hash', () => {
 it('noop agrees to everything that fits', () => {
   const app = named('noop');
   const txs = [bytes(1, 2, 3), bytes(4, 5), bytes(6)];
-  const value = { ...context, txs, maxTxBytes: 5n, localLastCommit: NO_VOTES };
-  const prepared = app.answer({ type: 'prepare-proposal', value });
-  expect(prepared.type === 'prepare-proposal' && prepared.value.txs).toEqual(txs.slice(0, 2));
+  expect(preparedOf(app, txs, 9n)).toEqual(txs.slice(0, 2)); // two bytes more than its own each takes
+  expect(preparedOf(app, txs, 8n)).toEqual(txs.slice(0, 1));
   expect(block(app, ...txs)).toEqual({ codes: [0, 0, 0], appHash: '', logs: ['', '', ''] });
+});
+
+it('kvstore proposes what fits, once it is formatted: a pool of a chain without a limit gives more', () => {
+  const txs = ['a=1', 'no pair', `b:${'2'.repeat(126)}`, 'c=3'].map(utf8);
+  const said = (bytesMax: bigint): string[] =>
+    preparedOf(named('kvstore'), txs, bytesMax).map((tx) => textOf(tx).slice(0, 3));
+  expect(said(141n)).toEqual(['a=1', 'b=2', 'c=3']); // 5, 131 and 5
+  expect(said(140n)).toEqual(['a=1', 'b=2']);
+  expect(said(135n)).toEqual(['a=1']);
+  expect(said(0n)).toEqual([]);
 });

@@ -3,9 +3,10 @@ import { expect, it } from 'vitest';
 import { TxCache } from '../../machines/mempool/cache.ts';
 import { DEFAULT_MEMPOOL, type MempoolConfig } from '../../machines/mempool/config.ts';
 import { Gossip } from '../../machines/mempool/gossip.ts';
-import { type Checking, Pool, type PoolTx, protoSizeOfTx } from '../../machines/mempool/pool.ts';
+import { type Checking, Pool, type PoolTx } from '../../machines/mempool/pool.ts';
 import type { ResponseCheckTx } from '../../protocol/abci.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
 
 const NO_LIMITS = { txBytesMax: -1n, gasMax: -1n };
