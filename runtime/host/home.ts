@@ -4,6 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { utf8Decode } from '#platform';
 import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import {
@@ -12,9 +13,11 @@ import {
   formatPrivValidatorKey,
   formatPrivValidatorState,
   nodeIdOf,
+  parseGenesis,
   type SignState,
 } from '../../protocol/json/index.ts';
 import { type KeyPair, keyPairOfSeed } from '../../protocol/keys.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
 import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
 import { EMPTY_BYTES, type Genesis } from '../../protocol/types.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
@@ -171,6 +174,24 @@ export function readHome(path: string): NodeHome {
     publicKey: hexOf(validatorKey.publicKey.bytes),
   };
   return { paths, config, validatorKey, signState };
+}
+
+/**
+ * A chain goes on from the genesis that it began with. (CometBFT takes it from its store and never looks at the file again: here an
+ * edit that would have no effect is refused.) `stored`: the document of the first start, if there was one.
+ */
+export function mustBeGenesisOf(stored: Uint8Array | undefined, { paths, config }: NodeHome): void {
+  if (!stored || genesisInSubstance(utf8Decode(stored)) === genesisInSubstance(config.genesis)) return;
+  throw new SetupError(
+    `the genesis file ${paths.genesis} is not the one that this node's chain began with: ` +
+      'restore it, or make another home for another chain',
+  );
+}
+
+/** Whatever its spaces, the order of its members and what it leaves to defaults. */
+function genesisInSubstance(text: string): string {
+  const genesis = parseGenesis(text);
+  return isRefusal(genesis) ? text : formatGenesis(genesis);
 }
 
 /** How the homes of a network below `folder` stand. */

@@ -6,13 +6,13 @@ import type { MempoolState } from '../../actors/mempool.ts';
 import { configValue, nodeCast, ownerOf } from '../../actors/node.ts';
 import type { ActorName, NodeEvent } from '../../actors/turn.ts';
 import type { ValidatorState } from '../../actors/validator/state.ts';
-import { blockKey } from '../../machines/chain/keys.ts';
+import { blockKey, GENESIS_KEY } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import { Node, type Watcher } from '../kernel/node.ts';
-import { type NodeHome, readHome } from './home.ts';
+import { mustBeGenesisOf, type NodeHome, readHome } from './home.ts';
 import type { Repair } from './log.ts';
 import { type HostPorts, hostPorts } from './ports.ts';
 import type { FromNode, NodeStatus } from './process-words.ts';
@@ -65,6 +65,7 @@ export class NodeLife {
     });
     let recorder: Recorder | null = null;
     try {
+      mustBeGenesisOf(ports.store('chain').get(GENESIS_KEY), home);
       await importSignState(ports.log('privval'), home.signState);
       if (options.record !== null) {
         recorder = openRecorder(options.record, configValue(config), options.commit, options.home);
