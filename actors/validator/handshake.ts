@@ -75,7 +75,9 @@ export function onHandshakeAnswer(v: ValidatorState, response: AbciResponse): vo
   if (stage === 'init-chain' && response.type === 'init-chain') {
     const next = applyInitChain(v.chain, v.config.genesis, response.value);
     if (isRefusal(next)) return v.halt(`InitChain: ${next.because}`);
-    shake(v).appHash = response.value.appHash.length > 0 ? response.value.appHash : next.appHash;
+    // An application that names none stands where the genesis says that it does.
+    const usual = v.chain.lastBlockHeight === 0n ? next.appHash : v.config.genesis.appHash;
+    shake(v).appHash = response.value.appHash.length > 0 ? response.value.appHash : usual;
     if (v.chain.lastBlockHeight === 0n) {
       v.chain = next;
       saveGenesis(v);
@@ -219,6 +221,10 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
   if (!equalBytes(headerHash(block.header), id.hash)) {
     return v.halt(`block ${height} in the store does not hash to its commit. Resync this node`);
   }
+  // Of the block that the application executes next: its header says what came out of the one before (replayBlocks).
+  if (A < height && !equalBytes(shaking.appHash, block.header.appHash)) {
+    return mismatch(v, shaking.appHash, block.header.appHash, height - 1n);
+  }
   if (height <= S && A < height) {
     // The application lags behind the state: execute again, without touching the state.
     shaking.stage = 'replaying';
@@ -293,10 +299,16 @@ export function afterApply(v: ValidatorState): void {
   if (v.mode === 'handshake') done(v);
 }
 
-function mismatch(v: ValidatorState, got: Uint8Array): void {
+/** @param expected by the state, or by the next block's header, of the application at this height */
+function mismatch(
+  v: ValidatorState,
+  got: Uint8Array,
+  expected = v.chain.appHash,
+  height = v.chain.lastBlockHeight,
+): void {
   v.halt(
-    `state.AppHash does not match AppHash after replay. Got ${hexUpperOf(got)}, expected ${hexUpperOf(v.chain.appHash)}` +
-      ` at height ${v.chain.lastBlockHeight}. Did you reset the node without resetting your application's data?`,
+    `state.AppHash does not match AppHash after replay. Got ${hexUpperOf(got)}, expected ${hexUpperOf(expected)}` +
+      ` at height ${height}. Did you reset the node without resetting your application's data?`,
   );
 }
 

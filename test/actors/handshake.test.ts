@@ -118,6 +118,21 @@ describe('what else a handshake refuses', () => {
     expect(halted(disk)).toContain('does not match AppHash after replay');
   });
 
+  it.each([
+    [1n, 4n, 4n],
+    [1n, 2n, 3n], // the state is behind, too
+  ])(
+    'an application (at %s of %s, with blocks to %s) that comes out elsewhere at the next height',
+    (A, S, B) => {
+      const disk = diskOf(past, A, S, B, 1n);
+      disk.app.finalize = (height) => (height === 2n ? { appHash: new Uint8Array(32) } : {});
+      const before = copyDisk(disk);
+      expect(halted(disk)).toMatch(/AppHash after replay. Got 0{64}, expected [0-9A-F]{64} at height 2\./);
+      expect(disk.app.asked.filter((each) => each.startsWith('finalize'))).toEqual(['finalize-block 2']);
+      expect(disk.chain).toEqual(before.chain);
+    },
+  );
+
   it('a fresh application of another chain', () => {
     const disk = newDisk();
     disk.app.hash = new Uint8Array(32).fill(1);
