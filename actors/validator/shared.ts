@@ -32,25 +32,36 @@ interface Remembered {
   readonly followed: Followed;
 }
 
-/** By block id, which covers every byte of a block; the oldest goes first. Nodes of one process are seldom further apart. */
+/**
+ * By block id, which covers every byte of a block; the oldest go first. Nodes of one process are seldom further apart, and a node that has
+ * its process to itself keeps for nobody what may be large.
+ */
 class Recent<T> {
-  private readonly byId = new Map<string, T>();
+  private readonly byId = new Map<string, { readonly value: T; readonly bytes: number }>();
+  private bytes = 0;
 
   get(id: BlockId): T | undefined {
-    return this.byId.get(blockIdKey(id));
+    return this.byId.get(blockIdKey(id))?.value;
   }
 
-  set(id: BlockId, value: T): void {
-    if (this.byId.size >= RECENT_MAX) {
-      for (const oldest of this.byId.keys()) {
-        this.byId.delete(oldest);
-        break;
-      }
+  set(id: BlockId, value: T, bytes: number): void {
+    const key = blockIdKey(id);
+    this.remove(key);
+    this.byId.set(key, { value, bytes });
+    this.bytes += bytes;
+    for (const oldest of this.byId.keys()) {
+      if (this.byId.size <= RECENT_MAX && this.bytes <= RECENT_BYTES_MAX) return;
+      this.remove(oldest);
     }
-    this.byId.set(blockIdKey(id), value);
+  }
+
+  private remove(key: string): void {
+    this.bytes -= this.byId.get(key)?.bytes ?? 0;
+    this.byId.delete(key);
   }
 }
 const RECENT_MAX = 128;
+const RECENT_BYTES_MAX = 64 * 1024 * 1024;
 
 const states = new Recent<Remembered>();
 
@@ -69,7 +80,8 @@ export function follow(
   if (isRefusal(state)) return state;
   const bytes = encodeChainState(state);
   const followed = { state, bytes, digest: sha256(bytes) };
-  if (memo) states.set(id, { before, response: responseBytes, followed });
+  if (memo)
+    states.set(id, { before, response: responseBytes, followed }, responseBytes.length + bytes.length);
   return followed;
 }
 
@@ -145,6 +157,12 @@ export function requestsFor(
     process: { ...shared, proposedLastCommit: commitInfo },
     finalize: { ...shared, decidedLastCommit: commitInfo },
   };
-  if (memo) requests.set(id, made);
+  if (memo) {
+    requests.set(
+      id,
+      made,
+      block.txs.reduce((sum, tx) => sum + tx.length, 0),
+    );
+  }
   return made;
 }
