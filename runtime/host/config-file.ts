@@ -28,6 +28,29 @@ export const USUAL_FILES: FilesOfNode = {
 
 /** Keys of CometBFT 0.38 in tables that are read, for parts that this node does not have. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
+  p2p: [
+    'external_address',
+    'seeds',
+    'addr_book_file',
+    'addr_book_strict',
+    'max_num_inbound_peers',
+    'max_num_outbound_peers',
+    'unconditional_peer_ids',
+    'persistent_peers_max_dial_period',
+    'flush_throttle_timeout',
+    'max_packet_msg_payload_size',
+    'send_rate',
+    'recv_rate',
+    'pex',
+    'seed_mode',
+    'private_peer_ids',
+    'allow_duplicate_ip',
+    'handshake_timeout',
+    'dial_timeout',
+    'test_dial_fail',
+    'test_fuzz',
+    'test_fuzz_config',
+  ],
   mempool: [
     'recheck_timeout',
     'wal_dir',
@@ -113,17 +136,11 @@ export function readConfigFile(path: string): ConfigFile {
       'true with mempool.type "nop", or no block is ever made',
     );
   }
+  const p2p = { listenAddress: listenAddress(keys), peers: peersOf(keys) };
   keys.mustBeKnown(OF_OTHERS);
   return {
     files: filesOf(keys),
-    settings: {
-      name: keys.text('moniker', 'anonymous'),
-      app,
-      listenAddress: listenAddress(keys),
-      peers: peersOf(keys),
-      mempool,
-      consensus,
-    },
+    settings: { name: keys.text('moniker', 'anonymous'), app, ...p2p, mempool, consensus },
   };
 }
 

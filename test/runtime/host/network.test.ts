@@ -131,6 +131,9 @@ describe('homes', () => {
       'there is no consensus.timeout_comit; this node reads timeout_propose',
     );
     change(other, 'timeout_comit = "1s"', '');
+    change(other, 'persistent_peers', 'pex = false\npersistant_peers');
+    expect(() => readHome(homes[1]!)).toThrow('there is no p2p.persistant_peers; this node reads laddr');
+    change(other, 'persistant_peers', 'persistent_peers');
     expect(readHome(homes[1]!).config.name).toBe('node1');
   });
 
@@ -165,7 +168,11 @@ describe('config.toml', () => {
     ],
     ['proxy_app = "kvstore"', "proxy_app = 'counter'", { app: 'counter' }],
     ['max_txs_bytes = 1073741824', 'max_txs_bytes = 1_000', { mempool: { bytesMax: 1000 } }],
-    ['[p2p]', 'unknown = ["a",\n"b"]\n[p2p] # to its peers\nother = -7\nratio = 0.5', { name: 'node0' }],
+    [
+      '[p2p]',
+      'unknown = ["a",\n"b"]\n[tx_index] # of others\nother = -7\nratio = 0.5\n[p2p]',
+      { name: 'node0' },
+    ],
   ])('%s -> %s', (from, to, settings) => {
     const { config } = usualPaths(made().homes[0]!);
     change(config, from, to);
