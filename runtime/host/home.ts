@@ -17,8 +17,9 @@ import {
   type SignState,
 } from '../../protocol/json/index.ts';
 import { type KeyPair, keyPairOfSeed } from '../../protocol/keys.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
+import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
+import { blockBytesMax, DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
+import { genesisState, maxDataBytes } from '../../protocol/rules/state.ts';
 import { EMPTY_BYTES, type Genesis } from '../../protocol/types.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from './files.ts';
@@ -146,6 +147,21 @@ function configured(home: string): { readonly paths: HomePaths; readonly setting
   return { paths: pathsIn(home, files), settings };
 }
 
+/** A genesis that is well formed may still be of a chain that cannot begin, or not here. */
+function mustBePlayable(genesis: Genesis, path: string): void {
+  const { validators, consensusParams } = genesis;
+  const wrong = (because: string): SetupError => new SetupError(`the genesis file ${path} ${because}`);
+  if (validators.length === 0) throw wrong('names no validators: nobody could make a block');
+  const state = genesisState(genesis);
+  if (isRefusal(state)) throw wrong(`is not valid: validators: ${state.because}`);
+  const room: bigint | Refusal = maxDataBytes(blockBytesMax(consensusParams), 0n, validators.length);
+  if (isRefusal(room)) throw wrong(`is not valid: consensus_params: ${room.because}`);
+  if (consensusParams.abci.voteExtensionsEnableHeight !== 0n) {
+    const field = 'consensus_params.abci.vote_extensions_enable_height';
+    throw wrong(`asks for vote extensions, which this node does not have yet: ${field} must be "0"`);
+  }
+}
+
 /** Refuses (SetupError) a home that is not whole, or does not fit together. */
 export function readHome(path: string): NodeHome {
   const { paths, settings } = configured(path);
@@ -155,9 +171,7 @@ export function readHome(path: string): NodeHome {
   if (validatorKey.publicKey.type !== 'ed25519') {
     throw new SetupError(`the validator key file ${paths.validatorKey}: only ed25519 keys sign here`);
   }
-  if (genesis.validators.length === 0) {
-    throw new SetupError(`the genesis file ${paths.genesis} names no validators: nobody could make a block`);
-  }
+  mustBePlayable(genesis, paths.genesis);
   const signState = readSignStateFile(paths.signState);
   if (!signState) {
     throw new SetupError(

@@ -158,6 +158,46 @@ describe('homes', () => {
   });
 });
 
+describe('a genesis of a chain that cannot begin', () => {
+  const document = (path: string) => JSON.parse(fs.readFileSync(path, 'utf8'));
+  type Document = ReturnType<typeof document>;
+  const twins = ({ validators }: Document): void => {
+    validators[3] = validators[1];
+  };
+  const mighty = ({ validators }: Document): void => {
+    validators[3].power = String(2n ** 60n);
+  };
+  const small = ({ consensus_params: { block, evidence } }: Document): void => {
+    Object.assign(block, { max_bytes: '1000' });
+    Object.assign(evidence, { max_bytes: '100' });
+  };
+  const extended = ({ consensus_params: { abci } }: Document): void => {
+    abci.vote_extensions_enable_height = '1';
+  };
+  test.each([
+    ['two validators with one key', twins, /genesis\.json is not valid: validators: duplicate/],
+    ['more power than may be', mighty, /genesis\.json is not valid: validators: .*power/],
+    [
+      'blocks with no room',
+      small,
+      /genesis\.json is not valid: consensus_params: block\.max_bytes=1000 is too small/,
+    ],
+    [
+      'vote extensions',
+      extended,
+      /genesis\.json asks for vote extensions.*vote_extensions_enable_height must be "0"/,
+    ],
+  ] as const)('%s', (_, edit, message) => {
+    const { homes } = made();
+    const { genesis } = usualPaths(homes[0]!);
+    const edited = document(genesis);
+    edit(edited);
+    fs.writeFileSync(genesis, JSON.stringify(edited));
+    expect(() => readHome(homes[0]!)).toThrow(message);
+    expect(() => readHome(homes[0]!)).toThrow(SetupError);
+  });
+});
+
 describe('config.toml', () => {
   test.each([
     ['timeout_commit = "1s"', 'timeout_commit = "250ms"', { consensus: { timeoutCommitNs: 250_000_000n } }],
