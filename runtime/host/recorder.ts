@@ -30,9 +30,12 @@ export function openRecorder(path: string, node: unknown, commit: string, home: 
     return new TraceFileWriter(path, file, beginOrGoOn(path, file, header));
   } catch (error) {
     if (file !== null) fs.closeSync(file);
-    throw error instanceof SetupError ? error : setupError(`cannot record to ${path}`, error);
+    throw error instanceof SetupError ? error : cannotRecord(path, error);
   }
 }
+
+const cannotRecord = (path: string, error: unknown): SetupError =>
+  setupError(`cannot record to ${path}`, error);
 
 interface End {
   readonly records: number;
@@ -121,7 +124,11 @@ class TraceFileWriter implements Recorder {
   write(input: Uint8Array, digest: Uint8Array): void {
     if (!this.isOpen) return;
     const record = encodeRecord(0, input, digest);
-    writeAll(this.file, record, this.bytes);
+    try {
+      writeAll(this.file, record, this.bytes);
+    } catch (error) {
+      throw cannotRecord(this.path, error);
+    }
     this.bytes += record.length;
     this.records++;
   }

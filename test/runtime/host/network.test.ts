@@ -1,9 +1,10 @@
 // The files of a network: homes made and read back, config.toml, the trace that outlives a killed node, and
 // the key's last signature on its way in and out.
 
-import * as fs from 'node:fs';
+import everyFs, * as fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DEFAULT_NODE } from '../../../actors/node.ts';
 import { formatPrivValidatorState, parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
@@ -300,6 +301,23 @@ describe('the recorder', () => {
       next.close();
       expect(read(path)).toBe(kept); // the header is no record of a turn, and one was added
     }
+  });
+
+  test('a disk that fills up is named, with what to do', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const recorder = openRecorder(path, NODE, 'c', 'h');
+    const full = vi.spyOn(everyFs, 'writeSync').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      full.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const write = () => recorder.write(stop('a'), digest);
+    expect(write).toThrow(/^cannot record to .*node0\.trace: the disk is full; free some space/);
+    expect(write).toThrow(SetupError);
+    recorder.close();
   });
 
   test('a header that was torn is written anew', () => {
