@@ -189,6 +189,7 @@ export class Carrier {
       counters.ruledDropped++;
       this.watch?.stopped('ruled');
     } else if ('delayNs' in verdict) {
+      if (this.isStopped(link)) return;
       counters.ruledDelayed++;
       const at = this.agenda.now + verdict.delayNs;
       link.lateUntil = Math.max(link.lateUntil, at);
@@ -199,15 +200,19 @@ export class Carrier {
     }
   }
 
+  /** Nothing leaves over a line that is cut. */
+  private isStopped(link: Link): boolean {
+    if (!link.isCut) return false;
+    this.counters.cut++;
+    this.watch?.stopped('cut');
+    return true;
+  }
+
   /** `done` says what a rule has made of it already. */
   private chance(link: Link, sent: readonly Payload[], done: number): void {
     const { counters, agenda } = this;
     const { settings } = link;
-    if (link.isCut) {
-      counters.cut++;
-      this.watch?.stopped('cut');
-      return;
-    }
+    if (this.isStopped(link)) return;
     if (this.losses.chance(settings.lossPpm, MILLION)) {
       counters.dropped++;
       this.watch?.stopped('lost');

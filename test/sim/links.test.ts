@@ -147,6 +147,18 @@ describe('faults', () => {
     world.settle();
     expect(world.agenda.now - start).toBe(SECOND);
   });
+  test('a rule carries nothing through a cut line, which may heal before it would be there', () => {
+    const world = mesh(2);
+    const { network, peers } = world;
+    network.carrier.rule = (_from, _to, payloads) => ({ delayNs: 4 * SECOND, payloads });
+    network.cut(peers[0]!, peers[1]!);
+    world.say(0, 1, 1);
+    network.heal();
+    world.say(0, 1, 2);
+    world.settle();
+    expect(world.told(1)).toEqual(['heard n0 2']);
+    expect(network.counters).toMatchObject({ cut: 1, ruledDelayed: 1 });
+  });
   test('every distribution stays in its bounds and has its mean', () => {
     const rows: [Latency, number, number, number][] = [
       [uniform(1000, 3000), 1000, 3000, 2000],
