@@ -9,7 +9,7 @@ import { type DiskSettings, GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
-import type { Action, CrashPoint, LinkChange, NodeName } from './play.ts';
+import type { Action, CrashPoint, NodeName } from './play.ts';
 import type { RuleBook } from './rules.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -28,7 +28,9 @@ export interface StageWatcher {
 export class Stage {
   readonly world: World;
   readonly rules: RuleBook;
-  readonly paused = new Set<Machine>();
+  /** Each by the number of its pause. */
+  readonly paused = new Map<Machine, number>();
+  private pauses = 0;
   /** Those that a `core` directive healed; null before there was one. */
   core: ReadonlySet<Machine> | null = null;
   /** What happened by the play's hand, by name of the action. */
@@ -137,7 +139,7 @@ export class Stage {
       case 'links':
         return this.pairs(action.from ?? this.names, action.to ?? this.names, (from, to) => {
           const link = network.link(from, to);
-          link.settings = changed(link.settings, action.change);
+          link.settings = { ...link.settings, ...action.change };
         });
       case 'calm':
         this.disarm();
@@ -271,7 +273,8 @@ export class Stage {
     if (this.paused.delete(machine)) this.tellPaused(machine, false);
     this.changedAt = this.world.agenda.now;
     this.world.crash(machine, how);
-    if (restartMs !== undefined) this.later(restartMs, () => this.start(machine));
+    const { lives } = machine; // it may have come back by then, and died again
+    if (restartMs !== undefined) this.later(restartMs, () => machine.lives === lives && this.start(machine));
     return true;
   }
 
@@ -299,10 +302,11 @@ export class Stage {
   private pause(machine: Machine, forMs: number | undefined): boolean {
     if (!machine.node) return false;
     machine.node.pause();
-    this.paused.add(machine);
+    const pause = ++this.pauses; // which ends by its own time, and by no earlier one's
+    this.paused.set(machine, pause);
     this.tellPaused(machine, true);
-    const { lives } = machine;
-    if (forMs !== undefined) this.later(forMs, () => machine.lives === lives && this.unpause(machine));
+    if (forMs !== undefined)
+      this.later(forMs, () => this.paused.get(machine) === pause && this.unpause(machine));
     return true;
   }
 
@@ -390,8 +394,4 @@ export class Stage {
       this.strike(machine, armed);
     });
   }
-}
-
-function changed(settings: LinkSettings, change: LinkChange): LinkSettings {
-  return { ...settings, ...change };
 }

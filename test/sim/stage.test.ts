@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { hexOf } from '../../protocol/bytes.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { SECOND } from '../../sim/latency.ts';
 import type { OracleMaker } from '../../sim/oracle.ts';
 import { consensusMessage } from '../../sim/oracles/messages.ts';
 import { addressFor } from '../../sim/oracles/votes.ts';
@@ -15,18 +16,23 @@ import {
   drop,
   empower,
   everyone,
+  finally_,
   heal,
   height,
   liar,
   pause,
+  restart,
   scenario,
   submit,
+  these,
   txs,
   v0,
+  v1,
   v3,
   validators,
   when,
 } from '../../sim/scenario/words.ts';
+import type { World } from '../../sim/world.ts';
 
 const points: readonly Omit<CrashPoint, 'node' | 'nth'>[] = [
   { op: 'append', when: 'before', on: 'consensus' },
@@ -167,6 +173,36 @@ describe('liars', () => {
       ends: everyone.decides(height(8), { within: '200s' }),
     });
     expect(runScenario(play, { seed: 1 }).faults['lie: another vote']).toBe(1);
+  });
+});
+
+describe('what was to end one trouble ends no other', () => {
+  const rest = these('v0', 'v2', 'v3').decides(height(20), { within: '60s' });
+
+  it('the restart of a death that is over', () => {
+    const play = scenario('two deaths', {
+      cast: validators(4),
+      act: [at('1s', crash('v1', { restart: '10s' })), at('3s', restart('v1')), at('5s', crash('v1'))],
+      holds: [finally_(v1.isDown)],
+      ends: rest,
+    });
+    expect(runScenario(play, { seed: 1 }).violations).toEqual([]);
+  });
+
+  it('the end of an earlier pause', () => {
+    const play = scenario('two pauses', {
+      cast: validators(4),
+      act: [at('1s', pause('v1', '3s')), at('2s', pause('v1'))],
+      ends: rest,
+    });
+    let isPaused: boolean | undefined;
+    const onWorld = (world: World): void => {
+      world.agenda.at(10 * SECOND, () => {
+        isPaused = world.machine('v1').node?.isPaused;
+      });
+    };
+    expect(runScenario(play, { seed: 1, onWorld }).violations).toEqual([]);
+    expect(isPaused).toBe(true);
   });
 });
 
