@@ -53,7 +53,8 @@ export interface ScriptParts {
 
 export class Script {
   private readonly parts: ScriptParts;
-  private readonly fired = new Set<Directive>();
+  /** By place: a play may name one directive twice. */
+  private readonly fired = new Set<number>();
   /** The directive that waits for something to happen. */
   private waiting: { readonly watch: Watch; readonly index: number } | null = null;
   /** The directives that go on waiting for something to happen again. */
@@ -111,9 +112,9 @@ export class Script {
   private fire(index: number): void {
     const { act } = this.parts.play;
     const directive = act[index] as Directive;
-    const isFirst = !this.fired.has(directive);
+    const isFirst = !this.fired.has(index);
     if (!isFirst && !('whenever' in directive)) return; // chaos was over before its time came
-    this.fired.add(directive);
+    this.fired.add(index);
     if (directive.actions.some((action) => action.do === 'core')) this.endChaos();
     if (isFirst) this.lastFiredAt = this.parts.world.agenda.now;
     for (const action of directive.actions) this.parts.perform(action);
@@ -122,9 +123,9 @@ export class Script {
 
   /** What the clock was still to bring does not come, and what came again and again does not any more. */
   private endChaos(): void {
-    const { act } = this.parts.play;
-    for (const directive of act) if ('atMs' in directive) this.fired.add(directive);
-    for (const { index } of this.standing.splice(0)) this.fired.add(act[index] as Directive);
+    for (const [index, directive] of this.parts.play.act.entries())
+      if ('atMs' in directive) this.fired.add(index);
+    for (const { index } of this.standing.splice(0)) this.fired.add(index);
   }
 
   private see(happening: Happening): void {
@@ -169,7 +170,7 @@ export class Script {
   /** Everything that was promised and is not so: asked once, at the end. */
   *unkept(): Generator<Broken> {
     const { play, witness, world } = this.parts;
-    const missing = play.act.findIndex((directive) => !this.fired.has(directive));
+    const missing = play.act.findIndex((_, index) => !this.fired.has(index));
     if (missing >= 0) {
       const directive = play.act[missing] as Directive;
       yield { what: `directive ${missing + 1} never fired: ${triggerText(directive)}`, at: null };

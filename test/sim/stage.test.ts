@@ -9,8 +9,10 @@ import type { OracleMaker } from '../../sim/oracle.ts';
 import { consensusMessage } from '../../sim/oracles/messages.ts';
 import { addressFor } from '../../sim/oracles/votes.ts';
 import { runScenario } from '../../sim/run.ts';
-import type { CrashPoint } from '../../sim/scenario/play.ts';
+import { fromJson, toJson } from '../../sim/scenario/json.ts';
+import type { CrashPoint, Scenario } from '../../sim/scenario/play.ts';
 import {
+  after,
   at,
   crash,
   drop,
@@ -19,6 +21,7 @@ import {
   finally_,
   heal,
   height,
+  isolate,
   liar,
   pause,
   restart,
@@ -204,6 +207,18 @@ describe('what was to end one trouble ends no other', () => {
     expect(runScenario(play, { seed: 1, onWorld }).violations).toEqual([]);
     expect(isPaused).toBe(true);
   });
+});
+
+it('a directive acts at each place where a play names it', () => {
+  const healing = after('2s', heal());
+  const play = scenario('healed twice', {
+    cast: validators(4),
+    act: [at('1s', isolate('v0')), healing, at('10s', isolate('v1')), healing],
+    ends: everyone.decides(height(20), { within: '120s' }),
+  });
+  const verdict = runScenario(play, { seed: 1 });
+  expect(verdict.violations).toEqual([]);
+  expect(verdict.digest).toBe(runScenario(fromJson(toJson(play) as string) as Scenario, { seed: 1 }).digest);
 });
 
 describe('message rules', () => {
