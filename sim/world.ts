@@ -229,11 +229,15 @@ export class World {
   private readonly watching = new Map<Effect['type'], readonly Oracle[]>();
   private readonly reading = new Map<NodeEvent['type'], readonly Oracle[]>();
 
-  private whoWatches(type: Effect['type']): readonly Oracle[] {
-    const watching = this.oracles.filter(
-      ({ leaving, effects }) => leaving && (!effects || effects.includes(type)),
-    );
-    this.watching.set(type, watching);
+  /** Who is told of such an effect. */
+  whoWatches(type: Effect['type']): readonly Oracle[] {
+    let watching = this.watching.get(type);
+    if (!watching) {
+      watching = this.oracles.filter(
+        ({ leaving, effects }) => leaving && (!effects || effects.includes(type)),
+      );
+      this.watching.set(type, watching);
+    }
     return watching;
   }
 
@@ -267,7 +271,7 @@ export class World {
           this.crash(machine, 'drawn');
           return true;
         }
-        const watching = this.watching.get(effect.type) ?? this.whoWatches(effect.type);
+        const watching = this.whoWatches(effect.type);
         for (let i = 0; i < watching.length; i++) watching[i]?.leaving?.(machine, actor, effect);
         return false;
       },

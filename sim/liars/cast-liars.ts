@@ -33,7 +33,7 @@ export function castLiars(
     if (!liar) return;
     // What a liar says counts where votes are counted; its own node has not said it.
     witness.hearsLies = true;
-    for (const oracle of world.oracles)
+    for (const oracle of world.whoWatches('send'))
       oracle.leaving?.(liar, 'validator', { type: 'send', to: [to], payloads });
     witness.hearsLies = false;
   };

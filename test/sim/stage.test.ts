@@ -221,6 +221,23 @@ it('a directive acts at each place where a play names it', () => {
   expect(verdict.digest).toBe(runScenario(fromJson(toJson(play) as string) as Scenario, { seed: 1 }).digest);
 });
 
+it('an oracle is told of no lies but those of the effects that it asks for', () => {
+  const told = new Set<string>();
+  const appends: OracleMaker = () => ({
+    name: 'appends',
+    effects: ['append'],
+    leaving: (_at, _actor, { type }) => void told.add(type),
+  });
+  const play = scenario('a lie', {
+    cast: validators(4),
+    liars: [liar('v3', 'vote-equivocator', ['v0'])],
+    oracles: [appends],
+    ends: everyone.decides(height(4), { within: '60s' }),
+  });
+  expect(runScenario(play, { seed: 1 }).violations).toEqual([]);
+  expect([...told]).toEqual(['append']);
+});
+
 describe('message rules', () => {
   it('drop what they name, by signer, and nothing else', () => {
     const { oracle, heard } = votesHeard('v1', 'v2');
