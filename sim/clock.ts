@@ -46,6 +46,8 @@ export class MachineClock {
   /** Wall time minus the oscillator's count. */
   private wallAheadNs: bigint;
   private frozenWallNs: bigint | null = null;
+  /** What the wall clock showed before each step back, the highest. */
+  private shownNs: bigint | null = null;
 
   // Many turns share an instant, and a bigint costs more than they need.
   private cachedAt = -1;
@@ -89,6 +91,12 @@ export class MachineClock {
     return this.cachedWall;
   }
 
+  /** The latest that the wall clock ever showed; for those who watch. */
+  wallLatestNs(): bigint {
+    const now = this.wallNs();
+    return this.shownNs !== null && this.shownNs > now ? this.shownNs : now;
+  }
+
   /** From now on the oscillator runs at another rate; pending timers move with it. */
   setDrift(driftPpm: number): void {
     must(driftPpm > -MILLION && Number.isInteger(driftPpm), 'a drift in whole ppm, not backwards');
@@ -105,6 +113,7 @@ export class MachineClock {
 
   /** The wall clock jumps, forwards or back. Timers do not notice. */
   stepWall(byNs: bigint): void {
+    if (byNs < 0n) this.shownNs = this.wallLatestNs();
     if (this.frozenWallNs === null) this.wallAheadNs += byNs;
     else this.frozenWallNs += byNs;
     this.cachedAt = -1;

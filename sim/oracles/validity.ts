@@ -83,10 +83,11 @@ export function* wrongTime(
     yield `is ${timeNs - latest} ns ahead of every honest clock`;
 }
 
+/** A clock may have been set back meanwhile: votes that it dated count as they are. */
 function latestClock({ genesisTimeNs }: GhostChain, { machines, isHonest }: WorldAbout): bigint {
   let latest = genesisTimeNs;
   for (const machine of machines) {
-    const wall = machine.clock.wallNs();
+    const wall = machine.clock.wallLatestNs();
     if (wall > latest && isHonest(machine)) latest = wall;
   }
   return latest;

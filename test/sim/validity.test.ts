@@ -6,7 +6,10 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, Header } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { makeCast } from '../../sim/cast.ts';
+import { MachineClock } from '../../sim/clock.ts';
+import { Agenda } from '../../sim/heap.ts';
 import {
+  at,
   everyone,
   height,
   type OracleMaker,
@@ -119,7 +122,7 @@ describe('a block', () => {
 
   test('has the median time of its last commit, later than the one before, and no later than every clock', () => {
     const about = {
-      machines: [{ clock: { wallNs: () => block.header.timeNs } }],
+      machines: [{ clock: { wallLatestNs: () => block.header.timeNs } }],
       isHonest: () => true,
     } as never;
     const times = (timeNs: bigint): string[] => [
@@ -131,6 +134,30 @@ describe('a block', () => {
       'is 5 ns ahead of every honest clock',
     ]);
     expect(times(first.header.timeNs)).toContain('is not later than the block before it');
+  });
+});
+
+describe('clocks that are set back', () => {
+  const back = { do: 'clock', stepMs: -5_000 } as const;
+  test.each([1, 4])('leave what they dated before as it is: %i validators', (count) => {
+    const names = ['v0', 'v1', 'v2', 'v3'] as const;
+    const play = scenario('all clocks go back', {
+      cast: validators(count),
+      act: [at('3300ms', ...names.slice(0, count).map((node) => ({ ...back, node })))],
+      ends: everyone.decides(height(10), { within: '120s' }),
+    });
+    expect(runScenario(play, { seed: 1 }).violations).toEqual([]);
+  });
+
+  test('excuse no time that none of them ever showed', () => {
+    const clock = new MachineClock(new Agenda(), { epochNs: 100n, skewNs: 0n, driftPpm: 0 });
+    clock.stepWall(7n);
+    clock.stepWall(-30n);
+    clock.stepWall(10n);
+    expect(clock.wallNs()).toBe(87n);
+    expect(clock.wallLatestNs()).toBe(107n);
+    clock.stepWall(40n);
+    expect(clock.wallLatestNs()).toBe(127n);
   });
 });
 
