@@ -15,7 +15,7 @@ import { messagesIn, txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
-import { roomForTxs } from './room.ts';
+import { mayBeTooDear, roomAt } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
@@ -227,14 +227,10 @@ class Watch {
       this.pools.of(at).answers(mail.tag, this.isHeld(at, mail.response.value), now);
   }
 
-  /** Whether the pool takes what the application says this of; null: it may be against what it wants of gas, of which a block may change the limit. */
-  private isHeld({ height }: Machine, { code, gasWanted }: ResponseCheckTx): boolean | null {
+  /** Whether the pool takes what the application says this of; null: it may be against what it wants of gas. */
+  private isHeld(at: Machine, { code, gasWanted }: ResponseCheckTx): boolean | null {
     if (code !== 0) return false;
-    for (let at = height; at <= height + 2n; at++) {
-      const gasMax = this.ghost.params(at)?.block.maxGas ?? -1n;
-      if (gasMax !== -1n && (gasWanted < 0n || gasWanted > gasMax)) return null;
-    }
-    return true;
+    return mayBeTooDear(this.ghost, at, gasWanted) ? null : true;
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
@@ -295,17 +291,10 @@ class Watch {
     this.looksAt(at, pool);
     const id = idOf(tx);
     pool.isGivenAgain(id);
-    const sizeMax = Math.min(at.config.mempool.txBytesMax, this.roomAt(at.height + 1n));
+    const sizeMax = Math.min(at.config.mempool.txBytesMax, roomAt(this.ghost, at.height + 1n));
     const isLarge = 2 * tx.length > sizeMax;
     if (isLarge || pool.isKnown(id) || pool.mayBeFull(tx.length, this.about.now())) return;
     pool.due.set(id, this.about.now());
-  }
-
-  /** Nothing larger can be in a block. */
-  private roomAt(height: bigint): number {
-    const maxBytes = this.ghost.params(height)?.block.maxBytes ?? -1n;
-    const voters = this.ghost.set(height)?.members.length ?? 0;
-    return maxBytes < 0n ? Number.POSITIVE_INFINITY : Number(roomForTxs(maxBytes, voters, 0));
   }
 
   private looksAt(at: Machine, pool: Counted): void {

@@ -70,7 +70,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       resourceBounds,
       livelockOracle,
       timeouts(ghost),
-      waitingOracle,
+      waitingOracle(ghost),
       blameOracle,
       servingOracle,
       greetingOracle,

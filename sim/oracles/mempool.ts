@@ -15,7 +15,7 @@ import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
-import { roomForTxs } from './room.ts';
+import { gasAt, mayBeTooDear, roomAt } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
@@ -62,7 +62,7 @@ class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly byAddress: ReadonlyMap<string, Machine>;
-  private readonly pools = new PerMachine(() => new Pool());
+  private readonly pools = new PerMachine((at) => new Pool(this.ghost, at));
   /** By height: a node that is behind may accept what is in a block already. */
   private readonly included = new Map<number, ReadonlySet<string>>();
   /** The last height of each of those. */
@@ -97,10 +97,20 @@ class Watch {
     const { txsMax, bytesMax } = at.config.mempool;
     if (pool.owedTxs > txsMax || pool.owedBytes > bytesMax)
       this.bad(at, `holds ${pool.owedTxs} transactions of ${pool.owedBytes} bytes, more than it may`);
-    const { gasWanted = 0n } = pool.accepted.get(id) ?? {};
-    const { maxGas = -1n } = this.ghost.params(at.height + 1n)?.block ?? {};
-    if (maxGas >= 0n && gasWanted > maxGas)
-      this.bad(at, `holds a transaction that wants ${gasWanted} gas, and a block may take ${maxGas}`);
+    const accepted = pool.accepted.get(id);
+    // A later life's pool has the limits of the genesis until its node has told it of those in force.
+    if (accepted && (at.lives === 1 || pool.isTold)) this.fits(at, accepted);
+  }
+
+  /** In a block of its own at least: the pool hears of new limits a little later than its node is at their height. */
+  private fits(at: Machine, { bytes, gasWanted }: Accepted): void {
+    const known = [at.height, at.height + 1n].filter((height) => this.ghost.params(height));
+    if (known.length === 0) return;
+    const gasMax = Math.max(...known.map((height) => gasAt(this.ghost, height)));
+    if (gasWanted > gasMax)
+      this.bad(at, `holds a transaction that wants ${gasWanted} gas, and a block may take ${gasMax}`);
+    const room = Math.max(...known.map((height) => roomAt(this.ghost, height)));
+    if (bytes > room) this.bad(at, `holds a transaction of ${bytes} bytes, and a block has room for ${room}`);
   }
 
   /** What its application accepts a node refuses for its gas alone; or because a block has it. */
@@ -108,12 +118,7 @@ class Watch {
     const id = byteKey(hash);
     const accepted = this.pools.get(at)?.accepted.get(id);
     if (!accepted || this.isIncluded(id) || !this.about.isHonest(at)) return;
-    const { gasWanted } = accepted;
-    // The pool hears of new parameters a little later than it is at its height.
-    for (const height of [at.height, at.height + 1n, at.height + 2n]) {
-      const { maxGas = -1n } = this.ghost.params(height)?.block ?? {};
-      if (maxGas >= 0n && (gasWanted > maxGas || gasWanted < 0n)) return;
-    }
+    if (mayBeTooDear(this.ghost, at, accepted.gasWanted)) return;
     this.bad(at, `refuses a transaction that its application accepts: ${because}`);
   }
 
@@ -144,8 +149,8 @@ class Watch {
     let leftOut: bigint | null = null;
     for (const { owedSince, bytes } of this.pools.get(proposer)?.accepted.values() ?? []) {
       if (owedSince === null) continue;
-      // All behind one that is as large as this wait for it, unless no block has room for it: then no pool keeps it.
-      if (bytes > most && bytes <= 2 * most) return;
+      // All behind one that is as large as this wait for it, be it until there is more room again.
+      if (bytes > most) return;
       if (owedSince < header.height) leftOut ??= owedSince;
     }
     if (leftOut === null) return;
@@ -155,11 +160,8 @@ class Watch {
 
   /** Half of what there is room for beside evidence: another transaction would have fitted. */
   private judgedMax({ header, evidence }: Block): number {
-    const { maxBytes = -1n, maxGas = -1n } = this.ghost.params(header.height)?.block ?? {};
-    if (maxGas >= 0n) return -1; // what it wanted may have been too much
-    if (maxBytes < 0n) return BLOCK_BYTES_JUDGED;
-    const voters = this.ghost.set(header.height)?.members.length ?? 0;
-    const room = Number(roomForTxs(maxBytes, voters, 0));
+    if (gasAt(this.ghost, header.height) !== Number.POSITIVE_INFINITY) return -1; // what it wanted may have been too much
+    const room = roomAt(this.ghost, header.height);
     if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
     return evidence.length > 0 ? -1 : room / 2;
   }

@@ -4,6 +4,9 @@ import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
+import type { Machine } from '../machine.ts';
+import type { GhostChain } from './ghost.ts';
+import { mayBeTooDear } from './room.ts';
 
 /** What a block took is remembered for so many more: a proposer may have asked before. */
 const BLOCKS_REMEMBERED = 2;
@@ -53,7 +56,10 @@ interface Ask {
   readonly blocks: number;
 }
 
+/** Of one node, in one life. */
 export class Pool {
+  private readonly ghost: GhostChain;
+  private readonly at: Machine;
   readonly accepted = new Map<string, Accepted>();
   /** -1: all there is. */
   ask: Ask = { bytesMax: -1n, gasMax: -1n, atNs: 0, blocks: 0 };
@@ -69,6 +75,16 @@ export class Pool {
     number,
     { readonly id: string; readonly bytes: number; readonly isNew: boolean; readonly after: number }
   >();
+
+  constructor(ghost: GhostChain, at: Machine) {
+    this.ghost = ghost;
+    this.at = at;
+  }
+
+  /** The mempool has been told of a block, and with it of the limits in force. */
+  get isTold(): boolean {
+    return this.blocks > 0;
+  }
 
   of(tx: Uint8Array): Accepted | undefined {
     return this.accepted.get(idOf(tx));
@@ -129,9 +145,10 @@ export class Pool {
       });
     }
     const known = this.accepted.get(id);
-    if (isAccepted || !known) return;
-    known.refusedNs ??= nowNs;
-    this.frees(id);
+    if (!known) return;
+    if (!isAccepted) known.refusedNs ??= nowNs;
+    // A block may have changed what the next ones may take: what wants more leaves, whatever the application says.
+    if (!isAccepted || mayBeTooDear(this.ghost, this.at, gasWanted)) this.frees(id);
   }
 
   /** The node says that it has it. */
@@ -145,7 +162,7 @@ export class Pool {
     this.owedBytes += accepted.bytes;
   }
 
-  /** It is in a block, or refused. */
+  /** It is in a block, or refused, or wants too much. */
   frees(id: string): void {
     const accepted = this.accepted.get(id);
     if (!accepted || accepted.owedSince === null) return;

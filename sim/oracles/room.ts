@@ -1,5 +1,5 @@
-// How many bytes of transactions a block has room for, as CometBFT leaves it (`MaxDataBytes`): beside the frame, the header, a commit with
-// a signature of everyone, and the evidence that it carries.
+// What a block may hold of transactions: bytes, as CometBFT leaves them (`MaxDataBytes`) beside the frame, the header, a commit with a
+// signature of everyone, and the evidence that it carries; and gas.
 
 import {
   BLOCK_OVERHEAD_BYTES_MAX,
@@ -7,6 +7,8 @@ import {
   COMMIT_SIG_BYTES_MAX,
   HEADER_BYTES_MAX,
 } from '../../protocol/types.ts';
+import type { Machine } from '../machine.ts';
+import type { GhostChain } from './ghost.ts';
 
 const OVERHEAD_BYTES = BLOCK_OVERHEAD_BYTES_MAX + HEADER_BYTES_MAX + COMMIT_OVERHEAD_BYTES_MAX;
 /** With its frame. */
@@ -15,3 +17,22 @@ const SIGNATURE_BYTES = COMMIT_SIG_BYTES_MAX + 3n;
 /** @param voters how many validators the height has. */
 export const roomForTxs = (blockBytesMax: bigint, voters: number, evidenceBytes: number): bigint =>
   blockBytesMax - OVERHEAD_BYTES - SIGNATURE_BYTES * BigInt(voters) - BigInt(evidenceBytes);
+
+/** As far as anybody knows there is room for this much without evidence; infinity: there is no limit. */
+export function roomAt(ghost: GhostChain, height: bigint): number {
+  const maxBytes = ghost.params(height)?.block.maxBytes ?? -1n;
+  const voters = ghost.set(height)?.members.length ?? 0;
+  return maxBytes < 0n ? Number.POSITIVE_INFINITY : Number(roomForTxs(maxBytes, voters, 0));
+}
+
+/** What the transactions of a block may want; infinity: there is no limit. */
+export function gasAt(ghost: GhostChain, height: bigint): number {
+  const maxGas = ghost.params(height)?.block.maxGas ?? -1n;
+  return maxGas < 0n ? Number.POSITIVE_INFINITY : Number(maxGas);
+}
+
+/** Whether a pool may refuse it for the gas that it wants: a pool hears of new parameters a little later than its node is at their height. */
+export function mayBeTooDear(ghost: GhostChain, { height }: Machine, gasWanted: bigint): boolean {
+  const gasMax = Math.min(...[height, height + 1n, height + 2n].map((at) => gasAt(ghost, at)));
+  return gasMax !== Number.POSITIVE_INFINITY && (gasWanted > gasMax || gasWanted < 0n);
+}

@@ -69,7 +69,7 @@ export const storesOracle =
 
     /** Too old for the block after this one. */
     const isExpired = (height: bigint, after: bigint): boolean => {
-      const params = ghost.params(after)?.evidence;
+      const params = ghost.params(after + 1n)?.evidence; // in force there, and a node has them with the block
       const [timeNs, afterNs] = [ghost.timeNs(height), ghost.timeNs(after)];
       if (!params || timeNs === undefined || afterNs === undefined) return false;
       return after - height > params.maxAgeBlocks && afterNs - timeNs > params.maxAgeNs;

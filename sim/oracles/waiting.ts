@@ -6,6 +6,7 @@ import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+import type { GhostChain } from './ghost.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf, Pool } from './pool.ts';
@@ -15,29 +16,31 @@ const PATIENCE_NS = 2_000_000_000;
 /** Some node may be that far behind the others. */
 const HEIGHTS_REMEMBERED = 64n;
 
-export const waitingOracle: OracleMaker = (report, about): Oracle => {
-  if (!about.machines.some(mayWait)) return { name: 'waiting', effects: [] };
-  const watch = new Watch(report, about);
-  return {
-    name: 'waiting',
-    effects: ['tell', 'schedule'],
-    events: ['step', 'committed', 'checked'],
-    started: (at) => watch.starts(at),
-    published(at, _actor, event) {
-      if (!about.isHonest(at)) return;
-      if (event.type === 'step') watch.enters(at, event);
-      else if (event.type === 'committed') watch.commits(event);
-      else if (event.type === 'checked' && event.code === 0 && event.because === '')
-        watch.takes(at, byteKey(event.hash));
-    },
-    leaving(at, _actor, effect) {
-      if (!about.isHonest(at)) return;
-      if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail | ValidatorMail);
-      // A node that waits says where it stands from time to time.
-      else watch.looks();
-    },
+export const waitingOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    if (!about.machines.some(mayWait)) return { name: 'waiting', effects: [] };
+    const watch = new Watch(ghost, report, about);
+    return {
+      name: 'waiting',
+      effects: ['tell', 'schedule'],
+      events: ['step', 'committed', 'checked'],
+      started: (at) => watch.starts(at),
+      published(at, _actor, event) {
+        if (!about.isHonest(at)) return;
+        if (event.type === 'step') watch.enters(at, event);
+        else if (event.type === 'committed') watch.commits(event);
+        else if (event.type === 'checked' && event.code === 0 && event.because === '')
+          watch.takes(at, byteKey(event.hash));
+      },
+      leaving(at, _actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail | ValidatorMail);
+        // A node that waits says where it stands from time to time.
+        else watch.looks();
+      },
+    };
   };
-};
 
 const mayWait = ({ config: { consensus } }: Machine): boolean =>
   !consensus.createEmptyBlocks || consensus.createEmptyBlocksIntervalNs > 0n;
@@ -51,22 +54,29 @@ interface Wait {
 
 /** One node, in this life. */
 class Waiting {
-  readonly pool = new Pool();
+  readonly pool: Pool;
   /** Since when something is in its pool. */
   txsSinceNs = 0;
+  /** Its mempool has told of something since the last block, or with it: also of what has turned out to be invalid since. */
+  hasTold = false;
   wait: Wait | null = null;
+
+  constructor(pool: Pool) {
+    this.pool = pool;
+  }
 }
 
 class Watch {
   private readonly report: Report;
   private readonly about: WorldAbout;
-  private readonly nodes = new PerMachine(() => new Waiting());
+  private readonly nodes: PerMachine<Waiting>;
   private readonly hasLiar: boolean;
   private readonly appHashes = new Map<bigint, Uint8Array>();
   /** The last height that somebody began: who begins it later has heard of that. */
   private begun = 0n;
 
-  constructor(report: Report, about: WorldAbout) {
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.nodes = new PerMachine((at) => new Waiting(new Pool(ghost, at)));
     this.report = report;
     this.about = about;
     this.hasLiar = about.machines.some((each) => !about.isHonest(each));
@@ -82,12 +92,16 @@ class Watch {
     const node = this.nodes.of(at);
     if (node.pool.owedTxs === 0) node.txsSinceNs = this.about.now();
     node.pool.owes(id, at.height + 1n);
+    node.hasTold = true;
   }
 
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
-    const { pool } = this.nodes.of(at);
+    const node = this.nodes.of(at);
+    const { pool } = node;
     pool.hears(mail, this.about.now());
-    if (mail.type === 'committed') for (const tx of mail.txs) pool.frees(idOf(tx));
+    if (mail.type !== 'committed') return;
+    for (const tx of mail.txs) pool.frees(idOf(tx));
+    node.hasTold = pool.owedTxs > 0;
   }
 
   commits({ height, appHash }: { readonly height: bigint; readonly appHash: Uint8Array }): void {
@@ -113,9 +127,9 @@ class Watch {
   }
 
   /** The first of all to begin this height. */
-  private begins(at: Machine, { pool }: Waiting, { height, count, atNs }: Wait): void {
+  private begins(at: Machine, { hasTold }: Waiting, { height, count, atNs }: Wait): void {
     const { createEmptyBlocksIntervalNs: intervalNs } = at.config.consensus;
-    if (this.hasLiar || pool.owedTxs > 0 || this.isProofDue(height) !== false || at.heldUntilNs >= atNs)
+    if (this.hasLiar || hasTold || this.isProofDue(height) !== false || at.heldUntilNs >= atNs)
       return;
     const waited = at.clock.count() - count;
     // With an interval there are some even where none are to be (CometBFT enterNewRound).
