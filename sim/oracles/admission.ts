@@ -61,8 +61,12 @@ class Counted {
   /** Who sent what is not known yet, and when. */
   private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
   private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
-  /** What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first. */
-  private readonly gone = new Set<string>();
+  /**
+   * What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first, and
+   * whether it pushes others out. What failed in a block, and is kept, stays in the cache where it was.
+   */
+  private readonly gone = new Map<string, boolean>();
+  private pushing = 0;
   private readonly config: MempoolConfig;
   /** What the last block took. */
   private taken: readonly string[] = [];
@@ -106,7 +110,7 @@ class Counted {
     this.due.delete(id);
     // It will hear that it is in a block before it hears what the application says.
     if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) return;
-    this.gone.delete(id);
+    this.isBack(id);
     if (this.known.has(id)) return;
     const toldTo = new Map<PeerId, number>();
     for (const peer of this.senders.get(id)?.peers ?? []) toldTo.set(peer, HAS_IT);
@@ -135,14 +139,23 @@ class Counted {
 
   /** What a cache has seen again it remembers for longer. */
   isGivenAgain(id: string): void {
-    if (this.gone.has(id)) this.isGone(id);
+    const pushes = this.gone.get(id);
+    if (pushes !== undefined) this.isGone(id, pushes);
   }
 
-  private isGone(id: string): void {
+  private isGone(id: string, pushes = true): void {
+    this.isBack(id);
+    this.gone.set(id, pushes);
+    if (pushes) this.pushing++;
+    for (const oldest of this.gone.keys()) {
+      if (this.pushing <= this.config.cacheSize) return;
+      this.isBack(oldest);
+    }
+  }
+
+  private isBack(id: string): void {
+    if (this.gone.get(id)) this.pushing--;
     this.gone.delete(id);
-    this.gone.add(id);
-    if (this.gone.size <= this.config.cacheSize) return;
-    for (const oldest of this.gone) return void this.gone.delete(oldest);
   }
 
   private leaves(id: string, known: Known): void {
@@ -159,7 +172,7 @@ class Counted {
       const id = ids[i] as string;
       const known = this.known.get(id);
       if (known) this.leaves(id, known);
-      if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id);
+      if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id, codes[i] === 0);
     }
     this.taken = ids;
   }

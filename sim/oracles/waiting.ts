@@ -129,8 +129,7 @@ class Watch {
   /** The first of all to begin this height. */
   private begins(at: Machine, { hasTold }: Waiting, { height, count, atNs }: Wait): void {
     const { createEmptyBlocksIntervalNs: intervalNs } = at.config.consensus;
-    if (this.hasLiar || hasTold || this.isProofDue(height) !== false || at.heldUntilNs >= atNs)
-      return;
+    if (this.hasLiar || hasTold || this.isProofDue(height) !== false || at.heldUntilNs >= atNs) return;
     const waited = at.clock.count() - count;
     // With an interval there are some even where none are to be (CometBFT enterNewRound).
     if (intervalNs > 0n && waited + saidLateNs(at) >= Number(intervalNs)) return;
