@@ -108,8 +108,11 @@ class Counted {
       return;
     }
     this.due.delete(id);
-    // It will hear that it is in a block before it hears what the application says.
-    if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) return;
+    // It will hear that it is in a block before it hears what the application says; or it has, and forgotten it by the end of the block.
+    if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) {
+      if (this.taken.length > this.config.cacheSize) this.isGone(id, false);
+      return;
+    }
     this.isBack(id);
     if (this.known.has(id)) return;
     const toldTo = new Map<PeerId, number>();
