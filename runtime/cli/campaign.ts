@@ -94,7 +94,7 @@ function addFailure(campaign: Campaign, run: RunSummary, broken: NonNullable<Run
 export const signatureOf = ({ oracle, what }: { oracle: string; what: string }): string =>
   `${oracle}: ${what
     .replace(/\b[vcf][0-9]+\b/g, 'V')
-    .replace(/\b[0-9a-f]{8,}\b/gi, 'H')
+    .replace(/\b(?=[0-9]*[a-f])[0-9a-f]{8,}\b/gi, 'H')
     .replace(/[0-9]+(\.[0-9]+)?/g, 'N')}`;
 
 /** One thing that a campaign must show. `held` null: too few runs to say. */

@@ -37,6 +37,11 @@ it('names of nodes, numbers and hashes are no part of a failure', () => {
   expect(signatureOf({ ...one, oracle: 'chain' })).not.toBe(signatureOf(one));
 });
 
+it('a number of many digits is no hash', () => {
+  const ahead = (ns: number): string => signatureOf({ oracle: 'chain', what: `time: ${ns} ns ahead` });
+  expect(ahead(9_489_006_088)).toBe(ahead(42));
+});
+
 it('of runs that fail alike the shortest is kept', () => {
   const campaign = newCampaign('swarm', 'c', '1');
   const broken = (n: number) => ({ oracle: 'lock', what: `v${n} broke it` });
