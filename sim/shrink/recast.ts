@@ -144,6 +144,9 @@ export function proposersOf({ cast: { powers } }: Scenario): readonly NodeName[]
 
 // --- earlier -----------------------------------------------------------------------------------------------
 
+/** The height with which its chain begins. */
+export const firstOf = ({ cast }: Scenario): number => cast.initialHeight ?? 1;
+
 /**
  * So many heights and milliseconds earlier: rules, conditions and liars of a height move with it. Null:
  * something
@@ -151,8 +154,9 @@ export function proposersOf({ cast: { powers } }: Scenario): readonly NodeName[]
  */
 export function earlier(scenario: Scenario, heights: number, ms: number): Scenario | null {
   let isLost = false;
+  const first = firstOf(scenario);
   const at = (height: number): number => {
-    if (height <= heights) isLost = true;
+    if (height - heights < first) isLost = true;
     return height - heights;
   };
   const moved = <T extends { readonly height?: number }>(words: T): T =>
@@ -168,11 +172,11 @@ export function earlier(scenario: Scenario, heights: number, ms: number): Scenar
   });
   const liars = scenario.liars.map(({ fromHeight, toHeight, ...liar }) => ({
     ...liar,
-    ...(fromHeight !== undefined && { fromHeight: Math.max(1, fromHeight - heights) }),
-    ...(toHeight !== undefined && { toHeight: Math.max(1, toHeight - heights) }),
+    ...(fromHeight !== undefined && { fromHeight: Math.max(first, fromHeight - heights) }),
+    ...(toHeight !== undefined && { toHeight: Math.max(first, toHeight - heights) }),
   }));
   const { ends } = scenario;
-  const decides = Math.max(1, ends.decides - heights);
+  const decides = Math.max(first, ends.decides - heights);
   return isLost ? null : { ...scenario, act, liars, ends: { ...ends, decides } };
 }
 

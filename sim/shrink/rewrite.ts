@@ -6,7 +6,7 @@ import { type Chronicle, chronicled, type Deeds, type Performed } from '../chron
 import type { Action, Directive, Scenario } from '../scenario/play.ts';
 import { type Lab, SCORE_GOOD } from './lab.ts';
 import { isOfNetwork, type Missed, missedAt, rulesOf } from './materialise.ts';
-import { earlierCasts } from './recast.ts';
+import { earlierCasts, firstOf } from './recast.ts';
 import { conditionOf, symbolic } from './symbolise.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -120,8 +120,10 @@ function symbolised(scenario: Scenario, chronicle: Chronicle, lab: Lab): Scenari
 function lowered(scenario: Scenario, lab: Lab, { deeds }: Chronicle): Scenario | null {
   const was = lab.outcome(scenario).height || heightOfRules(scenario);
   let fragile: Scenario | null = null;
-  for (let by = was - 1; by > 0; by--) {
-    const decided = deeds.find((deed) => deed.does === 'decides' && deed.height === by);
+  const first = firstOf(scenario);
+  for (let by = was - first; by > 0; by--) {
+    const last = first + by - 1; // of those that go
+    const decided = deeds.find((deed) => deed.does === 'decides' && deed.height === last);
     const ms = Math.floor((decided?.atNs ?? 0) / NS_PER_MS);
     for (const lower of earlierCasts(scenario, by, ms)) {
       if (!lab.stillFails(lower)) continue;

@@ -30,6 +30,7 @@ import { missedAt, rulesOf } from '../../sim/shrink/materialise.ts';
 import { directivesIn, keeping, partsOf, without } from '../../sim/shrink/parts.ts';
 import { promiseOf } from '../../sim/shrink/promise.ts';
 import { earlier, nodesOf, proposersOf, swapped, withoutNode } from '../../sim/shrink/recast.ts';
+import { rewritten } from '../../sim/shrink/rewrite.ts';
 import { shrink } from '../../sim/shrink/shrink.ts';
 import { FAMILIES } from '../../sim/shrink/simpler.ts';
 import { symbolic } from '../../sim/shrink/symbolise.ts';
@@ -129,7 +130,29 @@ describe('other people, other heights', () => {
       ends: { decides: 4 },
     });
     expect(earlier(play, 5, 8_000)).toBeNull();
+    const later = { ...play, cast: validators(4, { initialHeight: 3 }) };
+    expect(earlier(later, 2, 0)).toMatchObject({
+      act: [{ actions: [{ height: 3 }] }, {}],
+      ends: { decides: 6 },
+    });
+    expect(earlier(later, 3, 0)).toBeNull();
   });
+});
+
+test('a failure is looked for at no height before the first of its chain', () => {
+  const play = scenario('begins late', {
+    cast: validators(4, { initialHeight: 1000 }),
+    act: [at('3s', pause('v1', '1s'))],
+    ends: everyone.decides(height(1005), { within: '60s' }),
+  });
+  const tried: number[] = [];
+  const stillFails = ({ ends }: Scenario): boolean => {
+    tried.push(ends.decides);
+    return false;
+  };
+  const outcome = () => ({ height: 1004 });
+  rewritten(play, { seed: '1', outcome, stillFails, fails: () => false, isSpent: false } as never);
+  expect(new Set(tried)).toEqual(new Set([1001, 1002, 1003, 1004, 1005]));
 });
 
 describe('simpler scenarios', () => {
