@@ -10,6 +10,8 @@ type Step = 'propose' | 'prevote' | 'precommit';
 /** What the bound is made of; times in nanoseconds. */
 export interface Standing {
   readonly config: NodeConfig;
+  /** The slowest that an oscillator of the core ever ran, as a share of true time, at most 1: what nodes time themselves takes longer by it. */
+  readonly slowest: number;
   /** Of the core at the height to be decided. Nodes that are behind count as in round 0. */
   readonly roundMin: number;
   readonly roundMax: number;
@@ -54,9 +56,9 @@ const PHASES = 4;
 const ROUNDS_LOOKED_AT = 400;
 
 /** How far a message may be late between any two of the core, relays and repeated offers included. */
-export function spreadNs({ hopNs, diameter, isLossy, config }: Standing): number {
-  const tick = Number(config.consensus.gossipNs) * JITTER;
-  const reoffer = Number(config.consensus.reofferNs) * JITTER;
+export function spreadNs({ hopNs, diameter, isLossy, config, slowest }: Standing): number {
+  const tick = (Number(config.consensus.gossipNs) * JITTER) / slowest;
+  const reoffer = (Number(config.consensus.reofferNs) * JITTER) / slowest;
   // Who does not hear everybody itself asks, and after asks that bore no fruit waits as long as for an offer again.
   const relay = diameter > 1 ? Math.max(RELAY_TICKS * tick, reoffer) : RELAY_TICKS * tick;
   const relayed = diameter * (hopNs + relay);
@@ -68,13 +70,13 @@ export function spreadNs({ hopNs, diameter, isLossy, config }: Standing): number
  * propose has too little power for its turn to come (a lock that only such a node holds).
  */
 export function boundNs(standing: Standing): number | null {
-  const { config, roundMin, settleNs, lag } = standing;
+  const { config, roundMin, settleNs, lag, slowest } = standing;
   const { consensus } = config;
   const spread = spreadNs(standing);
   let sum = settleNs + PHASES * spread;
-  sum += Number(consensus.timeoutCommitNs + consensus.createEmptyBlocksIntervalNs);
+  sum += Number(consensus.timeoutCommitNs + consensus.createEmptyBlocksIntervalNs) / slowest;
   // Who is behind is handed height after height; each may need to be offered once more.
-  sum += lag * (Number(consensus.reofferNs) * JITTER + PHASES * spread);
+  sum += lag * ((Number(consensus.reofferNs) * JITTER) / slowest + PHASES * spread);
   const last = decidingRound(standing, spread);
   if (last === null) return null;
   for (let round = roundMin; round < last; round++) sum += roundNs(standing, round) + PHASES * spread;
@@ -92,11 +94,12 @@ function stepNs({ config: { consensus } }: Standing, step: Step, round: number):
   return Number(first) + Number(more) * round;
 }
 
-/** A round that fails takes its three timeouts at most, and the messages in between. */
+/** A round that fails takes its three timeouts at most, by the slowest clock, and the messages in between. */
 const roundNs = (standing: Standing, round: number): number =>
-  stepNs(standing, 'propose', round) +
-  stepNs(standing, 'prevote', round) +
-  stepNs(standing, 'precommit', round);
+  (stepNs(standing, 'propose', round) +
+    stepNs(standing, 'prevote', round) +
+    stepNs(standing, 'precommit', round)) /
+  standing.slowest;
 
 /**
  * The first round that cannot fail: begun when all is settled (or patient enough to wait for it), with

@@ -212,6 +212,7 @@ export class Liveness {
     const isTruthful = core.length === this.world.machines.length || this.liarsAreQuiet(core);
     return {
       config,
+      slowest: slowestOf(core),
       roundMin: isBehind ? 0 : Math.min(...rounds),
       roundMax: Math.max(...rounds),
       hopNs: this.hopNs(core),
@@ -271,16 +272,15 @@ export class Liveness {
     const held = this.heldBackNs(core, now);
     // What got lost before is offered again; since the last promise was kept nothing was. What comes late brings news
     // of long ago, which those who hear it believe until the sender says again where it stands.
-    let settle = held === 0 && this.keptAt === now ? 0 : Number(config.consensus.reofferNs) * 1.25;
+    let own = held === 0 && this.keptAt === now ? 0 : Number(config.consensus.reofferNs) * 1.25;
     const isTorn = core.some((a) =>
       core.some(
         (b) => this.isLinked(a, b) && this.world.network.link(a.member.id, b.member.id).session === 0,
       ),
     );
-    if (isTorn) settle += reconnectNs(now);
-    settle += held;
-    if (core.some(({ mode }) => mode !== 'consensus')) settle += joiningNs(config, this.areMoreClaimed(core));
-    return settle;
+    if (isTorn) own += reconnectNs(now);
+    if (core.some(({ mode }) => mode !== 'consensus')) own += joiningNs(config, this.areMoreClaimed(core));
+    return held + own / slowestOf(core); // what nodes time themselves is by their own clocks
   }
 
   /** Until the last clog between two of the core ends, what a narrow line holds has passed, and the last of what rules made late is there. */
@@ -334,6 +334,9 @@ function areFarApart(core: readonly Machine[]): boolean {
 /** The next height may rightly wait for a transaction, for ever: who is behind gets as far as the others. */
 const mayWaitForEver = ([first]: readonly Machine[]): boolean =>
   first?.config.consensus.createEmptyBlocks === false;
+
+const slowestOf = (core: readonly Machine[]): number =>
+  core.reduce((least, { clock }) => Math.min(least, clock.slowest), 1);
 
 const nameOf = (machine: Machine): string => hexFor(machine);
 

@@ -59,7 +59,8 @@ export const dialingOracle: OracleMaker = (report, about): Oracle => {
     node.lookNs = now + LOOK_EVERY_NS;
     for (const [peer, { upNs, sinceNs, isSoon }] of node.peers) {
       const waitedNs = now - Math.max(sinceNs, at.heldUntilNs);
-      if (upNs !== null || waitedNs <= (isSoon ? SOON_NS : PATIENCE_NS)) continue;
+      const patienceNs = (isSoon ? SOON_NS : PATIENCE_NS) / at.clock.slowest;
+      if (upNs !== null || waitedNs <= patienceNs) continue;
       const name = about.machines.find(({ member }) => member.id === peer)?.name ?? 'a peer';
       report(`${at.name} has not dialed ${name} for ${Math.round(waitedNs / SECOND)} s`, at, at.height + 1n);
     }

@@ -13,7 +13,7 @@ import { hexFor } from './votes.ts';
 
 /** Heights that its prover may decide until a double vote is punished. */
 const HEIGHTS_UNTIL_PUNISHED = 8n;
-/** What nobody heard is said again each ten seconds (spec 5.10), by a clock that may drift. */
+/** What nobody heard is said again each ten seconds (spec 5.10), a little late where it waits for a beat. */
 const SAID_AGAIN_NS = 12_000_000_000;
 /** It is said for the first time by then: where heights take no time, many pass before that. */
 const SAID_FIRST_NS = 2_000_000_000;
@@ -81,7 +81,8 @@ export class Unpunished {
   }
 
   private waits(proven: Proven, forNs: number): void {
-    proven.notBeforeNs = Math.max(proven.notBeforeNs, this.about.now() + forNs);
+    const notBeforeNs = this.about.now() + forNs / proven.by.clock.slowest; // it says so by its own clock
+    proven.notBeforeNs = Math.max(proven.notBeforeNs, notBeforeNs);
   }
 
   decides(at: Machine, round: number): void {
@@ -170,7 +171,7 @@ export class Unpunished {
     for (const each of this.proven) {
       if (each.by !== at || each.isHeard || !places.has(each.place)) continue;
       each.since = at.height > each.since ? at.height : each.since;
-      each.notBeforeNs = this.about.now() + SAID_AGAIN_NS;
+      this.waits(each, SAID_AGAIN_NS);
     }
   }
 

@@ -10,6 +10,7 @@ const names = ['a', 'b', 'c', 'd'];
 const inTurn = (round: number): string => names[round % names.length] as string;
 const calm: Standing = {
   config,
+  slowest: 1,
   roundMin: 0,
   roundMax: 0,
   hopNs: 5_000_000,
@@ -68,6 +69,12 @@ it.each([
   ],
 ] as const)('%s', (_, change, expected) => {
   expect(bound(change)).toBeCloseTo(expected, 9);
+});
+
+it('what nodes time themselves takes twice as long by a clock of half the speed; a message does not', () => {
+  const slow = { slowest: 0.5, isFresh: false, lag: 1 };
+  const hops = 4 * 0.005 * 3;
+  expect(bound(slow)).toBeCloseTo(2 * (bound({ ...slow, slowest: 1 }) - hops) + hops, 9);
 });
 
 it('no bound is given for a proposer whose turn does not come', () => {
