@@ -6,6 +6,7 @@ import { LIAR_NAMES } from '../liars/index.ts';
 import type { OracleMaker } from '../oracle.ts';
 import { runScenario } from '../run.ts';
 import { scenarioRefusal } from '../scenario/form.ts';
+import { ownApplication } from '../scenario/own.ts';
 import type { Claim, Directive, LiarWords, Load, Scenario, Settings } from '../scenario/play.ts';
 import { anyone, core, height, ScenarioError, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { QUICK } from '../swarm/index.ts';
@@ -78,6 +79,8 @@ export function bftProperty(wanted: BftWanted = {}): fc.IPropertyWithHooks<[Scen
 
 /** The scenarios of `bftProperty`, for a property of one's own. */
 export function bftScenario(wanted: BftWanted = {}): fc.Arbitrary<Scenario> {
+  if (typeof wanted !== 'object' || wanted === null)
+    throw new ScenarioError(`bftProperty: expected an object of options, not ${wanted}`);
   const { validators = VALIDATORS_USUAL, faults = FAULTS, liars = LIAR_NAMES, load } = wanted;
   const size = typeof validators === 'number' ? { min: 1, max: validators } : validators;
   check(wanted, size, faults, liars);
@@ -172,4 +175,5 @@ function check(
     play(wanted, { people: least, faults: [], load: wanted.load ?? txs({ perBlock: 1 }) }),
   );
   if (refusal) throw new ScenarioError(refusal.because);
+  if (typeof wanted.app === 'function') ownApplication(wanted.app);
 }

@@ -3,6 +3,7 @@
 import { applicationNamed } from '../../machines/apps/application.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { maxDataBytes } from '../../protocol/rules/state.ts';
+import { VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';
 import { isLiarName, LIAR_NAMES } from '../liars/index.ts';
 import { Checker } from './checks.ts';
 import type { Condition, Deed, Scenario } from './play.ts';
@@ -29,6 +30,9 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
   const no = (because: string): ScenarioRefusal => refuse('malformed-scenario', because);
   const { powers, candidates = 0, fullNodes = 0, clocks = {} } = scenario.cast;
   if (!powers.some((power) => power > 0)) return no('cast.powers: somebody must be a validator');
+  const power = powers.reduce((sum, each) => sum + BigInt(each), 0n);
+  if (power > VOTING_POWER_TOTAL_MAX)
+    return no(`cast.powers: expected ${VOTING_POWER_TOTAL_MAX} at most together, not ${power}`);
   const { blockBytes } = scenario.cast;
   const room = blockBytes === undefined ? 0n : maxDataBytes(BigInt(blockBytes), 0n, powers.length);
   if (isRefusal(room)) return no(`cast.blockBytes: ${room.because}`);

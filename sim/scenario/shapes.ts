@@ -3,7 +3,8 @@
 import { DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL } from '../../machines/mempool/config.ts';
 import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
-import type { Latency } from '../latency.ts';
+import { BLOCK_BYTES_MAX } from '../../protocol/types.ts';
+import { type Latency, longestNs } from '../latency.ts';
 import {
   also,
   type Check,
@@ -11,7 +12,6 @@ import {
   isText,
   listOf,
   maybe,
-  number,
   object,
   oneOf,
   ordinal,
@@ -43,6 +43,13 @@ const skew: Check = {
   expects: 'milliseconds, a whole number within 100000000000 (3 years) either way',
   holds: (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= SKEW_MS_MAX,
 };
+/** Ten times as fast: what such an oscillator counts in a run of 10 days is exact. */
+const DRIFT_PPM_MAX = 9_000_000;
+const drift: Check = {
+  expects: 'a whole number above -1000000, at most 9000000',
+  holds: (value) =>
+    Number.isSafeInteger(value) && Number(value) > -1_000_000 && Number(value) <= DRIFT_PPM_MAX,
+};
 const who: Check = {
   expects: 'a node, "anyone" or "everyone"',
   holds: (value) => value === 'anyone' || value === 'everyone' || nodeName.holds?.(value) === true,
@@ -67,7 +74,10 @@ const latency = also(
   }),
   (value: Latency) => {
     if (value.kind === 'uniform') return spanWrong(value);
-    if (value.kind === 'exponential') return null;
+    if (value.kind === 'exponential')
+      return Number.isSafeInteger(longestNs(value))
+        ? null
+        : 'minNs and 14 times meanNs within 2^53 ns (104 days)';
     const { quantilesNs } = value;
     const isTable = quantilesNs.length >= 2 && quantilesNs.every((ns, i) => ns >= (quantilesNs[i - 1] ?? 0));
     return isTable ? null : 'two ascending quantilesNs at least';
@@ -188,7 +198,7 @@ const anyAction = tagged('do', {
   clock: {
     node: nodeName,
     stepMs: maybe(skew),
-    driftPpm: maybe(number),
+    driftPpm: maybe(drift),
     frozen: maybe(yesOrNo),
   },
   disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
@@ -244,13 +254,26 @@ const beat: Check = {
   expects: 'a bigint from 1000000n (1 ms)',
   holds: (value) => typeof value === 'bigint' && value >= 1_000_000n,
 };
-const drift: Check = {
-  expects: 'a whole number above -1000000',
-  holds: (value) => Number.isSafeInteger(value) && (value as number) > -1_000_000,
-};
 const positive: Check = {
   expects: 'a number above 0',
   holds: (value) => typeof value === 'number' && value > 0,
+};
+/** A transaction each microsecond: more than that would take no time between two. */
+const RATE_MAX = 1_000_000;
+const rate: Check = {
+  expects: 'a number above 0, at most 1000000',
+  holds: (value) => positive.holds?.(value) === true && (value as number) <= RATE_MAX,
+};
+
+/** In nanoseconds it must fit 64 bits. */
+const AGE_MS_MAX = 9_000_000_000_000;
+const age: Check = {
+  expects: 'milliseconds, a whole number from 1 to 9000000000000 (285 years)',
+  holds: (value) => ordinal.holds?.(value) === true && Number(value) <= AGE_MS_MAX,
+};
+const blockBytes: Check = {
+  expects: `a whole number from 0 to ${BLOCK_BYTES_MAX}`,
+  holds: (value) => whole.holds?.(value) === true && Number(value) <= Number(BLOCK_BYTES_MAX),
 };
 
 export const scenarioShape = object({
@@ -268,16 +291,16 @@ export const scenarioShape = object({
       holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
     }),
     degree: maybe(whole),
-    evidence: maybe(object({ maxAgeBlocks: maybe(whole), maxAgeMs: maybe(whole) })),
-    blockBytes: maybe(whole),
+    evidence: maybe(object({ maxAgeBlocks: maybe(ordinal), maxAgeMs: maybe(age) })),
+    blockBytes: maybe(blockBytes),
     clocks: maybe(record(nodeName, object({ skewMs: maybe(skew), driftPpm: maybe(drift) }))),
   }),
   act: maybe(listOf(directive)),
   load: maybe(
     also(
       object({
-        perSecond: maybe(positive),
-        perBlock: maybe(positive),
+        perSecond: maybe(rate),
+        perBlock: maybe(rate),
         count: maybe(whole),
         copies: maybe(positive),
         size: whole,

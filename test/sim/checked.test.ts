@@ -67,6 +67,46 @@ describe('who runs a module runs it without its types, so', () => {
       'validators: expected a whole',
     ],
     [
+      'evidence that is too old at once, in blocks',
+      () => play({ cast: validators(4, { evidence: { maxAgeBlocks: 0 } }) }),
+      'cast.evidence.maxAgeBlocks: expected a whole number from 1, not 0',
+    ],
+    [
+      'evidence that is too old at once, in time',
+      () => play({ cast: validators(4, { evidence: { maxAgeMs: 0 } }) }),
+      'cast.evidence.maxAgeMs: expected milliseconds, a whole number from 1 to',
+    ],
+    [
+      'blocks larger than there may be',
+      () => play({ cast: validators(4, { blockBytes: 200_000_000 }) }),
+      'cast.blockBytes: expected a whole number from 0 to 104857600, not 200000000',
+    ],
+    [
+      'more power than there may be',
+      () => play({ cast: powers(...Array.from({ length: 200 }, () => Number.MAX_SAFE_INTEGER)) }),
+      'cast.powers: expected 1152921504606846975 at most together, not 1801439850948198200',
+    ],
+    [
+      'a load without a pause',
+      () => play({ load: txs({ perSecond: 2e9 }) }),
+      'load.perSecond: expected a number above 0, at most 1000000, not 2000000000',
+    ],
+    [
+      'a clock that counts beyond all numbers',
+      () => play({ cast: validators(4, { clocks: { v1: { driftPpm: 9e15 } } }) }),
+      'cast.clocks.v1.driftPpm: expected a whole number above -1000000, at most 9000000',
+    ],
+    [
+      'a clock that is to do so',
+      () => play({ act: [at('1s', clock('v1', { driftPpm: 9e15 }))] }),
+      'act[0].actions[0].driftPpm: expected a whole number above -1000000, at most 9000000',
+    ],
+    [
+      'links that take longer than time lasts',
+      () => play({ act: [at('1s', links({ latency: { kind: 'exponential', minNs: 1, meanNs: 9e15 } }))] }),
+      'act[0].actions[0].change.latency: expected minNs and 14 times meanNs within 2^53 ns (104 days)',
+    ],
+    [
       'a bare height',
       () => play({ holds: [sometime(v1.decides(3 as never))] }),
       'v1 decides: write height(3)',
@@ -379,6 +419,10 @@ describe('who runs a module runs it without its types, so', () => {
 
   it('what shrink and bftProperty take is checked', () => {
     expect(() => shrink(play(), { seed: 1 } as never)).toThrow('shrink takes a play, its seed as text');
+    expect(() => bftProperty(null as never)).toThrow('bftProperty: expected an object of options, not null');
+    expect(() => bftProperty({ app: class Mine {} } as never)).toThrow(
+      'app: this is a class; write () => new Mine()',
+    );
     expect(() => bftProperty({ heigths: 3 } as never)).toThrow(
       'heigths: no such option; there are app, heights',
     );
