@@ -2,7 +2,6 @@
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
 import { SECOND } from '../sim/latency.ts';
-import type { NodeName } from '../sim/scenario/play.ts';
 import {
   after,
   at,
@@ -24,7 +23,6 @@ import {
   restart,
   scenario,
   sometime,
-  these,
   txs,
   v0,
   v2,
@@ -265,19 +263,4 @@ export const oneVoice = scenario('who speaks twice in a later round is one voice
   cast: validators(4),
   liars: [liar('v3', 'future-spammer', ['v0', 'v1', 'v2'])],
   ends: everyone.decides(height(10), { within: '120s' }),
-});
-
-/** Proofs of the liar against itself stand in its own blocks, and nobody else ever held them; all others start again, one by one. */
-export const provedInBlocksAlone = scenario('what was punished is known after a restart, whoever proved it', {
-  name: 'proved-in-blocks-alone',
-  cast: validators(4, { blockBytes: 16_000 }),
-  app: 'noop',
-  liars: [liar('v2', 'false-accuser', ['v0', 'v1', 'v3'])],
-  act: Array.from({ length: 34 }, (_, i) =>
-    when(
-      v2.decides(height(40 + 3 * i)),
-      crash((['v0', 'v1', 'v3'] as const)[i % 3] as NodeName, { how: 'clean', restart: '1s' }),
-    ),
-  ),
-  ends: these('v0', 'v1', 'v3').decides(height(145), { within: '2400s' }),
 });

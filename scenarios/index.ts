@@ -18,7 +18,6 @@ import {
   mislabelledParts,
   nilIsNoCommit,
   oneVoice,
-  provedInBlocksAlone,
   slowDispute,
   stretchedBlocks,
 } from './forgeries.ts';
@@ -248,6 +247,5 @@ export const plays: readonly Play[] = [
   allPrecommitsAreHere,
   datedByTheLock,
   misledAboutAPolka,
-  provedInBlocksAlone,
   swarm,
 ];

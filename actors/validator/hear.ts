@@ -25,9 +25,14 @@ import { messageOf, payloadOf } from './words.ts';
 const FUTURE_MESSAGES_PER_PEER_MAX = 1024;
 const FUTURE_BYTES_PER_PEER_MAX = 8 * 1024 * 1024;
 
+/** Strangers whose last words are kept until they are peers, and how much each may have said. */
+export const EARLY_PEERS_MAX = 64;
+const EARLY_BYTES_MAX = 1024;
+
 export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload[]): void {
+  if (v.mode === 'halted') return;
   const view = v.views.get(peer);
-  if (!view || v.mode === 'halted') return; // not greeted yet, or gone
+  if (!view) return keepEarly(v, peer, payloads);
   const { height, round } = view;
   let saysWhere = false;
   for (const payload of payloads) {
@@ -48,6 +53,22 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   if (saysWhere) serve(v, view);
   answer(v, view);
   if (view.height !== height || view.round !== round) v.ticking.stir();
+}
+
+/** Not greeted yet, or gone. Where it stands it says once, and perhaps a moment before we are told that it is there. */
+function keepEarly(v: ValidatorState, peer: PeerId, payloads: readonly Payload[]): void {
+  const { early } = v;
+  if (payloads.reduce((sum, { bytes }) => sum + bytes.length, 0) > EARLY_BYTES_MAX) return;
+  early.delete(peer);
+  early.set(peer, payloads);
+  const [oldest] = early.keys();
+  if (early.size > EARLY_PEERS_MAX && oldest !== undefined) early.delete(oldest);
+}
+
+/** A peer is there: what it said a moment ago counts. */
+export function hearEarly(v: ValidatorState, peer: PeerId): void {
+  const payloads = v.early.get(peer);
+  if (payloads && v.early.delete(peer)) hear(v, peer, payloads);
 }
 
 export function hearMessage(

@@ -74,6 +74,8 @@ export class ValidatorState {
   readonly pool = new EvidencePool();
   readonly history = new History();
   readonly views = new Map<PeerId, PeerView>();
+  /** The last words of those who are no peers yet. */
+  readonly early = new Map<PeerId, readonly Payload[]>();
   mode: Mode = 'handshake';
   chain: ChainState;
   /** Heights in the block store; 0, 0 when empty. */

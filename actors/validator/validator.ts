@@ -34,7 +34,7 @@ import {
   onReplayCommitted,
   onReplayFinalized,
 } from './handshake.ts';
-import { hear, hearFuture } from './hear.ts';
+import { hear, hearEarly, hearFuture } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, recall } from './recall.ts';
@@ -217,6 +217,7 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
       return onPeerUp(v, mail.peer);
     case 'peer-down':
       v.views.delete(mail.peer);
+      v.early.delete(mail.peer);
       v.laggards.delete(mail.peer);
       v.evidenceTold.peerDown(mail.peer);
       if (v.futureOf.delete(mail.peer)) v.future = v.future.filter(({ peer }) => peer !== mail.peer);
@@ -307,6 +308,7 @@ function onPeerUp(v: ValidatorState, peer: PeerId): void {
   const view = new PeerView(peer);
   v.views.set(peer, view);
   if (v.mode === 'consensus') greet(v, view);
+  hearEarly(v, peer);
 }
 
 function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): void {

@@ -162,7 +162,6 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['all-precommits-are-here', '1', 'X180', 'and a precommit is missing'],
   ['dated-by-the-lock', '1', 'X181', 'is not later than the block that it is for'],
   ['misled-about-a-polka', '1', 'X182', 'has not committed height 4'],
-  ['proved-in-blocks-alone', '1', 'X183', 'was in a block before'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
