@@ -191,15 +191,23 @@ export function readHome(path: string): NodeHome {
 }
 
 /**
- * A chain goes on from the genesis that it began with. (CometBFT takes it from its store and never looks at the file again: here an
- * edit that would have no effect is refused.) `stored`: the document of the first start, if there was one.
+ * A chain goes on with the genesis that it began with, and says so where the file has become another one (CometBFT
+ * LoadStateFromDBOrGenesisDocProvider; spec 1.2). `stored`: the document of the first start, if there was one.
  */
-export function mustBeGenesisOf(stored: Uint8Array | undefined, { paths, config }: NodeHome): void {
-  if (!stored || genesisInSubstance(utf8Decode(stored)) === genesisInSubstance(config.genesis)) return;
-  throw new SetupError(
-    `the genesis file ${paths.genesis} is not the one that this node's chain began with: ` +
-      'restore it, or make another home for another chain',
-  );
+export function withGenesisOf(
+  stored: Uint8Array | undefined,
+  home: NodeHome,
+  warn: (what: string) => void,
+): NodeHome {
+  if (!stored) return home;
+  const genesis = utf8Decode(stored);
+  const { paths, config } = home;
+  if (genesisInSubstance(genesis) !== genesisInSubstance(config.genesis))
+    warn(
+      `the genesis file ${paths.genesis} is not the one that this node's chain began with: that one counts. ` +
+        'Restore the file, or make another home for another chain',
+    );
+  return { ...home, config: { ...config, genesis } };
 }
 
 /** Whatever its spaces, the order of its members and what it leaves to defaults. */

@@ -12,7 +12,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import { Node, type Watcher } from '../kernel/node.ts';
-import { mustBeGenesisOf, type NodeHome, readHome } from './home.ts';
+import { type NodeHome, readHome, withGenesisOf } from './home.ts';
 import type { Repair } from './log.ts';
 import { type HostPorts, hostPorts } from './ports.ts';
 import type { FromNode, NodeStatus } from './process-words.ts';
@@ -53,22 +53,24 @@ export class NodeLife {
 
   /** Refuses (SetupError) a home, a port or a trace that cannot be used. */
   static async begin(options: LifeOptions): Promise<NodeLife> {
-    const home = readHome(options.home);
-    const { config, validatorKey } = home;
+    const found = readHome(options.home);
+    const { validatorKey } = found;
     const ports = await hostPorts({
       home: options.home,
       seed: validatorKey.seed,
-      peer: config.id,
-      listen: config.listenAddress,
+      peer: found.config.id,
+      listen: found.config.listenAddress,
       onRepair: (repair) => options.say(repairText(repair)),
       onFatal: (error) => options.ended(error.message, false),
     });
     let recorder: Recorder | null = null;
     try {
-      mustBeGenesisOf(ports.store('chain').get(GENESIS_KEY), home);
+      const home = withGenesisOf(ports.store('chain').get(GENESIS_KEY), found, (what) =>
+        options.say(`warning: ${what}`),
+      );
       await importSignState(ports.log('privval'), home.signState);
       if (options.record !== null) {
-        recorder = openRecorder(options.record, configValue(config), options.commit, options.home);
+        recorder = openRecorder(options.record, configValue(home.config), options.commit, options.home);
       }
       return new NodeLife(options, home, ports, recorder);
     } catch (error) {
