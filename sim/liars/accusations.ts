@@ -77,7 +77,9 @@ export const CHANGED: readonly Accusation[] = [
 /** Each true, and of a height of its own: what every honest validator has signed. */
 const twoHeights: Accusation = ({ against, precommit, precommitsBefore }) => {
   const before = precommitsBefore.find((vote) => compareBlockIdKeys(precommit.blockId, vote.blockId) < 0);
-  return before ? [against(precommit, before)] : [];
+  if (before) return [against(precommit, before)];
+  // In another order it is as false: what is said at all does not hang on hashes, which keys change.
+  return precommitsBefore.slice(0, 1).map((vote) => against(vote, precommit));
 };
 
 function changed(about: Case, by: Partial<Vote>): DuplicateVoteEvidence {

@@ -42,7 +42,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['false-evidence', '1', 'X53', 'its powers are not those of its height'],
   ['false-evidence', '1', 'X54', 'its time is not that of the block'],
   ['false-evidence', '2', 'X55', 'was in a block before'],
-  ['false-evidence', '4', 'X56', 'was in a block before'],
+  ['false-evidence', '1', 'X56', 'was in a block before'],
   ['evidence-outlives-restart', '1', 'X57', 'nobody was punished'],
   ['false-evidence', '3', 'X58', 'refuses what v3 proposed'],
   ['invalid-blocks', '1', 'X59', 'certificate'],
