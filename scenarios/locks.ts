@@ -26,6 +26,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
+import { QUICK } from '../sim/swarm/index.ts';
 
 const first = { height: 5, round: 0 };
 const second = { height: 5, round: 1 };
@@ -251,7 +252,6 @@ export const lockRenewed = scenario('a lock on the same block is as new as its l
   ends: everyone.decides(height(8), { within: '240s' }),
 });
 
-const MS = 1_000_000n;
 const fourth = { height: 4, round: 0 };
 
 /**
@@ -267,16 +267,7 @@ export const misledAboutAPolka = scenario(
       liar('v3', 'vote-equivocator', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 4, toRound: 0 }),
     ],
     // Rounds are over before what was lost is offered again.
-    settings: {
-      consensus: {
-        timeoutProposeNs: 500n * MS,
-        timeoutProposeDeltaNs: 100n * MS,
-        timeoutPrevoteNs: 200n * MS,
-        timeoutPrevoteDeltaNs: 100n * MS,
-        timeoutPrecommitNs: 200n * MS,
-        timeoutPrecommitDeltaNs: 100n * MS,
-      },
-    },
+    settings: { consensus: { ...QUICK, timeoutCommitNs: 1_000_000_000n } },
     act: [
       at(
         '0s',

@@ -16,12 +16,13 @@ import type {
 import { encodeBareEvidence } from '../../protocol/wire/index.ts';
 
 const NS_PER_S = 1_000_000_000n;
-/** A scratch for what is hashed or verified at once; long texts get one of their own. */
+/** A scratch: what is written is hashed, verified or copied at once. */
 const SCRATCH_BYTES = 4096;
 
 /** Protobuf, as far as it is needed here. What is zero or empty is left out, but for a message that is always there. */
 class Words {
   private bytes = new Uint8Array(SCRATCH_BYTES);
+  private view = new DataView(this.bytes.buffer);
   private at = 0;
 
   private room(length: number): void {
@@ -29,6 +30,7 @@ class Words {
     const grown = new Uint8Array(2 * (this.at + length));
     grown.set(this.bytes);
     this.bytes = grown;
+    this.view = new DataView(grown.buffer);
   }
 
   byte(value: number): this {
@@ -37,9 +39,15 @@ class Words {
     return this;
   }
 
-  varint(value: bigint | number): this {
-    if (typeof value === 'number' && value >= 0 && value < 0x80) return this.byte(value);
-    let rest = BigInt.asUintN(64, BigInt(value)); // negative ones have ten bytes
+  varint(value: number): this {
+    let rest = value;
+    for (; rest > 127; rest = Math.floor(rest / 128)) this.byte((rest % 128) | 128);
+    return this.byte(rest);
+  }
+
+  /** Negative ones have ten bytes. */
+  private bigVarint(value: bigint): this {
+    let rest = BigInt.asUintN(64, value);
     for (; rest > 127n; rest >>= 7n) this.byte(Number(rest & 127n) | 128);
     return this.byte(Number(rest));
   }
@@ -52,25 +60,41 @@ class Words {
   }
 
   int(field: number, value: bigint | number): this {
-    return value === 0 || value === 0n ? this : this.byte(field << 3).varint(value);
+    const number = Number(value);
+    if (number === 0) return this;
+    this.byte(field << 3);
+    return number > 0 && Number.isSafeInteger(number) ? this.varint(number) : this.bigVarint(BigInt(value));
   }
 
-  fixed64(field: number, value: bigint | number): this {
-    if (value === 0 || value === 0n) return this;
-    this.byte((field << 3) | 1);
-    let rest = BigInt.asUintN(64, BigInt(value));
-    for (let i = 0; i < 8; i++, rest >>= 8n) this.byte(Number(rest & 255n));
+  fixed64(field: number, value: bigint): this {
+    if (value === 0n) return this;
+    this.byte((field << 3) | 1).room(8);
+    this.view.setBigInt64(this.at, value, true);
+    this.at += 8;
     return this;
   }
 
   text(field: number, value: Uint8Array): this {
-    return value.length === 0 ? this : this.message(field, value);
+    return value.length === 0
+      ? this
+      : this.byte((field << 3) | 2)
+          .varint(value.length)
+          .raw(value);
   }
 
-  message(field: number, value: Uint8Array): this {
-    return this.byte((field << 3) | 2)
-      .varint(value.length)
-      .raw(value);
+  /** Here always, be it empty. */
+  message<T>(field: number, write: (words: Words, value: T) => unknown, value: T): this {
+    this.byte((field << 3) | 2).byte(0);
+    const from = this.at;
+    write(this, value);
+    const length = this.at - from;
+    if (length < 128) {
+      this.bytes[from - 1] = length;
+      return this;
+    }
+    const written = this.bytes.slice(from, this.at);
+    this.at = from - 1;
+    return this.varint(length).raw(written);
   }
 
   take(): Uint8Array {
@@ -78,41 +102,54 @@ class Words {
     this.at = 0;
     return taken;
   }
+
+  hash(): Uint8Array {
+    const hash = sha256(this.bytes.subarray(0, this.at));
+    this.at = 0;
+    return hash;
+  }
 }
 
-const NONE = new Uint8Array(0);
 const words = new Words();
 
-function timeWords(timeNs: bigint): Uint8Array {
-  const nanos = ((timeNs % NS_PER_S) + NS_PER_S) % NS_PER_S;
-  return words
-    .int(1, (timeNs - nanos) / NS_PER_S)
-    .int(2, nanos)
-    .take();
+/** Chains are few, and asked for at every vote. */
+let chain = { id: '', bytes: utf8Encode('') };
+
+function chainBytes(id: string): Uint8Array {
+  if (chain.id !== id) chain = { id, bytes: utf8Encode(id) };
+  return chain.bytes;
 }
 
-/** BlockID and CanonicalBlockID have the same fields. */
-function idWords({ hash, parts }: BlockId): Uint8Array {
-  const header = words.int(1, parts.total).text(2, parts.hash).take();
-  return words.text(1, hash).message(2, header).take();
+function writeTime(to: Words, timeNs: bigint): void {
+  const nanos = ((timeNs % NS_PER_S) + NS_PER_S) % NS_PER_S;
+  to.int(1, (timeNs - nanos) / NS_PER_S).int(2, nanos);
 }
+
+const writeParts = (to: Words, { total, hash }: BlockId['parts']): Words => to.int(1, total).text(2, hash);
+
+/** BlockID and CanonicalBlockID have the same fields. */
+const writeId = (to: Words, { hash, parts }: BlockId): Words =>
+  to.text(1, hash).message(2, writeParts, parts);
 
 const isNil = ({ hash, parts }: BlockId): boolean =>
   hash.length === 0 && parts.total === 0 && parts.hash.length === 0;
 
 // --- what is signed --------------------------------------------------------------------------------------------------
 
-const withLength = (message: Uint8Array): Uint8Array => words.varint(message.length).raw(message).take();
+/** What is signed begins with its length. */
+function withLength(): Uint8Array {
+  const message = words.take();
+  return words.varint(message.length).raw(message).take();
+}
 
 type Voted = Pick<Vote, 'type' | 'height' | 'round' | 'blockId' | 'timeNs'>;
 
 /** CanonicalVote. */
 export function voteSignBytes(chainId: string, { type, height, round, blockId, timeNs }: Voted): Uint8Array {
-  const id = isNil(blockId) ? null : idWords(blockId);
-  const time = timeWords(timeNs);
-  words.int(1, type).fixed64(2, height).fixed64(3, round);
-  if (id) words.message(4, id);
-  return withLength(words.message(5, time).text(6, utf8Encode(chainId)).take());
+  words.int(1, type).fixed64(2, height).fixed64(3, BigInt(round));
+  if (!isNil(blockId)) words.message(4, writeId, blockId);
+  words.message(5, writeTime, timeNs).text(6, chainBytes(chainId));
+  return withLength();
 }
 
 const PROPOSAL_TYPE = 32;
@@ -120,11 +157,10 @@ const PROPOSAL_TYPE = 32;
 /** CanonicalProposal. */
 export function proposalSignBytes(chainId: string, proposal: Proposal): Uint8Array {
   const { height, round, polRound, blockId, timeNs } = proposal;
-  const id = isNil(blockId) ? null : idWords(blockId);
-  const time = timeWords(timeNs);
-  words.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, round).int(4, polRound);
-  if (id) words.message(5, id);
-  return withLength(words.message(6, time).text(7, utf8Encode(chainId)).take());
+  words.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, BigInt(round)).int(4, polRound);
+  if (!isNil(blockId)) words.message(5, writeId, blockId);
+  words.message(6, writeTime, timeNs).text(7, chainBytes(chainId));
+  return withLength();
 }
 
 // --- what is hashed --------------------------------------------------------------------------------------------------
@@ -132,24 +168,26 @@ export function proposalSignBytes(chainId: string, proposal: Proposal): Uint8Arr
 const LEAF = 0;
 const INNER = 1;
 
-/** RFC 6962: of n items the left side has the largest power of two below n. */
-function rootOf(items: readonly Uint8Array[], from = 0, to = items.length): Uint8Array {
-  if (to - from === 0) return sha256(NONE);
-  if (to - from === 1)
-    return sha256(
-      words
-        .byte(LEAF)
-        .raw(items[from] as Uint8Array)
-        .take(),
-    );
+const leaf = (): Words => words.byte(LEAF);
+const leafOf = (item: Uint8Array): Uint8Array => leaf().raw(item).hash();
+
+/** RFC 6962: of n leaves the left side has the largest power of two below n. */
+function rootOf(leaves: readonly Uint8Array[], from = 0, to = leaves.length): Uint8Array {
+  if (to - from === 0) return sha256(words.take());
+  if (to - from === 1) return leaves[from] as Uint8Array;
   let half = 1;
   while (half * 2 < to - from) half *= 2;
-  const [left, right] = [rootOf(items, from, from + half), rootOf(items, from + half, to)];
-  return sha256(words.byte(INNER).raw(left).raw(right).take());
+  const [left, right] = [rootOf(leaves, from, from + half), rootOf(leaves, from + half, to)];
+  return words.byte(INNER).raw(left).raw(right).hash();
 }
 
 /** A wrapper message of one field (cdcEncode). */
-const wrapped = (value: Uint8Array): Uint8Array => words.text(1, value).take();
+const wrapped = (value: Uint8Array): Uint8Array => leaf().text(1, value).hash();
+
+function timeLeaf(timeNs: bigint): Uint8Array {
+  writeTime(leaf(), timeNs);
+  return words.hash();
+}
 
 const headers = new Lately<Header, Uint8Array>(4);
 
@@ -159,11 +197,11 @@ export const headerHash = (header: Header): Uint8Array => headers.of(header, has
 function hashOfHeader(header: Header): Uint8Array {
   const { version, chainId, height, timeNs, lastBlockId } = header;
   return rootOf([
-    words.int(1, version.block).int(2, version.app).take(),
-    wrapped(utf8Encode(chainId)),
-    words.int(1, height).take(),
-    timeWords(timeNs),
-    idWords(lastBlockId),
+    leaf().int(1, version.block).int(2, version.app).hash(),
+    wrapped(chainBytes(chainId)),
+    leaf().int(1, height).hash(),
+    timeLeaf(timeNs),
+    writeId(leaf(), lastBlockId).hash(),
     wrapped(header.lastCommitHash),
     wrapped(header.dataHash),
     wrapped(header.validatorsHash),
@@ -177,28 +215,29 @@ function hashOfHeader(header: Header): Uint8Array {
 }
 
 /** `Txs.Hash`: over the hashes of the transactions. */
-export const dataHash = (txs: readonly Uint8Array[]): Uint8Array => rootOf(txs.map((tx) => sha256(tx)));
+export const dataHash = (txs: readonly Uint8Array[]): Uint8Array =>
+  rootOf(txs.map((tx) => leafOf(sha256(tx))));
 
 /** `Commit.Hash`: over its signatures. */
 export const commitHash = ({ signatures }: Commit): Uint8Array =>
   rootOf(
-    signatures.map(({ flag, validatorAddress, timeNs, signature }) => {
-      const time = timeWords(timeNs);
-      return words.int(1, flag).text(2, validatorAddress).message(3, time).text(4, signature).take();
-    }),
+    signatures.map(({ flag, validatorAddress, timeNs, signature }) =>
+      leaf().int(1, flag).text(2, validatorAddress).message(3, writeTime, timeNs).text(4, signature).hash(),
+    ),
   );
 
 /** `EvidenceList.Hash`: over their bytes. */
-export const evidenceHash = (list: readonly Evidence[]): Uint8Array => rootOf(list.map(encodeBareEvidence));
+export const evidenceHash = (list: readonly Evidence[]): Uint8Array =>
+  rootOf(list.map((each) => leafOf(encodeBareEvidence(each))));
 
 /** `NewResults(...).Hash`: code, data and gas alone. */
 export const resultsHash = (results: readonly ExecTxResult[]): Uint8Array =>
   rootOf(
     results.map(({ code, data, gasWanted, gasUsed }) =>
-      words.int(1, code).text(2, data).int(5, gasWanted).int(6, gasUsed).take(),
+      leaf().int(1, code).text(2, data).int(5, gasWanted).int(6, gasUsed).hash(),
     ),
   );
 
 /** `ConsensusParams.Hash`: of two of them. */
 export const paramsHash = ({ block: { maxBytes, maxGas } }: Pick<ConsensusParams, 'block'>): Uint8Array =>
-  sha256(words.int(1, maxBytes).int(2, maxGas).take());
+  words.int(1, maxBytes).int(2, maxGas).hash();

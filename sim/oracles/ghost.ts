@@ -4,7 +4,7 @@ import type { ResponseFinalizeBlock, ResponseInitChain } from '../../protocol/ab
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { LatelyAt, placeOfVote } from '../../protocol/lately.ts';
+import { Lately, LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import type {
   Block,
@@ -266,9 +266,14 @@ export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote:
   return isTrue;
 }
 
+const foundProposed = new Lately<Proposal, GhostSet>(8);
+
 /** The signature is that of the round's proposer. */
 export function isTrueProposal({ chainId, verify }: WorldAbout, set: GhostSet, proposal: Proposal): boolean {
+  if (foundProposed.get(proposal) === set) return true;
   const proposer = set.atRound(proposal.round);
   const member = set.members.find(({ address }) => address === proposer);
-  return !!member && verify(member.key, proposalSignBytes(chainId, proposal), proposal.signature);
+  const isTrue = !!member && verify(member.key, proposalSignBytes(chainId, proposal), proposal.signature);
+  if (isTrue) foundProposed.set(proposal, set);
+  return isTrue;
 }

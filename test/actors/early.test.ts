@@ -3,22 +3,12 @@
 import { expect, it } from 'vitest';
 import { EARLY_PEERS_MAX } from '../../actors/validator/hear.ts';
 import { genesisOf } from '../protocol/rules/people.ts';
-import { Home } from './home.ts';
-
-const step = (height: bigint) =>
-  ({
-    type: 'new-round-step',
-    height,
-    round: 0,
-    step: 1,
-    secondsSinceStart: 0n,
-    lastCommitRound: -1,
-  }) as const;
+import { Home, roundStepAt } from './home.ts';
 
 it('the round step of a peer counts, though it came before the peer did; that of few strangers is kept, and small', () => {
   const home = new Home({ genesis: genesisOf([10n, 10n, 10n, 10n]), me: 0 });
   const height = (peer: string) => home.state.views.get(peer)?.height;
-  home.hear('early', step(1n));
+  home.hear('early', roundStepAt(1n));
   expect(height('early')).toBeUndefined();
   home.tell({ type: 'peer-up', peer: 'early' });
   expect(height('early')).toBe(1n);
@@ -26,8 +16,8 @@ it('the round step of a peer counts, though it came before the peer did; that of
   home.tell({ type: 'peer-up', peer: 'early' });
   expect(height('early')).toBe(0n);
 
-  home.hear('long', ...Array.from({ length: 200 }, () => step(1n)));
-  for (let i = 0; i < 2 * EARLY_PEERS_MAX; i++) home.hear(`stranger${i}`, step(1n));
+  home.hear('long', ...Array.from({ length: 200 }, () => roundStepAt(1n)));
+  for (let i = 0; i < 2 * EARLY_PEERS_MAX; i++) home.hear(`stranger${i}`, roundStepAt(1n));
   expect([...home.state.early.keys()]).toEqual(
     Array.from({ length: EARLY_PEERS_MAX }, (_, i) => `stranger${EARLY_PEERS_MAX + i}`),
   );

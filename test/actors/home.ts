@@ -126,6 +126,17 @@ export interface HomeOptions {
 
 const nameOfKey = (key: Uint8Array): string => hexOf(key);
 
+/** The first word of a peer that stands at the beginning of this height. */
+export const roundStepAt = (height: bigint) =>
+  ({
+    type: 'new-round-step',
+    height,
+    round: 0,
+    step: 1,
+    secondsSinceStart: 0n,
+    lastCommitRound: -1,
+  }) as const;
+
 export class Home {
   readonly disk: Disk;
   readonly validator: Driven<ValidatorState, ValidatorMail>;
@@ -189,14 +200,7 @@ export class Home {
 
   peerUp(peer: string, height = this.state.consensus.height): void {
     this.tell({ type: 'peer-up', peer });
-    this.hear(peer, {
-      type: 'new-round-step',
-      height,
-      round: 0,
-      step: 1,
-      secondsSinceStart: 0n,
-      lastCommitRound: -1,
-    });
+    this.hear(peer, roundStepAt(height));
   }
 
   hear(peer: string, ...messages: readonly ConsensusMessage[]): void {

@@ -6,22 +6,22 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import * as hashes from '../../protocol/hashes.ts';
 import * as signed from '../../protocol/sign-bytes.ts';
 import * as canonical from '../../sim/oracles/canonical.ts';
-import * as any from '../protocol/arbitrary.ts';
+import * as arbitrary from '../protocol/arbitrary.ts';
 
 /** Equal for whatever there is. */
-function same<T>(arbitrary: fc.Arbitrary<T>, own: (value: T) => Uint8Array, other: (value: T) => Uint8Array) {
-  fc.assert(fc.property(arbitrary, (value) => equalBytes(own(value), other(value))));
+function same<T>(values: fc.Arbitrary<T>, own: (value: T) => Uint8Array, other: (value: T) => Uint8Array) {
+  fc.assert(fc.property(values, (value) => equalBytes(own(value), other(value))));
 }
 
 it('signs as the product does', () => {
   for (const chainId of ['', 'c', 'chain-of-more-than-a-hundred-and-twenty-seven-bytes-'.repeat(3)]) {
     same(
-      any.vote,
+      arbitrary.vote,
       (vote) => canonical.voteSignBytes(chainId, vote),
       (vote) => signed.voteSignBytes(chainId, vote),
     );
     same(
-      any.proposal.map((proposal) => ({ ...proposal, type: 32 })), // others are refused before
+      arbitrary.proposal.map((proposal) => ({ ...proposal, type: 32 })), // others are refused before
       (proposal) => canonical.proposalSignBytes(chainId, proposal),
       (proposal) => signed.proposalSignBytes(chainId, proposal),
     );
@@ -29,11 +29,11 @@ it('signs as the product does', () => {
 });
 
 it('hashes as the product does', () => {
-  const named = any.header.filter(({ validatorsHash }) => validatorsHash.length > 0);
+  const named = arbitrary.header.filter(({ validatorsHash }) => validatorsHash.length > 0);
   same(named, canonical.headerHash, hashes.headerHash);
-  same(any.commit, canonical.commitHash, hashes.commitHash);
-  same(fc.array(any.bytes(5000)), canonical.dataHash, hashes.dataHash);
-  same(fc.array(any.execTxResult), canonical.resultsHash, hashes.resultsHash);
-  same(fc.array(any.evidence, { maxLength: 4 }), canonical.evidenceHash, hashes.evidenceListHash);
-  same(any.params, canonical.paramsHash, hashes.paramsHash);
+  same(arbitrary.commit, canonical.commitHash, hashes.commitHash);
+  same(fc.array(arbitrary.bytes(5000)), canonical.dataHash, hashes.dataHash);
+  same(fc.array(arbitrary.execTxResult), canonical.resultsHash, hashes.resultsHash);
+  same(fc.array(arbitrary.evidence, { maxLength: 4 }), canonical.evidenceHash, hashes.evidenceListHash);
+  same(arbitrary.params, canonical.paramsHash, hashes.paramsHash);
 });
