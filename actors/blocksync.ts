@@ -278,7 +278,7 @@ class BlocksyncTurn {
     this.state.tagNext = tag === 0xffff_ffff ? 1 : tag + 1;
     loads.set(tag, { peer, height });
     peers.set(peer, loading + 1);
-    this.effects.push({ type: 'load', store: 'chain', from, to, limit: 1, tag });
+    this.effects.push({ type: 'load', store: 'chain', from, to, limit: 1, which: 'first', tag });
   }
 
   private onLoaded(tag: number, found: readonly KeyValue[]): void {

@@ -74,6 +74,9 @@ export const portAnswersByHand: ByHand<typeof portAnswers> = {
   },
 };
 
+/** Which of many keys are read when there is a limit. */
+export type Which = 'first' | 'last';
+
 /** A write of a batch: an empty `value` with `remove` deletes. */
 export interface Write {
   readonly key: Uint8Array;
@@ -168,13 +171,14 @@ export type Effect =
       readonly writes: readonly Write[];
       readonly durable: boolean;
     }
-  /** Keys k with from <= k < to, at most `limit`. */
+  /** Keys k with from <= k < to, ascending: the first `limit` of them, or the last. */
   | {
       readonly type: 'load';
       readonly store: StoreName;
       readonly from: Uint8Array;
       readonly to: Uint8Array;
       readonly limit: number;
+      readonly which: Which;
       readonly tag: number;
     }
   | { readonly type: 'sign'; readonly bytes: Uint8Array; readonly tag: number }
@@ -195,11 +199,12 @@ export type Effect =
 /** A part of a disk that an actor wants to have read when it starts. */
 export interface Reads {
   readonly logs: readonly LogName[];
-  /** Ranges of stores: from <= key < to (an empty `to` is open). */
+  /** Ranges of stores: from <= key < to (an empty `to` is open), and of them the `last` (default: all). */
   readonly stores: readonly {
     readonly store: StoreName;
     readonly from: Uint8Array;
     readonly to: Uint8Array;
+    readonly last?: number;
   }[];
 }
 

@@ -1,6 +1,8 @@
 // Owns the ascending order of a map's keys, kept up only between questions about it: a map that is never
 // asked pays a branch.
 
+import type { Which } from '../actors/turn.ts';
+
 /** Keys per chunk after a rebuild; a chunk splits at twice this. */
 const CHUNK = 256;
 /** Changes noted before the next question; more than the keys themselves are not worth noting. */
@@ -73,9 +75,13 @@ export class SortedKeys {
     }
   }
 
-  /** Keys k with from <= k < to (an empty `to` is open), ascending, at most `limit`. */
-  range(from: string, to: string, limit: number): string[] {
+  /** Keys k with from <= k < to (an empty `to` is open), ascending: the first `limit` of them, or the last. */
+  range(from: string, to: string, limit: number, which: Which): string[] {
     this.settle();
+    return which === 'first' ? this.first(from, to, limit) : this.last(from, to, limit);
+  }
+
+  private first(from: string, to: string, limit: number): string[] {
     const found: string[] = [];
     for (let at = this.chunkFor(from); at < this.chunks.length; at++) {
       const chunk = this.chunks[at] as string[];
@@ -86,6 +92,21 @@ export class SortedKeys {
       }
     }
     return found;
+  }
+
+  private last(from: string, to: string, limit: number): string[] {
+    const found: string[] = [];
+    const end = this.chunks.length - 1;
+    for (let at = to === '' ? end : Math.min(this.chunkFor(to), end); at >= 0; at--) {
+      const chunk = this.chunks[at] as string[];
+      let index = to === '' ? chunk.length : firstNotBefore(chunk, to);
+      while (index-- > 0) {
+        const key = chunk[index] as string;
+        if (found.length >= limit || key < from) return found.reverse();
+        found.push(key);
+      }
+    }
+    return found.reverse();
   }
 }
 

@@ -1,7 +1,7 @@
 // Owns a simulated store: ordered keys, atomic batches, and an undo list of the batches that a crash would
 // still take.
 
-import type { KeyValue, StoreName, Write } from '../actors/turn.ts';
+import type { KeyValue, StoreName, Which, Write } from '../actors/turn.ts';
 import { byteKey, settled } from '../protocol/bytes.ts';
 import type { Store } from '../runtime/kernel/ports.ts';
 import type { Stream } from './choices.ts';
@@ -83,9 +83,9 @@ export class StoreMedium {
     return this.content.get(nameOf(key))?.value;
   }
 
-  range(from: Uint8Array, to: Uint8Array, limit: number): readonly KeyValue[] {
+  range(from: Uint8Array, to: Uint8Array, limit: number, which: Which = 'first'): readonly KeyValue[] {
     return this.order
-      .range(nameOf(from), nameOf(to), limit)
+      .range(nameOf(from), nameOf(to), limit, which)
       .map((name) => this.content.get(name) as KeyValue);
   }
 
@@ -141,8 +141,8 @@ export class SimStore implements Store, Flushable {
     return this.medium.get(key);
   }
 
-  range(from: Uint8Array, to: Uint8Array, limit: number): readonly KeyValue[] {
-    return this.medium.range(from, to, limit);
+  range(from: Uint8Array, to: Uint8Array, limit: number, which: Which = 'first'): readonly KeyValue[] {
+    return this.medium.range(from, to, limit, which);
   }
 
   written(): number {

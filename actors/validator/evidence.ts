@@ -7,7 +7,7 @@ import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
 import { gossipEvidence } from './gossiping.ts';
-import { missingFor, readForEvidence } from './recall.ts';
+import { type Missing, missingFor, readForEvidence } from './recall.ts';
 import type { ValidatorState } from './state.ts';
 
 /** Of a message (CometBFT evidence/reactor.go `maxMsgSize`). */
@@ -27,10 +27,10 @@ export function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array)
   if (isNew) gossipEvidence(v);
 }
 
-/** A block of our past was read: the evidence that waits for it goes on, to the next block that it needs or to its end. */
-export function onAccusationRead(v: ValidatorState, height: bigint): void {
+/** Something of our past was read: the evidence that waits for it goes on, to the next that it needs or to its end. */
+export function onAccusationRead(v: ValidatorState, { what, height }: Missing): void {
   const { accusation } = v;
-  if (accusation?.height !== height) return;
+  if (accusation?.waitsFor.what !== what || accusation.waitsFor.height !== height) return;
   v.accusation = null;
   const { peer, evidence } = accusation;
   if (v.mode !== 'consensus' || waits(v, peer, evidence)) return;
@@ -38,18 +38,18 @@ export function onAccusationRead(v: ValidatorState, height: bigint): void {
 }
 
 /**
- * Whether it cannot be judged now, for a block of our past is being read: for it, or for other evidence, and then it is let fall, as peers
+ * Whether it cannot be judged now, for something of our past is being read: for it, or for other evidence, and then it is let fall, as peers
  * offer it again. One read at a time, and none for what is too old by its own word: a liar may name all of our past.
  */
 function waits(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
-  const height = missingFor(v, evidence);
-  if (height === null || v.pool.isUnwanted(evidence)) return false;
+  const missing = missingFor(v, evidence);
+  if (!missing || v.pool.isUnwanted(evidence)) return false;
   const { lastBlockHeight, lastBlockTimeNs, consensusParams } = v.chain;
   const ageBlocks = lastBlockHeight - evidenceHeight(evidence);
   if (isExpired(consensusParams, ageBlocks, lastBlockTimeNs - evidence.timeNs)) return false;
   if (v.accusation) return true;
-  v.accusation = { peer, evidence, height };
-  readForEvidence(v, height);
+  v.accusation = { peer, evidence, waitsFor: missing };
+  readForEvidence(v, missing);
   return true;
 }
 

@@ -58,7 +58,7 @@ export function requestsOf(v: ValidatorState, block: Block, id: BlockId): Return
   const set =
     lastCommit.signatures.length === 0
       ? null
-      : (v.history.validators(block.header.height - 1n) ?? unreachable('every set in force is remembered'));
+      : (v.history.validators(block.header.height - 1n) ?? unreachable('recent, or recalled'));
   const info = (): CommitInfo => (set === null ? { round: 0, votes: [] } : commitInfo(lastCommit, set));
   return requestsFor(v.config.memo, id, block, set, info);
 }
@@ -149,7 +149,6 @@ export function remember(v: ValidatorState, block: Block, next: ChainState): voi
   v.history.addBlock(block.header, block.lastCommit);
   v.history.setFrom(height + 1n, next.validators);
   v.history.setFrom(height + 2n, next.nextValidators);
-  v.history.paramsFrom(height + 1n, next.consensusParams);
 }
 
 export function stateWrites(

@@ -20,20 +20,23 @@ import {
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import { type KeyValue, put } from '../turn.ts';
 import { COMMIT, execute, finalize, onCommitted, stateWrites } from './execute.ts';
+import { readValidators, recallValidators } from './recall.ts';
 import { sharedStart } from './shared.ts';
 import type { ValidatorState } from './state.ts';
+
+/** `voters`: the validators of the height before, whose votes the block carries. */
+type Read = 'block' | 'commit' | 'response' | 'voters';
 
 export interface Handshake {
   stage: 'info' | 'init-chain' | 'reading' | 'replaying' | 'committing' | 'applying' | 'done';
   appHeight: bigint;
   appHash: Uint8Array;
-  /** What is being read for one height, in this order: block, commit, response. */
+  /** What is being read for one height, and the answers so far. */
   read: {
-    height: bigint;
-    block?: Uint8Array;
-    commit?: Uint8Array;
-    response?: Uint8Array;
-    left: number;
+    readonly height: bigint;
+    /** The answers come in the order asked. */
+    readonly due: Read[];
+    readonly found: { [R in Read]?: Uint8Array };
   } | null;
   /** The seen commit of the last block, for the height after it. */
   lastCommit: Commit | null;
@@ -128,7 +131,6 @@ function saveGenesis(v: ValidatorState): void {
   const first = v.config.genesis.initialHeight;
   v.history.setFrom(first, v.chain.validators);
   v.history.setFrom(first + 1n, v.chain.nextValidators);
-  v.history.paramsFrom(first, v.chain.consensusParams);
   const writes = [
     ...stateWrites(null, { ...v.chain, nextValidators: v.chain.validators }).slice(1),
     ...stateWrites(null, v.chain).slice(0, 1),
@@ -184,26 +186,25 @@ function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bi
 function readHeight(v: ValidatorState, height: bigint): void {
   const shaking = shake(v);
   shaking.stage = 'reading';
-  shaking.read = { height, left: 3 };
+  const due: Read[] = ['block', 'commit', 'response'];
+  shaking.read = { height, due, found: {} };
   for (const key of [blockKey, seenCommitKey, responseKey]) {
     v.load({ for: 'handshake' }, key(height), key(height + 1n), 1);
   }
+  if (height === v.config.genesis.initialHeight || v.history.validators(height - 1n)) return;
+  due.push('voters');
+  readValidators(v, { for: 'handshake' }, height - 1n);
 }
 
 export function onHandshakeRead(v: ValidatorState, found: readonly KeyValue[]): void {
   const shaking = shake(v);
   const read = shaking.read ?? unreachable('nothing is being read');
+  const what = read.due.shift() ?? unreachable('nothing more is asked');
   const value = found[0]?.value;
-  // The three reads come back in the order asked.
-  if (value) {
-    if (read.left === 3) read.block = value;
-    else if (read.left === 2) read.commit = value;
-    else read.response = value;
-  }
-  read.left--;
-  if (read.left > 0) return;
-  const block = read.block ? decodeBlock(read.block) : null;
-  const commit = read.commit ? decodeCommit(read.commit) : null;
+  if (value) read.found[what] = value;
+  if (read.due.length > 0) return;
+  const block = read.found.block ? decodeBlock(read.found.block) : null;
+  const commit = read.found.commit ? decodeCommit(read.found.commit) : null;
   if (!block || isRefusal(block) || !commit || isRefusal(commit)) {
     return v.halt(`block ${read.height} or its commit is missing or broken in the store. Resync this node`);
   }
@@ -230,6 +231,9 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
     shaking.stage = 'replaying';
     shaking.lastCommit = commit;
     v.history.addBlock(block.header, block.lastCommit);
+    if (read.found.voters && !recallValidators(v, height - 1n, read.found.voters)) return;
+    if (height > v.config.genesis.initialHeight && !v.history.validators(height - 1n))
+      return v.halt(`the validators of height ${height - 1n} are missing in the store. Resync this node`);
     finalize(v, block, id);
     return;
   }
@@ -242,8 +246,8 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
   if (height !== B || B !== S + 1n) unreachable('the handshake table has no such row');
   shaking.lastCommit = commit;
   shaking.stage = 'applying';
-  if (A === B) return applyAgainstMock(v, block, commit, read.response);
-  const parts = PartSet.whole(read.block ?? unreachable('decoded'));
+  if (A === B) return applyAgainstMock(v, block, commit, read.found.response);
+  const parts = PartSet.whole(read.found.block ?? unreachable('decoded'));
   execute(v, { id, block, parts }, commit.round, commit, 'handshake');
 }
 

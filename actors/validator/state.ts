@@ -13,11 +13,12 @@ import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
 import type { BlockId, ChainState, Commit, Evidence } from '../../protocol/types.ts';
-import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn } from '../turn.ts';
+import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn, Which } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Execution } from './execute.ts';
 import type { Handshake } from './handshake.ts';
 import { Pruning } from './pruning.ts';
+import type { Missing } from './recall.ts';
 
 /** What an answer of the application is for. */
 export type Ask =
@@ -42,6 +43,7 @@ export type Reading =
   | { readonly for: 'recent'; readonly untold: readonly Uint8Array[]; readonly bytes: number }
   | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
   | { readonly for: 'evidence'; readonly height: bigint; readonly isPast: boolean }
+  | { readonly for: 'evidence-validators'; readonly height: bigint }
   | { readonly for: 'pruning' }
   | { readonly for: 'forgetting' };
 
@@ -109,8 +111,9 @@ export class ValidatorState {
   txsWaiting = false;
   /** A block of block sync whose evidence waits for a block of our own store. */
   fetched: { readonly height: bigint; readonly block: Uint8Array; readonly commit: Uint8Array } | null = null;
-  /** Evidence of a peer that waits for this block of our own store. */
-  accusation: { readonly peer: PeerId; readonly evidence: Evidence; readonly height: bigint } | null = null;
+  /** Evidence of a peer that waits for something of our own store. */
+  accusation: { readonly peer: PeerId; readonly evidence: Evidence; readonly waitsFor: Missing } | null =
+    null;
   readonly evidenceTold = new EvidenceTold();
   readonly pruning = new Pruning();
   /** Peers that we told the mempool are behind. */
@@ -178,10 +181,10 @@ export class ValidatorState {
     return this.asks.take(tag);
   }
 
-  load(reading: Reading, from: Uint8Array, to: Uint8Array, limit: number): void {
+  load(reading: Reading, from: Uint8Array, to: Uint8Array, limit: number, which: Which = 'first'): void {
     const tag = ++this.tag;
     this.readings.add(tag, reading);
-    this.effects.push({ type: 'load', store: 'chain', from, to, limit, tag });
+    this.effects.push({ type: 'load', store: 'chain', from, to, limit, which, tag });
   }
 
   loaded(tag: number): Reading | undefined {

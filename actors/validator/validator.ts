@@ -1,5 +1,6 @@
 // The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
 
+import { SETS_TO_RESTORE } from '../../machines/chain/history.ts';
 import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { isNeeded } from '../../machines/chain/needed.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
@@ -14,7 +15,6 @@ import {
   decodeBlock,
   decodeChainState,
   decodeCommit,
-  decodeConsensusParams,
   decodeEvidence,
   decodeValidatorSet,
 } from '../../protocol/wire/index.ts';
@@ -37,7 +37,7 @@ import {
 import { hear, hearEarly, hearFuture } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
-import { onReadForEvidence, recall } from './recall.ts';
+import { onReadForEvidence, onValidatorsRead, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
 import { onPrepared, onReaped, onSignedBefore, onSignedProposal, onSignedVote, settle } from './speak.ts';
 import { type Reading, ValidatorState } from './state.ts';
@@ -58,7 +58,13 @@ export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, V
     words: validatorMail,
     reads: {
       logs: ['consensus'],
-      stores: [only(STATE_KEY), only(STORE_RANGE_KEY), family('v'), family('p'), family('e'), family('d')],
+      stores: [
+        only(STATE_KEY),
+        only(STORE_RANGE_KEY),
+        { ...family('v'), last: SETS_TO_RESTORE },
+        family('e'),
+        family('d'),
+      ],
     },
     start: (boot, turn) => start(config, boot, turn),
     receive,
@@ -75,7 +81,7 @@ function start(
 ): { state: ValidatorState; effects: readonly Effect[] } {
   const genesis = genesisState(config.genesis);
   if (isRefusal(genesis)) return unreachable(`the genesis file was checked before: ${genesis.because}`);
-  const [states, ranges, sets, params, pending, committed] = boot.stores;
+  const [states, ranges, sets, pending, committed] = boot.stores;
   const stored = states?.[0] ? decodeChainState(states[0].value) : null;
   must(!isRefusal(stored), 'the stored state does not decode');
   const v = new ValidatorState(config, stored ?? genesis);
@@ -84,7 +90,7 @@ function start(
   v.commitNs = turn.monoNs;
   if (ranges?.[0])
     v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
-  restoreHistory(v, sets ?? [], params ?? []);
+  restoreHistory(v, sets ?? []);
   v.pool.restore(
     (pending ?? []).map(({ value }) => {
       const evidence = decodeEvidence(value);
@@ -97,20 +103,13 @@ function start(
   return { state: v, effects: v.end() };
 }
 
-function restoreHistory(v: ValidatorState, sets: readonly KeyValue[], params: readonly KeyValue[]): void {
+function restoreHistory(v: ValidatorState, sets: readonly KeyValue[]): void {
   const { chain } = v;
   for (const { key, value } of sets) {
     const set = decodeValidatorSet(value);
     v.history.setFrom(
       heightOfKey(key),
       isRefusal(set) ? unreachable('a stored validator set does not decode') : set,
-    );
-  }
-  for (const { key, value } of params) {
-    const found = decodeConsensusParams(value);
-    v.history.paramsFrom(
-      heightOfKey(key),
-      isRefusal(found) ? unreachable('stored parameters do not decode') : found,
     );
   }
   const first = chain.lastBlockHeight === 0n ? chain.initialHeight : chain.lastBlockHeight + 1n;
@@ -319,8 +318,9 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
   if (reading.for === 'pruning') return onPruningRead(v, found);
   if (reading.for === 'forgetting') return onForgettingRead(v, found);
-  onReadForEvidence(v, reading, found);
-  onAccusationRead(v, reading.height);
+  if (reading.for === 'evidence') onReadForEvidence(v, reading, found);
+  else onValidatorsRead(v, reading.height, found);
+  onAccusationRead(v, { what: reading.for === 'evidence' ? 'block' : 'validators', height: reading.height });
   if (v.fetched) onBlockFetched(v, v.fetched.height, v.fetched.block, v.fetched.commit);
 }
 

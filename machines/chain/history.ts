@@ -1,14 +1,17 @@
-// What a node remembers of its own chain without reading its disk: recent headers and commits, and every validator set and parameters that were in force.
+// What a node remembers of its own chain without reading its disk: recent headers, commits and validator sets; and for a while what it read of older ones.
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
-import type { Commit, ConsensusParams, Header, ValidatorSet } from '../../protocol/types.ts';
+import type { Commit, Header, ValidatorSet } from '../../protocol/types.ts';
 
-/** Headers and commits kept in memory; older ones are read from the store when evidence asks for them. */
-const HEADERS_KEPT = 128;
+/** Heights whose header, commit and validators are in memory; older ones are read from the store when evidence asks for them. */
+const HEIGHTS_KEPT = 128;
 
 /** Sets of the latest heights are kept each, with the priorities that they had: of the next, of this and of the last height, and one more. */
 const SETS_KEPT_EACH = 4;
+
+/** The sets of all heights in memory are among the last so many, if each has its own: two are of heights to come, and one began before. */
+export const SETS_TO_RESTORE = HEIGHTS_KEPT + 3;
 
 interface Past {
   readonly header: Header;
@@ -16,17 +19,23 @@ interface Past {
   readonly lastCommit: Commit | null;
 }
 
+interface SetFrom {
+  readonly from: bigint;
+  readonly set: ValidatorSet;
+}
+
 export class History {
   // By height as a number: a bigint is slow as a key.
   private readonly blocks = new Map<number, Past>();
   /** Older blocks that evidence of the height under way asked for. */
   private readonly recalled = new Map<number, Past | null>();
-  private readonly sets: { readonly from: bigint; readonly set: ValidatorSet }[] = [];
-  private readonly params: { readonly from: bigint; readonly params: ConsensusParams }[] = [];
+  private readonly recalledSets = new Map<number, ValidatorSet | null>();
+  private readonly sets: SetFrom[] = [];
 
-  /** Sets and parameters come in the order of the heights from which they hold. */
+  /** Sets come in the order of the heights from which they hold. */
   setFrom(height: bigint, set: ValidatorSet): void {
-    put(this.sets, { from: height, set });
+    while ((this.sets[this.sets.length - 1]?.from ?? -1n) >= height) this.sets.pop();
+    this.sets.push({ from: height, set });
     // Priorities turn at every height, members seldom: behind the last few heights one set stands for all with its members.
     const first = this.sets[this.sets.length - SETS_KEPT_EACH - 1];
     const second = this.sets[this.sets.length - SETS_KEPT_EACH];
@@ -34,16 +43,14 @@ export class History {
     this.sets.splice(this.sets.length - SETS_KEPT_EACH, 1);
   }
 
-  paramsFrom(height: bigint, params: ConsensusParams): void {
-    if (this.params[this.params.length - 1]?.params === params) return; // the same object until an update
-    put(this.params, { from: height, params });
-  }
-
   addBlock(header: Header, lastCommit: Commit | null): void {
     const height = Number(header.height);
     this.blocks.set(height, { header, lastCommit });
-    this.blocks.delete(height - HEADERS_KEPT);
+    this.blocks.delete(height - HEIGHTS_KEPT);
+    // The first set holds until the second does.
+    while ((this.sets[1]?.from ?? header.height) <= header.height - BigInt(HEIGHTS_KEPT)) this.sets.shift();
     if (this.recalled.size > 0) this.recalled.clear();
+    if (this.recalledSets.size > 0) this.recalledSets.clear();
   }
 
   /** A block read from the store: remembered until the chain moves on. */
@@ -54,6 +61,16 @@ export class History {
   /** The store has nothing of this block: not asked again until the chain moves on. */
   recallNothing(height: bigint): void {
     this.recalled.set(Number(height), null);
+  }
+
+  /** The validators of a height, read from the store: remembered until the chain moves on. Null: the store has none. */
+  recallSet(height: bigint, set: ValidatorSet | null): void {
+    this.recalledSets.set(Number(height), set);
+  }
+
+  /** Whether the store need not be asked about the validators of this height. */
+  isSetRecalled(height: bigint): boolean {
+    return this.validators(height) !== null || this.recalledSets.has(Number(height));
   }
 
   /** Whether the store need not be asked about this block. */
@@ -75,20 +92,10 @@ export class History {
   }
 
   validators(height: bigint): ValidatorSet | null {
-    return at(this.sets, height)?.set ?? null;
+    for (let i = this.sets.length - 1; i >= 0; i--) {
+      const { from, set } = this.sets[i] as SetFrom;
+      if (from <= height) return set;
+    }
+    return this.recalledSets.get(Number(height)) ?? null;
   }
-
-  paramsAt(height: bigint): ConsensusParams | null {
-    return at(this.params, height)?.params ?? null;
-  }
-}
-
-function put<T extends { readonly from: bigint }>(list: T[], entry: T): void {
-  while (list.length > 0 && (list[list.length - 1] as T).from >= entry.from) list.pop();
-  list.push(entry);
-}
-
-function at<T extends { readonly from: bigint }>(list: readonly T[], height: bigint): T | null {
-  for (let i = list.length - 1; i >= 0; i--) if ((list[i] as T).from <= height) return list[i] as T;
-  return null;
 }

@@ -16,7 +16,7 @@ import type { ConsensusParams, DuplicateVoteEvidence, Evidence, Vote } from '../
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 
 /** Heights whose blocks verification reads: a header comes with its block, its commit with the block after it. */
-export function heightsNeeded(evidence: Evidence): bigint[] {
+export function blocksNeeded(evidence: Evidence): bigint[] {
   const height = evidenceHeight(evidence);
   if (evidence.kind === 'duplicate-vote') return [height];
   const conflicting = evidence.conflictingBlock.signedHeader.header.height;
@@ -57,6 +57,7 @@ function placeOf({ evidence, height }: Pending): bigint[] {
 
 export class EvidencePool {
   private readonly pending = new Map<string, Pending>();
+  /** For ever: the chain may allow older evidence one day, and what was punished must not be punished again. One entry for each crime. */
   private readonly committed = new Set<string>();
   /** Conflicting votes whose block time is not known until their height is committed. */
   private conflicts = new Map<string, { readonly first: Vote; readonly second: Vote }>();

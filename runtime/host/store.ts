@@ -3,8 +3,8 @@
 
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Database, open } from 'lmdb';
-import type { KeyValue, Write } from '../../actors/turn.ts';
+import { type Database, open, type RangeOptions } from 'lmdb';
+import type { KeyValue, Which, Write } from '../../actors/turn.ts';
 import { compareBytes } from '../../protocol/bytes.ts';
 import { must } from '../../protocol/refusal.ts';
 import type { Store } from '../kernel/ports.ts';
@@ -134,22 +134,27 @@ class LmdbStore implements HostStore {
     return found && plain(found);
   }
 
-  range(from: Uint8Array, to: Uint8Array, limit: number): readonly KeyValue[] {
+  range(from: Uint8Array, to: Uint8Array, limit: number, which: Which = 'first'): readonly KeyValue[] {
+    if (limit <= 0 || (to.length > 0 && compareBytes(from, to) >= 0)) return [];
+    const isUp = which === 'first';
+    const found = this.#walk(from, to, limit, isUp);
+    return isUp ? found : found.reverse();
+  }
+
+  /** From the first key on, or down from the last. */
+  #walk(from: Uint8Array, to: Uint8Array, limit: number, isUp: boolean): KeyValue[] {
     const found: KeyValue[] = [];
-    if (limit <= 0 || (to.length > 0 && compareBytes(from, to) >= 0)) return found;
     const pending = this.#pendingIn(from, to);
+    if (!isUp) pending.reverse();
     let next = 0;
     const takePendingBefore = (key: Uint8Array | null) => {
       for (; next < pending.length && found.length < limit; next++) {
         const { key: own, value, remove } = pending[next]!;
-        if (key && compareBytes(own, key) >= 0) return;
+        if (key && (isUp ? compareBytes(own, key) : compareBytes(key, own)) >= 0) return;
         if (!remove) found.push({ key: own, value });
       }
     };
-    for (const { key, value } of this.#database.getRange({
-      ...(from.length > 0 ? { start: from } : {}),
-      ...(to.length > 0 ? { end: to } : {}),
-    })) {
+    for (const { key, value } of this.#database.getRange(bounds(from, to, isUp))) {
       takePendingBefore(key);
       if (found.length >= limit) return found;
       const isPending = next < pending.length && compareBytes(pending[next]!.key, key) === 0;
@@ -232,6 +237,18 @@ class LmdbStore implements HostStore {
     const cause = (error as { commitError?: unknown }).commitError ?? error;
     this.#onFatal(setupError(`cannot write the database ${this.path}`, cause));
   }
+}
+
+/** from <= key < to, as lmdb wants it said: downwards `start` is the upper end. */
+function bounds(from: Uint8Array, to: Uint8Array, isUp: boolean): RangeOptions {
+  const lower = from.length > 0 ? from : undefined;
+  const upper = to.length > 0 ? to : undefined;
+  if (isUp) return { ...(lower && { start: lower }), ...(upper && { end: upper }) };
+  return {
+    reverse: true,
+    ...(upper && { start: upper, exclusiveStart: true }),
+    ...(lower && { end: lower, inclusiveEnd: true }),
+  };
 }
 
 function throwLater(error: Error): void {

@@ -63,6 +63,7 @@ export function writeEffect(w: Writer, effect: Effect, wordsOf: WordsOf): void {
       w.bytes(effect.from);
       w.bytes(effect.to);
       w.u32(effect.limit);
+      w.u8(effect.which === 'first' ? 0 : 1);
       return w.u32(effect.tag);
     case 'sign':
       w.u8(TAG.sign);

@@ -113,8 +113,8 @@ export class Node {
     must(!this.cells.has(logic.name), `actor ${logic.name} lives already`);
     const boot: Boot = {
       logs: logic.reads.logs.map((name) => this.ports.log(name).read()),
-      stores: logic.reads.stores.map(({ store, from, to }) =>
-        this.ports.store(store).range(from, to, Number.MAX_SAFE_INTEGER),
+      stores: logic.reads.stores.map(({ store, from, to, last }) =>
+        this.ports.store(store).range(from, to, last ?? Number.MAX_SAFE_INTEGER, last ? 'last' : 'first'),
       ),
     };
     this.beginTurn();
@@ -279,7 +279,7 @@ export class Node {
         ports.store(effect.store).write(effect.writes, cell.resume);
         return true;
       case 'load': {
-        const found = ports.store(effect.store).range(effect.from, effect.to, effect.limit);
+        const found = ports.store(effect.store).range(effect.from, effect.to, effect.limit, effect.which);
         this.mail(`store:${effect.store}`, name, { type: 'loaded', tag: effect.tag, found });
         return false;
       }

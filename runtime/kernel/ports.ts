@@ -1,7 +1,7 @@
 // The ports of a node: what the kernel asks of a world, one page. Two keepers each (sim and runtime/host), one compliance suite each (test/compliance).
 // All answers come by callback, in the order the page says; a keeper never calls back inside the call that asked.
 
-import type { KeyValue, LogName, Payload, PeerId, StoreName, Write } from '../../actors/turn.ts';
+import type { KeyValue, LogName, Payload, PeerId, StoreName, Which, Write } from '../../actors/turn.ts';
 
 export interface Clock {
   wallNs(): bigint;
@@ -56,8 +56,8 @@ export interface Store {
   /** `flushed` is called when this batch, and so every batch before it, is durable. */
   write(writes: readonly Write[], flushed?: () => void): void;
   get(key: Uint8Array): Uint8Array | undefined;
-  /** Keys k with from <= k < to (an empty `to` is open), ascending, at most `limit`. */
-  range(from: Uint8Array, to: Uint8Array, limit: number): readonly KeyValue[];
+  /** Keys k with from <= k < to (an empty `to` is open), ascending: the first `limit` of them (the default), or the last. */
+  range(from: Uint8Array, to: Uint8Array, limit: number, which?: Which): readonly KeyValue[];
 }
 
 /** A validator's key. Replays need none: the signature arrives as a message. */

@@ -258,6 +258,7 @@ it('serves what its store has', () => {
     from: blockKey(5n),
     to: blockKey(6n),
     limit: 1,
+    which: 'first',
     tag: 1,
   });
   const value = encodeBlock(blockAt(5n));

@@ -3,7 +3,7 @@
 import { ed25519Sign, sha256, utf8Encode } from '#platform';
 import type { SignerMail, ValidatorMail } from '../../actors/mail.ts';
 import { type SignerState, signerLogic } from '../../actors/signer.ts';
-import type { Effect, KeyValue, LocalMessage, NodeEvent, Payload } from '../../actors/turn.ts';
+import type { Effect, KeyValue, LocalMessage, NodeEvent, Payload, Which } from '../../actors/turn.ts';
 import type { ValidatorState } from '../../actors/validator/state.ts';
 import { validatorLogic } from '../../actors/validator/validator.ts';
 import { payloadOf } from '../../actors/validator/words.ts';
@@ -176,7 +176,7 @@ export class Home {
       blocksync: options.blocksync ?? false,
       memo: false,
     });
-    const stores = logic.reads.stores.map(({ from, to }) => this.range(from, to, Number.MAX_SAFE_INTEGER));
+    const stores = logic.reads.stores.map(({ from, to, last }) => this.range(from, to, last ?? 1e9, 'last'));
     this.validator = new Driven(logic, { logs: [[...this.disk.consensus]], stores });
     this.carryOut(this.validator.started);
     this.settle();
@@ -249,13 +249,13 @@ export class Home {
     }
   }
 
-  private range(from: Uint8Array, to: Uint8Array, limit: number): KeyValue[] {
+  private range(from: Uint8Array, to: Uint8Array, limit: number, which: Which): KeyValue[] {
     const [a, b] = [nameOfKey(from), nameOfKey(to)];
-    return [...this.disk.chain]
+    const pairs = [...this.disk.chain]
       .filter(([key]) => key >= a && (b === '' || key < b))
       .sort(([x], [y]) => (x < y ? -1 : 1))
-      .slice(0, limit)
       .map(([, pair]) => pair);
+    return which === 'first' ? pairs.slice(0, limit) : pairs.slice(-limit);
   }
 
   private carryOut(effects: readonly Effect[]): void {
@@ -284,7 +284,7 @@ export class Home {
         }
         return;
       case 'load': {
-        const found = this.range(effect.from, effect.to, effect.limit);
+        const found = this.range(effect.from, effect.to, effect.limit, effect.which);
         this.mail.push(() => this.carryOut(this.validator.tell({ type: 'loaded', tag: effect.tag, found })));
         return;
       }

@@ -491,9 +491,8 @@ it('the memory of the past does not grow with the chain', () => {
   const home = new Home({ genesis: ALONE, me: 0, disk: newDisk() });
   for (let height = 1n; height <= 200n; height++) home.fire('start');
   const history = home.state.history as unknown as Record<'blocks' | 'recalled', Map<bigint, unknown>> &
-    Record<'sets' | 'params', unknown[]>;
+    Record<'sets', unknown[]>;
   expect(history.blocks.size).toBeLessThanOrEqual(128);
   expect(history.sets.length).toBeLessThanOrEqual(6);
-  expect(history.params.length).toBe(1);
   expect(home.state.history.validators(3n)?.powerTotal).toBe(10n);
 });

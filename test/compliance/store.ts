@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Write } from '../../actors/turn.ts';
+import type { Which, Write } from '../../actors/turn.ts';
 import type { Store } from '../../runtime/kernel/ports.ts';
 import { bytesOf, pattern, textOf } from './bytes.ts';
 
@@ -51,9 +51,9 @@ export function storeCompliance(name: string, open: () => StoreWorld | Promise<S
       const value = world.store.get(bytesOf(key));
       return value && textOf(value);
     };
-    const range = (from: string, to: string, limit = 1000) =>
+    const range = (from: string, to: string, limit = 1000, which: Which = 'first') =>
       world.store
-        .range(bytesOf(from), bytesOf(to), limit)
+        .range(bytesOf(from), bytesOf(to), limit, which)
         .map(({ key, value }) => `${textOf(key)}=${textOf(value)}`);
 
     describe('get', () => {
@@ -141,6 +141,32 @@ export function storeCompliance(name: string, open: () => StoreWorld | Promise<S
         expect(range('', '', 2)).toEqual(['a=1', 'b=2']);
         expect(range('', '', 0)).toEqual([]);
         expect(range('', '', 4)).toHaveLength(4);
+      });
+      test('or gives the last of them', () => {
+        expect(range('', '', 2, 'last')).toEqual(['c=3', 'd=4']);
+        expect(range('b', 'd', 1, 'last')).toEqual(['c=3']);
+        expect(range('bb', 'cc', 9, 'last')).toEqual(['c=3']);
+        expect(range('a', 'e', 3, 'last')).toEqual(['b=2', 'c=3', 'd=4']);
+        expect(range('', '', 0, 'last')).toEqual([]);
+        expect(range('d', 'a', 9, 'last')).toEqual([]);
+        expect([range('e', '', 9, 'last'), range('', 'a', 9, 'last')]).toEqual([[], []]);
+      });
+      test('the first and the last of what is there, flushed or not, as anybody would count them', async () => {
+        const model = new Map(['a=1', 'b=2', 'c=3', 'd=4'].map((entry) => [entry[0]!, entry]));
+        const name = (i: number) => String.fromCharCode(97 + ((i * 7) % 23));
+        for (let i = 0; i < 60; i++) {
+          const key = name(i);
+          const batch = i % 3 === 2 ? remove(key) : put(key, `${i}`);
+          if (i % 3 === 2) model.delete(key);
+          else model.set(key, `${key}=${i}`);
+          if (i % 5 === 0) await writeFlushed(batch);
+          else write(batch);
+          const [from, to, limit] = [name(i * 3), name(i * 5 + 1), i % 6];
+          const within = [...model].sort().filter(([each]) => each >= from && each < to);
+          const entries = within.map(([, entry]) => entry);
+          expect(range(from, to, limit)).toEqual(entries.slice(0, limit));
+          expect(range(from, to, limit, 'last')).toEqual(limit === 0 ? [] : entries.slice(-limit));
+        }
       });
       test('from >= to is empty', () => {
         expect(range('c', 'c')).toEqual([]);

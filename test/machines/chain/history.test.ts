@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { History } from '../../../machines/chain/history.ts';
+import { History, SETS_TO_RESTORE } from '../../../machines/chain/history.ts';
 import { blockKey, evidenceKey, heightOfKey, validatorsKey } from '../../../machines/chain/keys.ts';
 import { isNeeded } from '../../../machines/chain/needed.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
-import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
 import { incrementPriority } from '../../../protocol/rules/validator-set.ts';
 import type { Header, ValidatorSet } from '../../../protocol/types.ts';
 import { chainOf, person, setOf } from '../../protocol/rules/people.ts';
@@ -41,16 +40,6 @@ it('knows the members of every height, and keeps few sets for it', () => {
   );
 });
 
-it('parameters hold from a height on, and one object stands once', () => {
-  const history = new History();
-  const other = { ...DEFAULT_PARAMS, version: { app: 9n } };
-  for (let height = 1n; height <= 9n; height++)
-    history.paramsFrom(height, height < 5n ? DEFAULT_PARAMS : other);
-  expect([4n, 5n, 99n].map((height) => history.paramsAt(height)?.version.app)).toEqual([0n, 9n, 9n]);
-  expect(history.paramsAt(0n)).toBeNull();
-  expect((history as unknown as { params: unknown[] }).params.length).toBe(2);
-});
-
 it('headers, and the commit that the next block carried', () => {
   const history = new History();
   const links = chainOf([10n], 3);
@@ -69,6 +58,31 @@ it('the last 128 headers; an older block that was recalled stays until the chain
   expect(history.header(5n)?.height).toBe(5n);
   history.addBlock(header(201n), null);
   expect(history.header(5n)).toBeNull();
+});
+
+it('the sets of the last 128 heights, however often they change; an older one that was recalled stays until the chain moves on', () => {
+  const history = new History();
+  const header = (height: bigint): Header => ({ ...chainOf([10n], 1)[0]!.block.header, height });
+  for (let height = 1n; height <= 200n; height++) {
+    history.setFrom(height + 1n, setOf(height));
+    history.setFrom(height + 2n, setOf(height + 1n));
+    history.addBlock(header(height), null);
+  }
+  expect([71n, 72n, 73n, 202n].map((height) => history.validators(height)?.powerTotal)).toEqual([
+    undefined,
+    71n,
+    72n,
+    201n,
+  ]);
+  expect((history as unknown as { sets: unknown[] }).sets.length).toBeLessThanOrEqual(SETS_TO_RESTORE);
+  expect([5n, 72n].map((height) => history.isSetRecalled(height))).toEqual([false, true]);
+  history.recallSet(5n, setOf(4n));
+  history.recallSet(6n, null);
+  expect([5n, 6n].map((height) => history.isSetRecalled(height))).toEqual([true, true]);
+  expect([5n, 6n].map((height) => history.validators(height)?.powerTotal)).toEqual([4n, undefined]);
+  history.addBlock(header(201n), null);
+  expect(history.validators(5n)).toBeNull();
+  expect(history.isSetRecalled(6n)).toBe(false);
 });
 
 it('keys are in the order of heights', () => {

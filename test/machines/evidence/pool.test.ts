@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ed25519Sign } from '#platform';
-import { EvidencePool, heightsNeeded } from '../../../machines/evidence/pool.ts';
+import { blocksNeeded, EvidencePool } from '../../../machines/evidence/pool.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import { type EvidenceFacts, makeDuplicateVote } from '../../../protocol/rules/evidence.ts';
 import { voteExtensionSignBytes, voteSignBytes } from '../../../protocol/sign-bytes.ts';
@@ -198,13 +198,13 @@ it('the pool has an end, and own findings get in beyond it', () => {
 });
 
 it('verification reads the block of a double vote; for an attack on light clients four', () => {
-  expect(heightsNeeded(evidenceOf(1, 3n))).toEqual([3n]);
+  expect(blocksNeeded(evidenceOf(1, 3n))).toEqual([3n]);
   const attack = {
     kind: 'light-client-attack',
     commonHeight: 4n,
     conflictingBlock: { signedHeader: { header: { height: 9n } } },
   };
-  expect(heightsNeeded(attack as never)).toEqual([4n, 5n, 9n, 10n]);
+  expect(blocksNeeded(attack as never)).toEqual([4n, 5n, 9n, 10n]);
 });
 
 it('the order is that of heights, rounds and validators, whatever came first and whatever a restart read first', () => {
