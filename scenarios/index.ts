@@ -42,6 +42,7 @@ import {
   gasIsCounted,
   goneBlocksAreNotNeeded,
   goneBlocksAreRemembered,
+  nothingIsKeptForEver,
   oldBlocksGo,
   roomShrinks,
 } from './own-application.ts';
@@ -223,6 +224,7 @@ export const plays: readonly Play[] = [
   waitingNodeCatchesUp,
   applicationDecides,
   oldBlocksGo,
+  nothingIsKeptForEver,
   goneBlocksAreNotNeeded,
   goneBlocksAreRemembered,
   blocksGoMeanwhile,

@@ -2,6 +2,7 @@
 
 import { REJECT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
+import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import type { AbciRequest, AbciResponse, RequestProcessProposal } from '../protocol/abci.ts';
 import { compareBytes } from '../protocol/bytes.ts';
 import { SECOND } from '../sim/latency.ts';
@@ -14,11 +15,13 @@ import {
   disk,
   drop,
   everyone,
+  f0,
   heal,
   height,
   isolate,
   liar,
   links,
+  powers,
   restart,
   scenario,
   sometime,
@@ -29,6 +32,7 @@ import {
   v3,
   validators,
   when,
+  whenever,
 } from '../sim/scenario/words.ts';
 
 /**
@@ -138,6 +142,22 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
     when(v0.decides(height(12)), heal()),
   ],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
+
+/**
+ * Two hundred heights at ten a second, with all that makes a node remember something: blocks that come and go, a set that changes as v3 is punished for each
+ * of its double votes, transactions, and f0, which dies as soon as it has caught up, and asks for blocks again.
+ */
+export const nothingIsKeptForEver = scenario('what nodes keep in mind does not grow with the chain', {
+  name: 'nothing-is-kept-for-ever',
+  cast: { ...powers(1000, 1000, 1000, 600), fullNodes: 1, evidence: { maxAgeBlocks: 120, maxAgeMs: 2000 } },
+  app: () => new Forgetful(100n),
+  load: txs({ perBlock: 2 }),
+  liars: [liar('v3', 'double-voter', ['v0', 'v1', 'v2'])],
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100_000_000n } },
+  act: [whenever(f0.joins(), crash('f0', { restart: '1s' }))],
+  holds: [sometime(f0.crashes())],
+  ends: everyone.decides(height(200), { within: '300s' }),
 });
 
 /**

@@ -99,7 +99,11 @@ export class Node {
     return this.cells.has(actor);
   }
 
-  /** For tests, inspectors and pictures; never for actors. */
+  get actors(): readonly ActorName[] {
+    return [...this.cells.keys()];
+  }
+
+  /** For tests, inspectors, pictures and oracles; never for actors. */
   peek<State>(actor: ActorName): State | undefined {
     return this.cells.get(actor)?.state as State | undefined;
   }

@@ -16,6 +16,7 @@ import { justifiedSends } from './justified.ts';
 import { lightClient } from './light.ts';
 import { livelockOracle } from './livelock.ts';
 import { logbookOracle } from './logbook.ts';
+import { memoryOracle } from './memory.ts';
 import { mempoolOracle } from './mempool.ts';
 import { offersOracle } from './offers.ts';
 import { presentOracle } from './present.ts';
@@ -68,6 +69,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       logbookOracle,
       durableOracle,
       resourceBounds,
+      memoryOracle,
       livelockOracle,
       timeouts(ghost),
       waitingOracle(ghost),

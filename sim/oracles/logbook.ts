@@ -18,6 +18,9 @@ const ownRecord = record({ tag: u8, channel: u8, bytes });
 const END_OF_HEIGHT = 3;
 const endRecord = record({ tag: u8, height: i64 });
 
+/** The signer lets its oldest records go when it has 1,024 more than it keeps. */
+const SIGNED_MAX = 1_088;
+
 /** What a node has signed in this life, for the first time: not what it signs again. */
 class Signed {
   /** The record in which the signer keeps what it is about to give away; 0: none since the last. */
@@ -109,6 +112,13 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
       if (effect.type !== 'append') return;
       if (effect.log === 'privval') {
         signed.of(at).kept = at.disk.counts('privval').written + 1;
+        const records = at.disk.records('privval').length;
+        if (records === SIGNED_MAX)
+          report(
+            `${at.name}'s signer keeps the last ${records} signatures, and lets none go`,
+            at,
+            at.height + 1n,
+          );
         return;
       }
       logs(at, effect.record);

@@ -1,12 +1,13 @@
 // What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers, and has the validators and
 // parameters of each height, for who asks later; and what nobody needs has left it, or it would grow for ever: evidence that is too old for any
-// block, and blocks that the application wants no longer.
+// block, blocks that the application wants no longer, and what outlived them for evidence's sake.
 
 import type { Payload, Write } from '../../actors/turn.ts';
 import {
   blockKey,
   heightOfKey,
   paramsKey,
+  pastKey,
   responseKey,
   STORE_RANGE_KEY,
   seenCommitKey,
@@ -30,6 +31,9 @@ import { PerMachine } from './per-machine.ts';
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
 const EVIDENCE = 'e'.charCodeAt(0);
 const EVIDENCE_KEY_BYTES = 41;
+
+/** What is kept of blocks that are gone, for evidence. */
+const PAST = pastKey(0n)[0];
 
 /** A block takes some of those with it that are to go; so many have come and none went. */
 const HEIGHTS_PATIENT = 4n;
@@ -66,6 +70,23 @@ export const storesOracle =
   (report, about): Oracle => {
     /** Keys of evidence that each node ever stored, until they are gone from its disk. */
     const stored = new PerMachine(() => new Map<string, Uint8Array>());
+
+    /** What outlived its block on each disk, oldest first, and since when the oldest is too old for any evidence. */
+    const outlived = new PerMachine(() => ({ keys: [] as Uint8Array[], sinceNs: null as number | null }));
+
+    const forgets = (at: Machine, height: bigint): void => {
+      const kept = outlived.get(at);
+      while (kept?.keys[0] && at.disk.read('chain', kept.keys[0]) === undefined) {
+        kept.keys.shift();
+        kept.sinceNs = null;
+      }
+      if (!kept?.keys[0]) return;
+      const oldest = heightOfKey(kept.keys[0]);
+      if (!isExpired(oldest, height - HEIGHTS_PATIENT) || at.mode !== 'consensus') return;
+      kept.sinceNs ??= about.now();
+      if (about.now() - Math.max(kept.sinceNs, at.heldUntilNs) < PATIENCE_NS) return;
+      report(`${at.name} still keeps the header of block ${oldest}, too old for any evidence`, at, height);
+    };
 
     /** Too old for the block after this one. */
     const isExpired = (height: bigint, after: bigint): boolean => {
@@ -176,6 +197,8 @@ export const storesOracle =
       events: ['committed'],
       started(at) {
         lettingGo.delete(at);
+        const kept = outlived.get(at);
+        if (kept) kept.sinceNs = null;
       },
       leaving(at, actor, effect) {
         if (effect.type === 'send' && actor === 'blocksync' && about.isHonest(at))
@@ -191,7 +214,9 @@ export const storesOracle =
         if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
         for (const { key, value, remove } of effect.writes) {
           if (remove) continue;
-          if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE) stored.of(at).set(byteKey(key), key);
+          if (key[0] === PAST) outlived.of(at).keys.push(key);
+          else if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE)
+            stored.of(at).set(byteKey(key), key);
           else if (equalBytes(key, STORE_RANGE_KEY)) {
             saysWhatIsThere(at, value, effect.writes);
             leavesNothing(at, value, effect.writes);
@@ -201,6 +226,7 @@ export const storesOracle =
       published(at, _actor, event) {
         if (event.type !== 'committed') return;
         letsGo(at, event.height);
+        forgets(at, event.height);
         if (about.isHonest(at)) keepsChanges(at, event.height);
         const kept = stored.get(at);
         if (!kept) return;

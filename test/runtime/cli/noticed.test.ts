@@ -162,6 +162,12 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['all-precommits-are-here', '1', 'X180', 'and a precommit is missing'],
   ['dated-by-the-lock', '1', 'X181', 'is not later than the block that it is for'],
   ['misled-about-a-polka', '1', 'X182', 'has not committed height 4'],
+  ['nothing-is-kept-for-ever', '1', 'X184', 'more and more in validator.history.blocks'],
+  ['nothing-is-kept-for-ever', '1', 'X185', 'more and more in mempool.asked'],
+  ['nothing-is-kept-for-ever', '1', 'X186', 'more and more in blocksync.loads'],
+  ['nothing-is-kept-for-ever', '1', 'X187', 'more and more in validator.history.sets'],
+  ['nothing-is-kept-for-ever', '1', 'X188', 'still keeps the header of block 1'],
+  ['signer-forgets-the-oldest', '1', 'X189', 'keeps the last 1088 signatures'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,84 @@
+// Memory (SIMULATION invariant 20): what a node keeps in mind does not grow with the chain, whatever the names of
+// what it keeps: collections of its actors are counted from outside, now and then in a long life.
+
+import { type Census, censusOf } from '../census.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import { PerMachine } from './per-machine.ts';
+
+/** Heights between two looks at a node, in the first so many of a life; then seldom, for a look takes as long as a height. */
+const HEIGHTS_APART = 32;
+const HEIGHTS_YOUNG = 256;
+const HEIGHTS_APART_LATER = 1024;
+
+/** It grows with the chain: each of so many looks in a row found more than the one before ... */
+const STEPS = 5;
+/** ... and the last so many more than the first. */
+const GROWTH_MIN = 16;
+
+/** What grows because people make it grow, or up to a limit of its own that a configuration names. */
+const MAY_GROW: readonly string[] = [
+  'app.', // the content of the chain
+  'validator.pool.committed', // one entry for each crime that was punished
+  'mempool.pool.', // transactions that wait, and those seen of late: `size`, `cache_size`
+  'mempool.gossip.', // who has which of those that wait
+];
+
+interface Life {
+  heights: number;
+  /** The latest, oldest first. */
+  readonly looks: { readonly height: bigint; readonly found: Census }[];
+}
+
+export const memoryOracle: OracleMaker = (report, about): Oracle => {
+  const lives = new PerMachine<Life>(() => ({ heights: 0, looks: [] }));
+
+  const look = (at: Machine, height: bigint): void => {
+    const { looks } = lives.of(at);
+    looks.push({ height, found: countIn(at) });
+    if (looks.length <= STEPS) return;
+    const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
+    for (const [place, count] of (looks[looks.length - 1] as Life['looks'][number]).found) {
+      if (MAY_GROW.some((prefix) => place.startsWith(prefix)) || !isGrowing(looks, place)) continue;
+      const more = count - (first.found.get(place) ?? 0);
+      const what = `${at.name} keeps more and more in ${place}: ${more} entries more than at height ${first.height}`;
+      return report(`${what}, and at each look between`, at, height);
+    }
+    looks.shift();
+  };
+
+  return {
+    name: 'memory',
+    effects: [],
+    events: ['committed'],
+    started(at) {
+      lives.delete(at);
+    },
+    published(at, _actor, event) {
+      if (event.type !== 'committed' || !about.isHonest(at)) return;
+      const { heights } = Object.assign(lives.of(at), { heights: lives.of(at).heights + 1 });
+      const apart = heights <= HEIGHTS_YOUNG ? HEIGHTS_APART : HEIGHTS_APART_LATER;
+      if (heights % apart === 0) look(at, event.height);
+    },
+  };
+};
+
+function isGrowing(looks: Life['looks'], place: string): boolean {
+  const counts = looks.slice(-1 - STEPS).map(({ found }) => found.get(place) ?? 0);
+  const [first] = counts as [number];
+  return (
+    counts.every((count, i) => i === 0 || count > (counts[i - 1] as number)) &&
+    (counts.at(-1) as number) - first >= GROWTH_MIN
+  );
+}
+
+/** Of all its actors; those of the same kind (`peer:...`) together. */
+function countIn({ node }: Machine): Census {
+  const all = new Map<string, number>();
+  for (const actor of node?.actors ?? []) {
+    const kind = actor.split(':')[0] as string;
+    for (const [place, count] of censusOf(node?.peek(actor)))
+      all.set(`${kind}${place}`, (all.get(`${kind}${place}`) ?? 0) + count);
+  }
+  return all;
+}
