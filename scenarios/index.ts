@@ -37,6 +37,7 @@ import {
 } from './locks.ts';
 import {
   applicationDecides,
+  askedOfWhoHasThem,
   blocksGoMeanwhile,
   earlyGreed,
   gasIsCounted,
@@ -107,6 +108,7 @@ import {
   committedMeanwhile,
   earlyTransaction,
   emptyBlocksAtIntervals,
+  framesOfTwoBytes,
   heldTransactions,
   illFormedUpdates,
   leftOverTransactions,
@@ -207,6 +209,7 @@ export const plays: readonly Play[] = [
   timeGoesOn,
   transactionStorm,
   shortTransactions,
+  framesOfTwoBytes,
   smallBlocks,
   refusedTransactions,
   illFormedUpdates,
@@ -223,6 +226,7 @@ export const plays: readonly Play[] = [
   earlyTransaction,
   waitingNodeCatchesUp,
   applicationDecides,
+  askedOfWhoHasThem,
   oldBlocksGo,
   nothingIsKeptForEver,
   goneBlocksAreNotNeeded,

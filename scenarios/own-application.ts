@@ -145,6 +145,25 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
 });
 
 /**
+ * v3 was away while the others let their blocks go. f0 begins when it is back, and has its first blocks from it, for nobody else says to have
+ * them; what comes then nobody has any more, and neither gets further.
+ */
+export const askedOfWhoHasThem = scenario('a block is asked of who says to have it', {
+  name: 'asked-of-who-has-them',
+  cast: validators(4, { fullNodes: 1 }),
+  app: () => new Forgetful(5n),
+  load: txs({ perSecond: 2 }),
+  act: [
+    at('0s', crash('f0')),
+    when(v3.decides(height(6)), crash('v3')),
+    when(v0.decides(height(20)), restart('v3'), restart('f0')),
+    when(f0.decides(height(5))),
+  ],
+  ends: { who: ['v0', 'v1', 'v2'], decides: 24, withinMs: 120_000, afterwards: 1 },
+  liveness: 'waived',
+});
+
+/**
  * Two hundred heights at ten a second, with all that makes a node remember something: blocks that come and go, a set that changes as v3 is punished for each
  * of its double votes, transactions, and f0, which dies as soon as it has caught up, and asks for blocks again.
  */

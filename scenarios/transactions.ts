@@ -62,6 +62,15 @@ export const shortTransactions = scenario('what frames a transaction takes room 
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });
 
+/** The length of 128 bytes takes two bytes. There is room for five such transactions, and for one of what would take one byte less. */
+export const framesOfTwoBytes = scenario('the length of a transaction takes the room that it takes', {
+  name: 'frames-of-two-bytes',
+  cast: validators(4, { blockBytes: 14_943 }),
+  load: txs({ perSecond: 24, size: 128, count: 60 }),
+  act: [after('3s')],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+});
+
 const nodes = ['v0', 'v1', 'v2', 'v3'] as const;
 
 /** No pair, and kvstore wants pairs: beside those that are. Each comes twice, and is asked about twice: the answer may be another by then. */

@@ -168,6 +168,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['nothing-is-kept-for-ever', '1', 'X187', 'more and more in validator.history.sets'],
   ['nothing-is-kept-for-ever', '1', 'X188', 'still keeps the header of block 1'],
   ['signer-forgets-the-oldest', '1', 'X189', 'keeps the last 1088 signatures'],
+  ['asked-of-who-has-them', '1', 'X190', 'which it never said to have'],
+  ['frames-of-two-bytes', '1', 'X191', 'and was asked for 780'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
