@@ -23,6 +23,7 @@ import {
   restart,
   scenario,
   sometime,
+  these,
   txs,
   v0,
   v2,
@@ -168,6 +169,15 @@ export const forgedVotes = scenario('a vote counts for whom its signature names'
     at('0s', delay('precommits', '200ms', { from: ['v2'] }), delay('precommits', '600ms', { from: ['v4'] })),
   ],
   ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/** It is cut off for its second claim, and comes back. */
+export const flood = scenario('a peer cannot make others keep more than its share', {
+  name: 'flood',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v3', 'flooder', ['v0', 'v1', 'v2'], { fromHeight: 2 })],
+  ends: these('v0', 'v1', 'v2').decides(height(6), { within: '120s' }),
 });
 
 /** v2 has v3's precommits only from those to whom v3 lies now and then. */

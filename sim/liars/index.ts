@@ -7,6 +7,7 @@ import { byteStretcher } from './byte-stretcher.ts';
 import { commitForger } from './commit-forger.ts';
 import { falseAccuser } from './false-accuser.ts';
 import { falseGreeter } from './false-greeter.ts';
+import { flooder } from './flooder.ts';
 import { futureSpammer } from './future-spammer.ts';
 import { invalidProposer } from './invalid-proposer.ts';
 import type { Liar } from './liar.ts';
@@ -44,6 +45,7 @@ export const LIARS = {
   'commit-forger': commitForger,
   'false-accuser': falseAccuser,
   'false-greeter': falseGreeter,
+  flooder,
 } as const satisfies Readonly<Record<string, Liar>>;
 export type LiarName = keyof typeof LIARS;
 export const LIAR_NAMES = Object.keys(LIARS) as readonly LiarName[];

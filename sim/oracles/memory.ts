@@ -1,5 +1,5 @@
-// Memory (SIMULATION invariant 20): what a node keeps in mind does not grow with the chain, whatever the names of
-// what it keeps: collections of its actors are counted from outside, now and then in a long life.
+// Memory (SIMULATION invariant 20): what a node keeps in mind does not grow with the chain, and a peer cannot make it keep more than its share, whatever
+// the names of what it keeps: collections of its actors are counted from outside, now and then in a long life, and when somebody talks very much.
 
 import { type Census, censusOf } from '../census.ts';
 import type { Machine } from '../machine.ts';
@@ -24,14 +24,24 @@ const MAY_GROW: readonly string[] = [
   'mempool.gossip.', // who has which of those that wait
 ];
 
+/** Of whom so much was heard since the last look, it is looked at again before it hears more. */
+const WORDS_APART = 2_048;
+/** What one peer may make a validator keep: some words for the next height, and what it is known to have. */
+const ENTRIES_PER_PEER = 2_048;
+/** Votes of a round and of a commit, by validator; the commits of so many heights, and what is known of them. */
+const PER_VALIDATOR_AND_ROUND = 32;
+const PER_VALIDATOR = 1_024;
+
 interface Life {
   heights: number;
+  /** Messages heard since the last look. */
+  words: number;
   /** The latest, oldest first. */
   readonly looks: { readonly height: bigint; readonly found: Census }[];
 }
 
 export const memoryOracle: OracleMaker = (report, about): Oracle => {
-  const lives = new PerMachine<Life>(() => ({ heights: 0, looks: [] }));
+  const lives = new PerMachine<Life>(() => ({ heights: 0, words: 0, looks: [] }));
 
   const look = (at: Machine, height: bigint): void => {
     const { looks } = lives.of(at);
@@ -47,12 +57,31 @@ export const memoryOracle: OracleMaker = (report, about): Oracle => {
     looks.shift();
   };
 
+  /** What its validator keeps in all, however short its life so far. */
+  const weigh = (at: Machine): void => {
+    const { length: people } = about.machines;
+    const ofPeople = PER_VALIDATOR + PER_VALIDATOR_AND_ROUND * (at.round + 1) + ENTRIES_PER_PEER;
+    const most = people * ofPeople;
+    let sum = 0;
+    for (const count of censusOf(at.node?.peek('validator')).values()) sum += count;
+    if (sum <= most) return;
+    report(`${at.name} keeps ${sum} entries, and its peers may make it keep ${most}`, at, at.height + 1n);
+  };
+
   return {
     name: 'memory',
     effects: [],
     events: ['committed'],
     started(at) {
       lives.delete(at);
+    },
+    heard(at, _from, payloads) {
+      const life = lives.of(at);
+      if (life.words > WORDS_APART) {
+        life.words = 0;
+        if (about.isHonest(at)) weigh(at);
+      }
+      life.words += payloads.length;
     },
     published(at, _actor, event) {
       if (event.type !== 'committed' || !about.isHonest(at)) return;

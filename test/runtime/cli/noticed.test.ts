@@ -170,6 +170,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['signer-forgets-the-oldest', '1', 'X189', 'keeps the last 1088 signatures'],
   ['asked-of-who-has-them', '1', 'X190', 'which it never said to have'],
   ['frames-of-two-bytes', '1', 'X191', 'and was asked for 780'],
+  ['flood', '1', 'X192', 'and its peers may make it keep 12416'],
+  ['flood', '1', 'X193', 'and its peers may make it keep 12416'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
