@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism, constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { machineLine, measureMachine } from './bench-machine.ts';
 import { measureMemory, memoryLine } from './bench-memory.ts';
 import { profileStages } from './bench-stages.ts';
 import { measureSwarm, swarmLines } from './bench-swarm.ts';
@@ -152,6 +153,7 @@ class Bench {
       memory: await this.memory(),
       digestWithoutMemo: this.digestWithoutMemo(),
       memo: this.flags.memo,
+      machine: measureMachine(),
       node: process.versions.node,
       nodeFlags: process.execArgv,
       seconds: rounded((performance.now() - this.startedMs) / 1000),
@@ -311,6 +313,7 @@ function linesOf(report: Report): string[] {
     ...swarmLines({ ...report.swarm, virtualToWall: report.virtualToWall }),
     memoryLine(report.memory),
     `digest without memo: ${report.digestWithoutMemo}`,
+    machineLine(report.machine),
     `measured in ${report.seconds} s on Node ${report.node} ${report.nodeFlags.join(' ')}${report.memo ? '' : ', without memo'}`,
   );
   return lines;

@@ -20,6 +20,7 @@ export interface VirtualToWall {
   readonly laterRoundShare: number;
   /** The same over all seeds. */
   readonly laterRoundShareOfAll: number;
+  /** All cores busy with them. */
   readonly seconds: number;
   /** Faults of the swarm that happened in none of the runs. */
   readonly faultsMissing: readonly string[];
@@ -37,27 +38,26 @@ export interface SwarmBench {
 const LATER_SHARE = 0.3;
 const PLAY = 'swarm';
 
-/** Twice: to choose, and then on the clock, in processes that have never seen what they measure. */
+/** A run, and how long somebody waited for it. */
+interface Timed extends RunSummary {
+  readonly ms: number;
+}
+
+/** All on the clock, each core busy with one after the other, in processes that have never seen what they measure; then some are chosen. */
 export async function measureSwarm(bench: SwarmBench, options: WorkerOptions = {}): Promise<VirtualToWall> {
   const { seeds, warmUp, cores, memo } = bench;
   const all = Array.from({ length: seeds }, (_, i) => String(i + 1));
-  const found = await withWorkers(cores, options, (workers) => runEach(workers, all, memo));
+  const found = await withWorkers(cores, options, async (workers) => {
+    const others = Array.from({ length: warmUp }, (_, i) => String(seeds + 1 + i));
+    await Promise.all(workers.map((worker) => worker.explore({ explore: PLAY, seeds: others, memo })));
+    return runEach(workers, all, memo);
+  });
   for (const { seed, broken } of found) {
     if (broken === null) continue;
     const what = `${broken.oracle}: ${broken.what} (npx nodecli sim run ${PLAY} --seed ${seed})`;
     throw new CliError(`the bench broke a promise: ${what}`, EXIT.violated);
   }
-  const chosen = mostTroubled(found);
-  // The longest first, so that all cores end at about the same time.
-  const order = [...chosen].sort((a, b) => b.deliveries - a.deliveries).map(({ seed }) => seed);
-  const ms = await withWorkers(cores, options, async (workers) => {
-    const others = Array.from({ length: warmUp }, (_, i) => String(seeds + 1 + i));
-    await Promise.all(workers.map((worker) => worker.explore({ explore: PLAY, seeds: others, memo })));
-    const startedMs = performance.now();
-    await runEach(workers, order, memo);
-    return performance.now() - startedMs;
-  });
-  return figureOf(bench, found, chosen, ms / 1000);
+  return figureOf(bench, found, mostTroubled(found));
 }
 
 /** One seed at a time, to whoever is free; answers in the order of the seeds. */
@@ -65,14 +65,15 @@ async function runEach(
   workers: readonly Worker[],
   seeds: readonly string[],
   memo: boolean,
-): Promise<RunSummary[]> {
-  const found: RunSummary[] = [];
+): Promise<Timed[]> {
+  const found: Timed[] = [];
   let next = 0;
   const work = async (worker: Worker): Promise<void> => {
     while (next < seeds.length) {
       const at = next++;
+      const startedMs = performance.now();
       const { runs } = await worker.explore({ explore: PLAY, seeds: [seeds[at] as string], memo });
-      found[at] = runs[0] as RunSummary;
+      found[at] = { ...(runs[0] as RunSummary), ms: performance.now() - startedMs };
     }
   };
   await Promise.all(workers.map(work));
@@ -101,9 +102,9 @@ export function mostTroubled<Run extends Heights>(runs: readonly Run[]): Run[] {
 function figureOf(
   { seeds, cores }: SwarmBench,
   all: readonly RunSummary[],
-  chosen: readonly RunSummary[],
-  seconds: number,
+  chosen: readonly Timed[],
 ): VirtualToWall {
+  const seconds = chosen.reduce((sum, { ms }) => sum + ms, 0) / 1000 / cores;
   const happened = new Set(chosen.flatMap(({ faults }) => faults));
   const heights = heightsOf(chosen);
   const tenths = (value: number): number => Math.round(value * 10) / 10;
