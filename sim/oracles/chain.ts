@@ -59,6 +59,8 @@ export const chainOracle =
     const lastCommitted = new Map<Machine, bigint>();
     const lastApplied = new Map<Machine, bigint>();
     let lastTurned = 0n;
+    /** The state that was compared last: most nodes write the same. */
+    let turnedTo: Uint8Array = new Uint8Array(0);
     const certificates = new Certificates(ghost, verify, about, report);
 
     const stored = (at: Machine, block: Block, bytes: Uint8Array): void => {
@@ -108,9 +110,11 @@ export const chainOracle =
 
     /** 17. The priorities that a node goes on with, of the next height and the one after it. */
     const turned = (at: Machine, value: Uint8Array): void => {
+      if (equalBytes(value, turnedTo)) return;
       const state = decodeChainState(value);
-      if (isRefusal(state) || state.lastBlockHeight <= lastTurned) return;
+      if (isRefusal(state) || state.lastBlockHeight < lastTurned) return;
       lastTurned = state.lastBlockHeight;
+      turnedTo = settled(value);
       for (const [i, { validators }] of [state.validators, state.nextValidators].entries()) {
         const height = lastTurned + 1n + BigInt(i);
         const members = ghost.set(height)?.members;
