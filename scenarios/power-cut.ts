@@ -6,6 +6,7 @@ import {
   after,
   at,
   backUp,
+  block,
   core,
   crash,
   delay,
@@ -23,14 +24,17 @@ import {
   removeLog,
   restart,
   scenario,
+  sometime,
   these,
   txs,
   v0,
+  v1,
   validators,
   when,
   whenOrAt,
 } from '../sim/scenario/words.ts';
 
+const firstOfFive = { height: 5, round: 0 };
 const CUTS = 4;
 const FIRST = 3;
 
@@ -158,6 +162,33 @@ export const signedAndNotLogged = scenario('who dies between its signature and i
     after('9s', core('v0', 'v1', 'v2')),
   ],
   ends: these('v0', 'v1', 'v2').decides(height(12), { within: '400s' }),
+});
+
+/**
+ * With four equal validators v2, then v1 propose height 5. v0 alone has a polka in round 0, precommits, dies, and somebody removes its log. Without its own prevote,
+ * which its signer does not sign a second time, it sees no polka any more and would precommit nil, but its signer knows better: it is locked as before, and refuses what v1 proposes.
+ */
+export const signedIsLocked = scenario('who finds out what it has precommitted is locked on it', {
+  name: 'signed-is-locked',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      v0.decides(height(4)),
+      drop('proposals', { ...firstOfFive, to: ['v3'] }),
+      drop('parts', { ...firstOfFive, to: ['v3'] }),
+      drop('prevotes', { ...firstOfFive, by: ['v0'] }),
+      delay('precommits', '3s', { ...firstOfFive, by: ['v1', 'v2', 'v3'] }),
+    ),
+    when(v0.precommits(block(1), firstOfFive), crash('v0'), removeLog('v0')),
+    after('300ms', restart('v0')),
+    when(v1.decides(height(5)), heal()),
+  ],
+  holds: [
+    sometime(v0.prevotes(nil, { height: 5, round: 1 })),
+    sometime(v1.proposes(block(2), { height: 5, round: 1 })),
+  ],
+  ends: everyone.decides(height(8), { within: '120s' }),
 });
 
 /**

@@ -172,6 +172,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['frames-of-two-bytes', '1', 'X191', 'and was asked for 780'],
   ['flood', '1', 'X192', 'and its peers may make it keep 12416'],
   ['flood', '1', 'X193', 'and its peers may make it keep 12416'],
+  ['signed-is-locked', '1', 'X194', 'though no two thirds prevoted that in between'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
