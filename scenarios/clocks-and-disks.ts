@@ -17,6 +17,7 @@ import {
   powers,
   restart,
   scenario,
+  sometime,
   these,
   txs,
   v0,
@@ -25,6 +26,8 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
+
+const MS = 1_000_000n;
 
 /** From height 3 on: at the very first one, nodes may wait for each other. */
 const noRoundIsLost = Array.from({ length: 14 }, (_, i) =>
@@ -57,6 +60,33 @@ export const slowDisk = scenario('the disk of one validator is slow, and no roun
   act: [at('2s', disk('v3', 'slow'))],
   holds: noRoundIsLost,
   ends: everyone.decides(height(16), { within: '60s' }),
+});
+
+/** With four equal validators v0, v3 and v2 propose height 3. Its first two rounds have two prevotes for the block and two for nil: each waits for more prevotes, then for more precommits. */
+export const ownTimeouts = scenario('each step waits as long as it was told to', {
+  name: 'own-timeouts',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  settings: {
+    consensus: {
+      timeoutProposeNs: 1_500n * MS,
+      timeoutProposeDeltaNs: 400n * MS,
+      timeoutPrevoteNs: 700n * MS,
+      timeoutPrevoteDeltaNs: 200n * MS,
+      timeoutPrecommitNs: 300n * MS,
+      timeoutPrecommitDeltaNs: 100n * MS,
+      timeoutCommitNs: 500n * MS,
+    },
+  },
+  act: [
+    when(
+      v0.decides(height(2)),
+      drop('proposals', { height: 3, round: 0, to: ['v2', 'v3'] }),
+      drop('proposals', { height: 3, round: 1, to: ['v0', 'v1'] }),
+    ),
+  ],
+  holds: [sometime(v2.proposes({}, { height: 3, round: 2 }))],
+  ends: everyone.decides(height(6), { within: '120s' }),
 });
 
 /** A node that cannot write does not go on: it stops, and what is durable is where it comes back from. */

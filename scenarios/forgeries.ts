@@ -207,6 +207,16 @@ export const invalidBlocks = scenario('what the rules of the chain forbid is not
   ends: everyone.decides(height(104), { within: '2200s' }),
 });
 
+/** v4 is away, and nobody needs it; every fourth block is v2's. */
+export const wordsOfTheAbsent = scenario('who is absent in a commit says nothing in it', {
+  name: 'words-of-the-absent',
+  cast: powers(10, 10, 10, 10, 1),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', 'absence-filler', ['v0', 'v1', 'v3'])],
+  act: [at('0s', crash('v4'))],
+  ends: these('v0', 'v1', 'v3').decides(height(18), { within: '400s' }),
+});
+
 /** v0 alone is told them: the others decide the true block meanwhile, of which some have the parts, under another name. */
 export const invalidBlocksForOne = scenario('who alone is told invalid blocks goes on with the others', {
   name: 'invalid-blocks-for-one',

@@ -2,7 +2,14 @@
 
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
-import { clockSkew, datedByTheLock, fullDisk, slowDisk, timeGoesOn } from './clocks-and-disks.ts';
+import {
+  clockSkew,
+  datedByTheLock,
+  fullDisk,
+  ownTimeouts,
+  slowDisk,
+  timeGoesOn,
+} from './clocks-and-disks.ts';
 import {
   bothVotesOfALiar,
   extendedVotes,
@@ -21,6 +28,7 @@ import {
   oneVoice,
   slowDispute,
   stretchedBlocks,
+  wordsOfTheAbsent,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
@@ -37,6 +45,7 @@ import {
   valueOutlivesCrash,
 } from './locks.ts';
 import {
+  allTheGas,
   applicationDecides,
   askedOfWhoHasThem,
   blocksGoMeanwhile,
@@ -111,6 +120,7 @@ import {
   earlyTransaction,
   emptyBlocksAtIntervals,
   framesOfTwoBytes,
+  givenAgain,
   heldTransactions,
   illFormedUpdates,
   leftOverTransactions,
@@ -209,6 +219,7 @@ export const plays: readonly Play[] = [
   bothVotesOfALiar,
   slowDisk,
   fullDisk,
+  ownTimeouts,
   clockSkew,
   timeGoesOn,
   transactionStorm,
@@ -218,6 +229,7 @@ export const plays: readonly Play[] = [
   refusedTransactions,
   illFormedUpdates,
   staleNumbers,
+  givenAgain,
   heldTransactions,
   lostTransaction,
   poolLetsGo,
@@ -238,6 +250,7 @@ export const plays: readonly Play[] = [
   blocksGoMeanwhile,
   roomShrinks,
   gasIsCounted,
+  allTheGas,
   noEmptyBlocks,
   emptyBlocksAtIntervals,
   validatorJoinsAndLeaves,
@@ -250,6 +263,7 @@ export const plays: readonly Play[] = [
   forgedVotes,
   forgedProposals,
   invalidBlocks,
+  wordsOfTheAbsent,
   invalidBlocksForOne,
   falseEvidence,
   earlyGreed,

@@ -69,7 +69,13 @@ class Wilful extends KvStore {
       maxAgeNs: 3_600_000_000_000n,
       maxBytes: 10_000n,
     };
-    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block, evidence } } };
+    const { height } = request.value;
+    // From the eighth on validators may have other keys, too, and each update of the parameters is a new version of the application.
+    const more =
+      height < 8n
+        ? {}
+        : { validator: { publicKeyTypes: ['ed25519', 'secp256k1'] }, version: { app: height } };
+    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block, evidence, ...more } } };
   }
 }
 
@@ -267,6 +273,18 @@ export const gasIsCounted = scenario('a block takes no more gas than it may', {
     when(v0.decides(height(8)), submit('v0', `long=${'x'.repeat(200)}`)),
   ],
   ends: everyone.decides(height(10), { within: '120s', afterwards: 2 }),
+});
+
+/** Nothing else is in the pools: it fits alone. */
+export const allTheGas = scenario('a transaction may take all the gas of a block', {
+  name: 'all-the-gas',
+  cast: validators(4, { evidence: { maxAgeBlocks: 500 } }),
+  app: () => new Metered(),
+  act: [
+    when(everyone.decides(height(5)), submit('v0', `long=${'x'.repeat(200)}`)),
+    when(everyone.decides(height(8)), submit('v2', `long=${'y'.repeat(200)}`)),
+  ],
+  ends: everyone.decides(height(12), { within: '120s', afterwards: 1 }),
 });
 
 /** Before the first block, and in a new life before the next one, only InitChain has said how much gas a block may take. */

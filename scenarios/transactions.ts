@@ -1,5 +1,6 @@
 // Many transactions and none: what a full pool refuses, and when a chain that makes no empty blocks waits.
 
+import type { Directive } from '../sim/scenario/play.ts';
 import {
   after,
   at,
@@ -98,6 +99,14 @@ export const illFormedUpdates = scenario('what would be refused as a proposal do
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });
 
+/** Numbers from 0 on, each in so many forms, and each form given to another node. */
+const numbersInForms = (forms: number): Directive[] =>
+  Array.from({ length: 60 }, (_, i) => {
+    const number = String.fromCharCode(i);
+    const all = Array.from({ length: forms }, (_, k) => '\0'.repeat(k) + number);
+    return after('110ms', ...all.map((form, k) => submit(nodes[(i + k) % 4] ?? 'v0', form)));
+  });
+
 /**
  * The counter wants numbers in their order. Each is given in a form of its own to each node, so of those that a block leaves out the
  * application thinks otherwise after it.
@@ -106,13 +115,24 @@ export const staleNumbers = scenario('what a block has made stale leaves the poo
   name: 'stale-numbers',
   cast: validators(4),
   app: 'counter_serial',
-  act: Array.from({ length: 60 }, (_, i) => {
-    const number = String.fromCharCode(i);
-    const forms = [number, `\0${number}`, `\0\0${number}`, `\0\0\0${number}`];
-    return after('110ms', ...forms.map((form, k) => submit(nodes[(i + k) % 4] ?? 'v0', form)));
-  }),
+  act: numbersInForms(4),
   ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
 });
+
+/**
+ * Each number comes in four forms: those that a block takes fail, all but the first, and the others are stale after it. Three seconds later all come again, and it is the application that
+ * has to say no.
+ */
+export const givenAgain = scenario(
+  'what failed in a block, or was thrown out after one, is asked about again',
+  {
+    name: 'given-again',
+    cast: validators(4),
+    app: 'counter_serial',
+    act: [...numbersInForms(4), after('3s'), ...numbersInForms(4)],
+    ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
+  },
+);
 
 /**
  * The block after a transaction is made without being asked for: its header proves the application's state.

@@ -1,6 +1,7 @@
 // The liars, by the names that plays use.
 
 import { unreachable } from '../../protocol/refusal.ts';
+import { absenceFiller } from './absence-filler.ts';
 import { amnesiac } from './amnesiac.ts';
 import { blockForger } from './block-forger.ts';
 import { byteStretcher } from './byte-stretcher.ts';
@@ -31,6 +32,7 @@ export const LIARS = {
   amnesiac,
   withholder,
   'nil-voter': nilVoter,
+  'absence-filler': absenceFiller,
   'time-liar': timeLiar,
   'vote-extender': voteExtender,
   'future-spammer': futureSpammer,

@@ -146,11 +146,13 @@ class Watch {
     // Made by a life that is over: nothing that this one has was lost.
     const most = this.judgedMax(block);
     if (!proposer?.isUp || !this.about.isHonest(proposer) || bytes > most) return;
+    const accepted = this.pools.get(proposer)?.accepted;
+    const gasLeft = this.gasLeft(header.height, ids, accepted);
     let leftOut: bigint | null = null;
-    for (const { owedSince, bytes } of this.pools.get(proposer)?.accepted.values() ?? []) {
+    for (const { owedSince, bytes, gasWanted } of accepted?.values() ?? []) {
       if (owedSince === null) continue;
       // All behind one that is as large as this wait for it, be it until there is more room again.
-      if (bytes > most) return;
+      if (bytes > most || Number(gasWanted) > gasLeft) return;
       if (owedSince < header.height) leftOut ??= owedSince;
     }
     if (leftOut === null) return;
@@ -158,9 +160,20 @@ class Watch {
     this.report(`${proposer.name} ${what}`, proposer, header.height);
   }
 
+  /** What a block leaves of the gas that it may take, by what its proposer was told of its transactions; -1: nobody knows. */
+  private gasLeft(height: bigint, ids: ReadonlySet<string>, accepted: Pool['accepted'] | undefined): number {
+    let left = gasAt(this.ghost, height);
+    if (left === Number.POSITIVE_INFINITY) return left;
+    for (const id of ids) {
+      const gasWanted = accepted?.get(id)?.gasWanted;
+      if (gasWanted === undefined || gasWanted < 0n) return -1;
+      left -= Number(gasWanted);
+    }
+    return left;
+  }
+
   /** Half of what there is room for beside evidence: another transaction would have fitted. */
   private judgedMax({ header, evidence }: Block): number {
-    if (gasAt(this.ghost, header.height) !== Number.POSITIVE_INFINITY) return -1; // what it wanted may have been too much
     const room = roomAt(this.ghost, header.height);
     if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
     return evidence.length > 0 ? -1 : room / 2;

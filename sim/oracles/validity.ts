@@ -2,12 +2,15 @@
 
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import type { Block, Commit } from '../../protocol/types.ts';
+import { type Block, type Commit, ZERO_TIME_NS } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { commitHash, dataHash, evidenceHash, paramsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
+
+/** `BlockIDFlagAbsent`. */
+const ABSENT = 1;
 
 /** What is wrong with a block, each as the end of a sentence that begins with it. */
 export function* wrongWith(
@@ -23,10 +26,13 @@ export function* wrongWith(
     yield 'does not follow the block before it';
   if (lastCommit && lastCommit.height > 0n && !equalBlockId(header.lastBlockId, lastCommit.blockId))
     yield 'names another block before it than its last commit is for';
-  if (before) yield* wrongAfter(block, before);
+  if (before) yield* wrongAfter(block, before, ghost);
   if (!equalBytes(header.dataHash, dataHash(block.txs))) yield 'has another data hash than its transactions';
   if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
     yield 'has a wrong last commit hash';
+  for (const { flag, validatorAddress, timeNs, signature } of lastCommit?.signatures ?? [])
+    if (flag === ABSENT && (validatorAddress.length > 0 || signature.length > 0 || timeNs !== ZERO_TIME_NS))
+      yield 'has words of somebody in its last commit who is absent there';
   if (!equalBytes(header.evidenceHash, evidenceHash(block.evidence))) yield 'has a wrong evidence hash';
   const proposer = hexOf(header.proposerAddress);
   if (ghost.set(header.height)?.powerOf(proposer) === 0n) yield `was proposed by ${proposer}, no validator`;
@@ -46,15 +52,17 @@ function* wrongSizes({ header, evidence }: Block, bytes: Uint8Array, ghost: Ghos
     yield `has ${evidenceBytes} bytes of evidence; evidence.max_bytes is ${params.evidence.maxBytes}`;
 }
 
-/** It carries on the version, and the application's answers to the block before it. */
+/** It carries on the version, or has that of the parameters which the block before it changed, and the application's answers to that block. */
 function* wrongAfter(
-  { header: { version, appHash, lastResultsHash } }: Block,
+  { header: { version, appHash, lastResultsHash, height } }: Block,
   before: KnownHeight,
+  ghost: GhostChain,
 ): Generator<string> {
   const known = before.block?.header.version;
-  const isSame = version.block === known?.block && version.app === known.app;
-  if (known && !isSame && !before.changedVersion)
-    yield `is of version ${version.block}/${version.app}, the one before of ${known.block}/${known.app}`;
+  const app = before.changedVersion ? ghost.params(height)?.version.app : known?.app;
+  const isRight = version.block === known?.block && (app === undefined || version.app === app);
+  if (known && !isRight)
+    yield `is of version ${version.block}/${version.app}, and should be of ${known.block}/${app}`;
   const answered = before.answeredAppHash ?? before.appHash;
   if (answered && !equalBytes(appHash, answered)) yield 'carries another app hash than the application gave';
   const results = before.answeredResultsHash;
@@ -99,7 +107,7 @@ function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | nu
   let left = 0n;
   for (const [index, { flag, timeNs }] of (commit?.signatures ?? []).entries()) {
     const power = set?.members[index]?.power;
-    if (flag === 1 || power === undefined) continue;
+    if (flag === ABSENT || power === undefined) continue;
     times.push({ timeNs, power });
     left += power;
   }

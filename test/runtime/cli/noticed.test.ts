@@ -173,6 +173,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['flood', '1', 'X192', 'and its peers may make it keep 12416'],
   ['flood', '1', 'X193', 'and its peers may make it keep 12416'],
   ['signed-is-locked', '1', 'X194', 'though no two thirds prevoted that in between'],
+  ['application-decides', '1', 'X195', 'stores other parameters from 9 on'],
+  ['application-decides', '1', 'X196', 'and should be of 11/8'],
+  ['all-the-gas', '1', 'X197', 'without a transaction that it accepted'],
+  ['given-again', '1', 'X198', 'does not ask its application about it'],
+  ['given-again', '1', 'X199', 'does not ask its application about it'],
+  ['own-timeouts', '1', 'X200', 'waits 300000000 ns to prevote'],
+  ['words-of-the-absent', '1', 'X201', 'words of somebody in its last commit who is absent'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
