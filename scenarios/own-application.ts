@@ -150,6 +150,27 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
 });
 
+/** Once, in the middle of the run, it wants nothing before a block that is far away. */
+class Mistaken extends Forgetful {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'commit' || answer.value.retainHeight !== 5n) return answer;
+    return { ...answer, value: { retainHeight: 1_000n } };
+  }
+}
+
+export const farTooFar = scenario(
+  'an application that lets go of what is not there yet has made a mistake, and nothing goes for it',
+  {
+    name: 'far-too-far',
+    cast: validators(4),
+    app: () => new Mistaken(5n),
+    load: txs({ perSecond: 2 }),
+    act: [when(v0.decides(height(11)), crash('v1', { restart: '2s' }))],
+    ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+  },
+);
+
 /**
  * v3 was away while the others let their blocks go. f0 begins when it is back, and has its first blocks from it, for nobody else says to have
  * them; what comes then nobody has any more, and neither gets further.

@@ -63,6 +63,16 @@ export const shortTransactions = scenario('what frames a transaction takes room 
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });
 
+/** A hundred bytes each, and room for twenty. */
+export const fullOfBytes = scenario('a pool holds no more bytes than it may', {
+  name: 'full-of-bytes',
+  cast: validators(4, { blockBytes: 15_000 }),
+  load: txs({ perSecond: 60, size: 100, count: 300 }),
+  settings: { mempool: { bytesMax: 2_000 } },
+  act: [after('5s')],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+});
+
 /** The length of 128 bytes takes two bytes. There is room for five such transactions, and for one of what would take one byte less. */
 export const framesOfTwoBytes = scenario('the length of a transaction takes the room that it takes', {
   name: 'frames-of-two-bytes',

@@ -180,6 +180,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['given-again', '1', 'X199', 'does not ask its application about it'],
   ['own-timeouts', '1', 'X200', 'waits 300000000 ns to prevote'],
   ['words-of-the-absent', '1', 'X201', 'words of somebody in its last commit who is absent'],
+  ['full-of-bytes', '1', 'X202', 'more than it may'],
+  ['far-too-far', '1', 'X203', 'and its application wants those from'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
