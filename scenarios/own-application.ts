@@ -26,6 +26,7 @@ import {
   scenario,
   sometime,
   submit,
+  these,
   txs,
   v0,
   v1,
@@ -148,6 +149,28 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
     when(v0.decides(height(12)), heal()),
   ],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
+
+/** A thousand bytes of evidence in a block: two proofs of a double vote. */
+class Lenient extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    const evidence = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 1_000n };
+    if (answer.type !== 'init-chain') return answer;
+    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
+  }
+}
+
+/** Two vote twice, prevotes and precommits: four proofs a height. */
+export const littleEvidence = scenario('a block carries as much evidence as it may, and the rest waits', {
+  name: 'little-evidence',
+  cast: validators(7),
+  app: () => new Lenient(),
+  liars: (['v5', 'v6'] as const).map((name) =>
+    liar(name, 'double-voter', ['v0', 'v1', 'v2', 'v3', 'v4'], { toHeight: 8 }),
+  ),
+  act: [when(everyone.punishes('v5')), when(everyone.punishes('v6'))],
+  ends: these('v0', 'v1', 'v2').decides(height(14), { within: '200s' }),
 });
 
 /** Once, in the middle of the run, it wants nothing before a block that is far away. */

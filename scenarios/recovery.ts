@@ -26,6 +26,7 @@ import {
   node,
   powers,
   removeLog,
+  reset,
   restart,
   scenario,
   sometime,
@@ -86,6 +87,30 @@ export const crashAroundSync = drawn(
     });
   },
 );
+
+/** With four equal validators v0 proposes heights 7 and 11. Each time it dies as its signer is about to sign the proposal, and comes back at once. */
+export const backInTime = scenario('who dies before it has proposed, and is back in time, proposes', {
+  name: 'back-in-time',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [7, 11].flatMap((at) => [
+    when(
+      v0.enters('propose', { height: at, round: 0 }),
+      crash('v0', { how: 'clean', restart: '200ms', point: { when: 'before', op: 'sign', nth: 1 } }),
+    ),
+    when(v0.joins()),
+  ]),
+  holds: [7, 11].map((at) => sometime(v0.proposes({}, { height: at, round: 0 }))),
+  ends: everyone.decides(height(14), { within: '120s' }),
+});
+
+/** A line that has been good for a while is dialled again at once, however often that was before. */
+export const linesComeBack = scenario('a line that breaks again and again is there again each time', {
+  name: 'lines-come-back',
+  cast: validators(4),
+  act: Array.from({ length: 9 }, () => after('16s', reset('v0', 'v1'))),
+  ends: everyone.decides(height(150), { within: '400s', afterwards: 8 }),
+});
 
 export const laggingNodeCatchesUp = scenario(
   'a node that was away catches up: by gossip, and by block sync',

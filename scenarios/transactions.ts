@@ -63,6 +63,24 @@ export const shortTransactions = scenario('what frames a transaction takes room 
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });
 
+/** Twenty kilobytes each, so that blocks have several parts, and leaves of their trees are large. */
+export const largeBlocks = scenario('blocks of several parts', {
+  name: 'large-blocks',
+  cast: validators(4),
+  load: txs({ perSecond: 6, size: 20_000 }),
+  act: [when(v0.decides(height(3)), isolate('v3')), when(v0.decides(height(5)), heal())],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+});
+
+/** What goes to a peer at once is smaller than what pools hold: two transactions fit. */
+export const smallBatches = scenario('transactions go to peers in pieces that they take', {
+  name: 'small-batches',
+  cast: validators(4),
+  load: txs({ perSecond: 200, size: 400, count: 600 }),
+  settings: { mempool: { txBytesMax: 500, batchBytesMax: 1_000 } },
+  ends: everyone.decides(height(6), { within: '120s' }),
+});
+
 /** A hundred bytes each, and room for twenty. */
 export const fullOfBytes = scenario('a pool holds no more bytes than it may', {
   name: 'full-of-bytes',

@@ -218,6 +218,17 @@ function hashOfHeader(header: Header): Uint8Array {
 export const dataHash = (txs: readonly Uint8Array[]): Uint8Array =>
   rootOf(txs.map((tx) => leafOf(sha256(tx))));
 
+/** `BlockPartSizeBytes`. */
+const PART_BYTES = 65_536;
+
+/** The hash of a block's parts: over its bytes in pieces of 64 KiB. */
+export function partsHash(bytes: Uint8Array): Uint8Array {
+  const leaves: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += PART_BYTES)
+    leaves.push(leafOf(bytes.subarray(at, at + PART_BYTES)));
+  return rootOf(leaves);
+}
+
 /** `Commit.Hash`: over its signatures. */
 export const commitHash = ({ signatures }: Commit): Uint8Array =>
   rootOf(

@@ -239,6 +239,11 @@ export class GhostChain {
   }
 }
 
+/** The same members with the same powers, whatever their priorities. */
+export const isSameSet = ({ members }: GhostSet, { members: others }: GhostSet): boolean =>
+  members.length === others.length &&
+  members.every(({ address, power }, i) => others[i]?.address === address && others[i]?.power === power);
+
 /** At the beginning everybody is a newcomer, and all alike: the mean takes that away again. */
 function newSet(validators: readonly { readonly publicKey: PublicKey; readonly power: bigint }[]): GhostSet {
   const members = validators.map(({ publicKey, power }) => newcomer(publicKey, power)).sort(inOrder);

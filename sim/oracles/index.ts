@@ -26,6 +26,7 @@ import { resourceBounds } from './resources.ts';
 import { servingOracle } from './serving.ts';
 import { storesOracle } from './stores.ts';
 import { timeouts } from './timeouts.ts';
+import { turnsOracle } from './turns.ts';
 import { lockLemma, voteUniqueness } from './votes.ts';
 import { waitingOracle } from './waiting.ts';
 
@@ -53,6 +54,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
     makers: [
       voteUniqueness,
       proposalOracle(ghost),
+      turnsOracle(ghost),
       lockLemma(ghost),
       justifiedSends(ghost),
       progressRules(ghost),
@@ -69,7 +71,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       logbookOracle,
       durableOracle,
       resourceBounds,
-      memoryOracle,
+      memoryOracle(ghost),
       livelockOracle,
       timeouts(ghost),
       waitingOracle(ghost),

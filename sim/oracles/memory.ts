@@ -4,6 +4,7 @@
 import { type Census, censusOf } from '../census.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { type GhostChain, isSameSet } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Heights between two looks at a node, in the first so many of a life; then seldom, for a look takes as long as a height. */
@@ -32,6 +33,11 @@ const ENTRIES_PER_PEER = 2_048;
 const PER_VALIDATOR_AND_ROUND = 32;
 const PER_VALIDATOR = 1_024;
 
+/** Of so many heights a node remembers what was: their blocks, and the sets of validators that were others than the ones before, with a few of the latest. */
+const HISTORY = 'validator.history.';
+const HEIGHTS_REMEMBERED = 131;
+const SETS_OF_THE_LATEST = 16;
+
 interface Life {
   heights: number;
   /** Messages heard since the last look. */
@@ -40,57 +46,83 @@ interface Life {
   readonly looks: { readonly height: bigint; readonly found: Census }[];
 }
 
-export const memoryOracle: OracleMaker = (report, about): Oracle => {
-  const lives = new PerMachine<Life>(() => ({ heights: 0, words: 0, looks: [] }));
+export const memoryOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const lives = new PerMachine<Life>(() => ({ heights: 0, words: 0, looks: [] }));
+    /** Heights whose block changed the validators, the latest of them. */
+    const changes: bigint[] = [];
+    let latest = -1n;
 
-  const look = (at: Machine, height: bigint): void => {
-    const { looks } = lives.of(at);
-    looks.push({ height, found: countIn(at) });
-    if (looks.length <= STEPS) return;
-    const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
-    for (const [place, count] of (looks[looks.length - 1] as Life['looks'][number]).found) {
-      if (MAY_GROW.some((prefix) => place.startsWith(prefix)) || !isGrowing(looks, place)) continue;
-      const more = count - (first.found.get(place) ?? 0);
-      const what = `${at.name} keeps more and more in ${place}: ${more} entries more than at height ${first.height}`;
-      return report(`${what}, and at each look between`, at, height);
-    }
-    looks.shift();
-  };
-
-  /** What its validator keeps in all, however short its life so far. */
-  const weigh = (at: Machine): void => {
-    const { length: people } = about.machines;
-    const ofPeople = PER_VALIDATOR + PER_VALIDATOR_AND_ROUND * (at.round + 1) + ENTRIES_PER_PEER;
-    const most = people * ofPeople;
-    let sum = 0;
-    for (const count of censusOf(at.node?.peek('validator')).values()) sum += count;
-    if (sum <= most) return;
-    report(`${at.name} keeps ${sum} entries, and its peers may make it keep ${most}`, at, at.height + 1n);
-  };
-
-  return {
-    name: 'memory',
-    effects: [],
-    events: ['committed'],
-    started(at) {
-      lives.delete(at);
-    },
-    heard(at, _from, payloads) {
-      const life = lives.of(at);
-      if (life.words > WORDS_APART) {
-        life.words = 0;
-        if (about.isHonest(at)) weigh(at);
+    const look = (at: Machine, height: bigint): void => {
+      const { looks } = lives.of(at);
+      looks.push({ height, found: countIn(at) });
+      if (looks.length <= STEPS) return;
+      const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
+      for (const [place, count] of (looks[looks.length - 1] as Life['looks'][number]).found) {
+        if (MAY_GROW.some((prefix) => place.startsWith(prefix)) || !isGrowing(looks, place)) continue;
+        if (place.startsWith(HISTORY) && count <= remembered(place, height)) continue;
+        const more = count - (first.found.get(place) ?? 0);
+        const what = `${at.name} keeps more and more in ${place}: ${more} entries more than at height ${first.height}`;
+        return report(`${what}, and at each look between`, at, height);
       }
-      life.words += payloads.length;
-    },
-    published(at, _actor, event) {
-      if (event.type !== 'committed' || !about.isHonest(at)) return;
-      const { heights } = Object.assign(lives.of(at), { heights: lives.of(at).heights + 1 });
-      const apart = heights <= HEIGHTS_YOUNG ? HEIGHTS_APART : HEIGHTS_APART_LATER;
-      if (heights % apart === 0) look(at, event.height);
-    },
+      looks.shift();
+    };
+
+    /** A block that nobody had committed before. */
+    const notes = (height: bigint): void => {
+      if (height <= latest) return;
+      latest = height;
+      const [before, after] = [ghost.set(height + 1n), ghost.set(height + 2n)];
+      if (before && after && !isSameSet(before, after)) changes.push(height);
+      if (changes.length > HEIGHTS_REMEMBERED) changes.shift();
+    };
+
+    /** What of its past it may hold there after this height. */
+    const remembered = (place: string, height: bigint): number => {
+      let entries = HEIGHTS_REMEMBERED;
+      if (place.startsWith(`${HISTORY}sets`))
+        entries =
+          SETS_OF_THE_LATEST + changes.filter((at) => at > height - BigInt(HEIGHTS_REMEMBERED)).length;
+      return entries * (place.includes('[]') ? about.machines.length : 1);
+    };
+
+    /** What its validator keeps in all, however short its life so far. */
+    const weigh = (at: Machine): void => {
+      const { length: people } = about.machines;
+      const ofPeople = PER_VALIDATOR + PER_VALIDATOR_AND_ROUND * (at.round + 1) + ENTRIES_PER_PEER;
+      const most = people * ofPeople;
+      let sum = 0;
+      for (const count of censusOf(at.node?.peek('validator')).values()) sum += count;
+      if (sum <= most) return;
+      report(`${at.name} keeps ${sum} entries, and its peers may make it keep ${most}`, at, at.height + 1n);
+    };
+
+    return {
+      name: 'memory',
+      effects: [],
+      events: ['committed'],
+      started(at) {
+        lives.delete(at);
+      },
+      heard(at, _from, payloads) {
+        const life = lives.of(at);
+        if (life.words > WORDS_APART) {
+          life.words = 0;
+          if (about.isHonest(at)) weigh(at);
+        }
+        life.words += payloads.length;
+      },
+      published(at, _actor, event) {
+        if (event.type !== 'committed') return;
+        notes(event.height);
+        if (!about.isHonest(at)) return;
+        const { heights } = Object.assign(lives.of(at), { heights: lives.of(at).heights + 1 });
+        const apart = heights <= HEIGHTS_YOUNG ? HEIGHTS_APART : HEIGHTS_APART_LATER;
+        if (heights % apart === 0) look(at, event.height);
+      },
+    };
   };
-};
 
 function isGrowing(looks: Life['looks'], place: string): boolean {
   const counts = looks.slice(-1 - STEPS).map(({ found }) => found.get(place) ?? 0);

@@ -25,7 +25,7 @@ import {
 import { decodeWith } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
-import type { GhostChain, GhostSet } from './ghost.ts';
+import { type GhostChain, isSameSet } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
@@ -60,10 +60,6 @@ function rangeOf(at: Machine): { readonly base: bigint; readonly height: bigint 
   const range = at.disk.read('chain', STORE_RANGE_KEY);
   return range === undefined ? null : decodeWith(storeRange, range);
 }
-
-const isSameSet = ({ members }: GhostSet, { members: others }: GhostSet): boolean =>
-  members.length === others.length &&
-  members.every(({ address, power }, i) => others[i]?.address === address && others[i]?.power === power);
 
 export const storesOracle =
   (ghost: GhostChain): OracleMaker =>

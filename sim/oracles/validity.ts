@@ -5,7 +5,7 @@ import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { type Block, type Commit, ZERO_TIME_NS } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { WorldAbout } from '../oracle.ts';
-import { commitHash, dataHash, evidenceHash, paramsHash } from './canonical.ts';
+import { commitHash, dataHash, evidenceHash, paramsHash, partsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
 
@@ -54,10 +54,12 @@ function* wrongSizes({ header, evidence }: Block, bytes: Uint8Array, ghost: Ghos
 
 /** It carries on the version, or has that of the parameters which the block before it changed, and the application's answers to that block. */
 function* wrongAfter(
-  { header: { version, appHash, lastResultsHash, height } }: Block,
+  { header: { version, appHash, lastResultsHash, height, lastBlockId } }: Block,
   before: KnownHeight,
   ghost: GhostChain,
 ): Generator<string> {
+  if (before.bytes && !equalBytes(lastBlockId.parts.hash, partsHash(before.bytes)))
+    yield 'names other parts of the block before it than its bytes have';
   const known = before.block?.header.version;
   const app = before.changedVersion ? ghost.params(height)?.version.app : known?.app;
   const isRight = version.block === known?.block && (app === undefined || version.app === app);

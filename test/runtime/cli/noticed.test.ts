@@ -182,6 +182,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['words-of-the-absent', '1', 'X201', 'words of somebody in its last commit who is absent'],
   ['full-of-bytes', '1', 'X202', 'more than it may'],
   ['far-too-far', '1', 'X203', 'and its application wants those from'],
+  ['back-in-time', '1', 'X204', 'has the turn at 7/0, and proposes nothing'],
+  ['large-blocks', '1', 'X205', 'names other parts of the block before it'],
+  ['small-batches', '1', 'X206', 'which broke no rule'],
+  ['lines-come-back', '1', 'X207', 'has not dialed v1 for'],
+  ['little-evidence', '1', 'X208', 'more than the 1000 allowed'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,94 @@
+// Whose turn it is proposes (lines 14 to 19): a proposer that had the time for it, and prevotes nil there or leaves the round without having made a
+// proposal, in this life or an earlier one, has left out what nobody else may do.
+
+import type { AppMail, SignerMail, ValidatorMail } from '../../actors/mail.ts';
+import { PREVOTE } from '../../protocol/types.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker } from '../oracle.ts';
+import { STEP } from '../steps.ts';
+import type { GhostChain } from './ghost.ts';
+import { PerMachine } from './per-machine.ts';
+import { hexFor } from './votes.ts';
+
+/** Of what a signer is asked for. */
+const STEP_PROPOSE = 1;
+
+/** Less is not enough to ask the pool, the application and the signer, each behind a disk. */
+const TIME_ENOUGH_NS = 1_000_000_000;
+
+class Turn {
+  height = -1n;
+  round = -1;
+  /** When it began, or the node came back to it. */
+  sinceNs = 0;
+  /** Its application is making the block. */
+  isPreparing = false;
+  /** The last place for which its signer gave it a proposal, or would not, in any life. */
+  done = '';
+}
+
+export const turnsOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const turns = new PerMachine(() => new Turn());
+
+    const isOver = (at: Machine, turn: Turn): void => {
+      const { height, round } = turn;
+      turn.height = -1n;
+      if (turn.done === `${height}/${round}` || turn.isPreparing) return;
+      if (height < 0n || ghost.set(height)?.atRound(round) !== hexFor(at)) return;
+      const ns = about.now() - Math.max(turn.sinceNs, at.heldUntilNs);
+      if (ns < TIME_ENOUGH_NS) return;
+      const seconds = Math.floor(ns / 1e8) / 10;
+      report(
+        `${at.name} has the turn at ${height}/${round}, and proposes nothing in ${seconds} s`,
+        at,
+        height,
+      );
+    };
+
+    const begins = (at: Machine, height: bigint, round: number): void => {
+      const turn = turns.of(at);
+      if (turn.height === height) isOver(at, turn);
+      Object.assign(turn, { height, round, sinceNs: about.now() });
+    };
+
+    const votes = (at: Machine, { vote }: Extract<SignerMail, { type: 'sign-vote' }>): void => {
+      const turn = turns.of(at);
+      const { height, round } = vote;
+      if (vote.type !== PREVOTE || vote.blockId.hash.length > 0) return;
+      if (height === turn.height && round === turn.round) isOver(at, turn);
+    };
+
+    const passes = (at: Machine, mail: AppMail | SignerMail | ValidatorMail): void => {
+      if (mail.type === 'sign-vote') votes(at, mail);
+      else if (mail.type === 'signed-proposal')
+        turns.of(at).done = `${mail.proposal.height}/${mail.proposal.round}`;
+      // It signed another one in a life before, and may not sign a second.
+      else if (mail.type === 'sign-refused' && mail.step === STEP_PROPOSE)
+        turns.of(at).done = `${mail.height}/${mail.round}`;
+      else if (mail.type === 'request' && mail.request.type === 'prepare-proposal')
+        turns.of(at).isPreparing = true;
+      else if (mail.type === 'answer' && mail.response.type === 'prepare-proposal')
+        turns.of(at).isPreparing = false;
+    };
+
+    return {
+      name: 'turns',
+      effects: ['tell'],
+      events: ['step', 'mode'],
+      started(at) {
+        turns.of(at).isPreparing = false;
+      },
+      published(at, _actor, event) {
+        if (!about.isHonest(at)) return;
+        if (event.type === 'step' && event.step === STEP.propose) begins(at, event.height, event.round);
+        // It comes back to where it was.
+        else if (event.type === 'mode') turns.of(at).sinceNs = about.now();
+      },
+      leaving(at, _actor, effect) {
+        if (effect.type === 'tell' && about.isHonest(at))
+          passes(at, effect.message as AppMail | SignerMail | ValidatorMail);
+      },
+    };
+  };
