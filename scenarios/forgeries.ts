@@ -207,6 +207,15 @@ export const invalidBlocks = scenario('what the rules of the chain forbid is not
   ends: everyone.decides(height(104), { within: '2200s' }),
 });
 
+/** Every fourth block is v2's; beside its prevotes peers are told, too. */
+export const inventedAttacks = scenario('an attack on light clients that nobody made punishes nobody', {
+  name: 'invented-attacks',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', 'attack-inventor', ['v0', 'v1', 'v3'])],
+  ends: everyone.decides(height(48), { within: '600s' }),
+});
+
 /** v4 is away, and nobody needs it; every fourth block is v2's. */
 export const wordsOfTheAbsent = scenario('who is absent in a commit says nothing in it', {
   name: 'words-of-the-absent',

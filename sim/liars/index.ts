@@ -3,6 +3,7 @@
 import { unreachable } from '../../protocol/refusal.ts';
 import { absenceFiller } from './absence-filler.ts';
 import { amnesiac } from './amnesiac.ts';
+import { attackInventor } from './attack-inventor.ts';
 import { blockForger } from './block-forger.ts';
 import { byteStretcher } from './byte-stretcher.ts';
 import { commitForger } from './commit-forger.ts';
@@ -46,6 +47,7 @@ export const LIARS = {
   'byte-stretcher': byteStretcher,
   'commit-forger': commitForger,
   'false-accuser': falseAccuser,
+  'attack-inventor': attackInventor,
   'false-greeter': falseGreeter,
   flooder,
 } as const satisfies Readonly<Record<string, Liar>>;

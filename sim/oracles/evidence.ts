@@ -3,20 +3,30 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
-import { hexOf } from '../../protocol/bytes.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import type { Block, DuplicateVoteEvidence, Evidence } from '../../protocol/types.ts';
+import {
+  type Block,
+  type DuplicateVoteEvidence,
+  type Evidence,
+  type LightClientAttackEvidence,
+  PRECOMMIT,
+} from '../../protocol/types.ts';
 import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 import { hexFor } from './votes.ts';
+
+/** `BlockIDFlagCommit`. */
+const FOR_THE_BLOCK = 2;
 
 /** Which double votes these messages are evidence of. */
 function placesIn(payloads: readonly Payload[]): Set<string> {
@@ -65,6 +75,26 @@ export const evidenceOracle =
       return isSigned ? null : 'its votes are not signed by who is accused';
     };
 
+    /** The same of an attack on light clients, but for who is accused of it. */
+    const flawOfAttack = (evidence: LightClientAttackEvidence): string | null => {
+      const { commonHeight, conflictingBlock, ...claim } = evidence;
+      const set = ghost.set(commonHeight);
+      const timeNs = ghost.timeNs(commonHeight);
+      if (!set || timeNs === undefined) return null;
+      if (claim.timeNs !== timeNs) return 'its time is not that of the block of its height';
+      if (claim.powerTotal !== set.total) return 'its powers are not those of its height';
+      const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
+      const signers = set.members.filter(({ addressBytes, key }) =>
+        signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
+          if (flag !== FOR_THE_BLOCK || !equalBytes(validatorAddress, addressBytes)) return false;
+          const vote = { type: PRECOMMIT, height, round, blockId, timeNs: signedNs } as const;
+          return about.verify(key, voteSignBytes(about.chainId, vote), signature);
+        }),
+      );
+      const power = signers.reduce((sum, each) => sum + each.power, 0n);
+      return 3n * power > set.total ? null : 'no third of its validators signed what it shows';
+    };
+
     const inBlock = (at: Machine, block: Block): void => {
       const { header, evidence } = block;
       const { height } = header;
@@ -72,7 +102,7 @@ export const evidenceOracle =
         const id = hexOf(evidenceIdentity(each));
         if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
         punished.add(id);
-        const wrong = each.kind === 'duplicate-vote' ? flaw(each) : null;
+        const wrong = each.kind === 'duplicate-vote' ? flaw(each) : flawOfAttack(each);
         if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
         for (const address of accused(each)) {
           const name = honest.get(address);

@@ -187,6 +187,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['small-batches', '1', 'X206', 'which broke no rule'],
   ['lines-come-back', '1', 'X207', 'has not dialed v1 for'],
   ['little-evidence', '1', 'X208', 'more than the 1000 allowed'],
+  ['invented-attacks', '1', 'X209', 'no third of its validators signed'],
+  ['invented-attacks', '1', 'X210', 'by evidence that proves nothing'],
+  ['invented-attacks', '1', 'X211', 'who never lied'],
+  ['invented-attacks', '1', 'X212', 'by evidence that proves nothing'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,144 @@
+// The inventor of attacks: light client attacks that nobody made, another one each time, wrong in one thing. It knows the validators of a
+// chain that does not change them.
+
+import { headerHash } from '../../protocol/hashes.ts';
+import { parseGenesis } from '../../protocol/json/genesis.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { hashOfSet } from '../../protocol/rules/validator-set.ts';
+import {
+  type Commit,
+  type CommitSig,
+  FLAG_COMMIT,
+  type Header,
+  type LightClientAttackEvidence,
+  PRECOMMIT,
+  type Validator,
+  type ValidatorSet,
+} from '../../protocol/types.ts';
+import { addressFor } from '../oracles/votes.ts';
+import { accusing } from './accusing.ts';
+import { type Liar, type LiarKit, signedAs } from './liar.ts';
+
+const wrong = new Uint8Array(32).fill(0xee);
+const EMPTY = new Uint8Array(0);
+
+/** What is known of a height: its block as light clients see it, and the height before. */
+interface Case {
+  readonly header: Header;
+  readonly commit: Commit;
+  readonly set: ValidatorSet;
+  readonly me: Validator;
+  readonly before: Header;
+  /** The liar signs a header for all of these, truly for itself alone. */
+  readonly signed: (header: Header, by: readonly Validator[]) => Commit;
+}
+
+type Invention = (about: Case) => LightClientAttackEvidence;
+
+/** Of a header at its height, against these, since the height before. */
+const attack = (
+  { before, set: { powerTotal } }: Case,
+  header: Header,
+  commit: Commit,
+  validatorSet: ValidatorSet,
+  byzantineValidators: readonly Validator[],
+): LightClientAttackEvidence => ({
+  kind: 'light-client-attack',
+  conflictingBlock: { signedHeader: { header, commit }, validatorSet },
+  commonHeight: before.height,
+  byzantineValidators,
+  powerTotal,
+  timeNs: before.timeNs,
+});
+
+const alone = (me: Validator): ValidatorSet => ({ validators: [me], proposer: me, powerTotal: me.power });
+
+/** By its own set, which is the liar alone: that would be an attack if it had more than a third. */
+const byMyself: Invention = (about) => {
+  const set = alone(about.me);
+  const header = { ...about.header, appHash: wrong, validatorsHash: hashOfSet(set) };
+  return attack(about, header, about.signed(header, set.validators), set, set.validators);
+};
+
+const atItsHeight = ({ header }: Case, evidence: LightClientAttackEvidence): LightClientAttackEvidence => ({
+  ...evidence,
+  commonHeight: header.height,
+  timeNs: header.timeNs,
+});
+
+const INVENTIONS: readonly Invention[] = [
+  byMyself,
+  // At the common height itself a header is not derived from anything else.
+  (about) => atItsHeight(about, byMyself(about)),
+  // Nobody else signed it.
+  (about) => {
+    const header = { ...about.header, appHash: wrong };
+    const { validators } = about.set;
+    return attack(about, header, about.signed(header, validators), about.set, validators);
+  },
+  // The same, of another block in the place of one.
+  (about) => {
+    const header = { ...about.header, dataHash: wrong };
+    const commit = about.signed(header, about.set.validators);
+    return atItsHeight(about, attack(about, header, commit, about.set, votersOf(about)));
+  },
+  // It is what the chain has.
+  (about) => attack(about, about.header, about.commit, about.set, votersOf(about)),
+  // Its commit is for another header: the one that the chain has.
+  (about) => attack(about, { ...about.header, appHash: wrong }, about.commit, about.set, votersOf(about)),
+];
+
+const votersOf = ({ commit, set }: Case): readonly Validator[] =>
+  set.validators.filter((_, i) => commit.signatures[i]?.flag === FLAG_COMMIT);
+
+export const attackInventor: Liar = (kit) => {
+  const source = () => {
+    let next = 0;
+    return (height: bigint): readonly LightClientAttackEvidence[] => {
+      const about = caseOf(kit, height);
+      return about ? [(INVENTIONS[next++ % INVENTIONS.length] as Invention)(about)] : [];
+    };
+  };
+  return accusing(kit, source(), source());
+};
+
+function caseOf(kit: LiarKit, height: bigint): Case | null {
+  const [block, before] = [kit.decided(height), kit.decided(height - 1n)];
+  const commit = kit.decided(height + 1n)?.lastCommit;
+  const set = setOf(kit, height);
+  const address = addressFor(kit.machine);
+  const me = set.validators.find((each) => each.address.every((byte, i) => byte === address[i]));
+  if (!block || !before || !commit || !me) return null;
+  const signed = (header: Header, by: readonly Validator[]): Commit => {
+    const blockId = { hash: headerHash(header), parts: { total: 1, hash: wrong } };
+    const signatures = by.map((validator, index): CommitSig => {
+      const { timeNs } = header;
+      const vote = signedAs(kit, {
+        type: PRECOMMIT,
+        height: header.height,
+        round: commit.round,
+        blockId,
+        timeNs,
+        validatorAddress: validator.address,
+        validatorIndex: index,
+        signature: EMPTY,
+        extension: EMPTY,
+        extensionSignature: EMPTY,
+      });
+      return { flag: FLAG_COMMIT, validatorAddress: validator.address, timeNs, signature: vote.signature };
+    });
+    return { height: header.height, round: commit.round, blockId, signatures };
+  };
+  return { header: block.header, commit, set, me, before: before.header, signed };
+}
+
+function setOf({ machine, validators }: LiarKit, height: bigint): ValidatorSet {
+  const genesis = parseGenesis(machine.config.genesis);
+  if (isRefusal(genesis)) return unreachable('its own node lives by it');
+  const all = validators(height).flatMap(({ address, power }): Validator[] => {
+    const member = genesis.validators.find((each) => each.address.every((byte, i) => byte === address[i]));
+    return member ? [{ address, power, publicKey: member.publicKey, priority: 0n }] : [];
+  });
+  const powerTotal = all.reduce((sum, { power }) => sum + power, 0n);
+  return { validators: all, proposer: all[0] ?? null, powerTotal };
+}
