@@ -7,6 +7,7 @@ import {
   block,
   clock,
   crash,
+  delay,
   disk,
   drop,
   everyone,
@@ -60,6 +61,27 @@ export const slowDisk = scenario('the disk of one validator is slow, and no roun
   act: [at('2s', disk('v3', 'slow'))],
   holds: noRoundIsLost,
   ends: everyone.decides(height(16), { within: '60s' }),
+});
+
+/** v3 is minutes behind. The others do without it. */
+export const doubtfulClock = scenario('whose clock is minutes behind doubts what is proposed', {
+  name: 'doubtful-clock',
+  cast: validators(4, { clocks: { v3: { skewMs: -200_000 } } }),
+  load: txs({ perSecond: 3 }),
+  holds: [never(v3.prevotes(block(1), { height: 5, round: 0 }))],
+  ends: everyone.decides(height(8), { within: '120s' }),
+});
+
+/** v2 alone locks in round 0, as the prevotes of others come late, and is gone. What has a polka v3 follows, whatever its clock says: it is needed. */
+export const noDoubtOfAPolka = scenario('whose clock is minutes behind does not doubt a polka', {
+  name: 'no-doubt-of-a-polka',
+  cast: validators(4, { clocks: { v3: { skewMs: -200_000 } } }),
+  load: txs({ perSecond: 3 }),
+  act: [
+    at('0s', delay('prevotes', '1.5s', { height: 3, round: 0, by: ['v0', 'v1'], to: ['v0', 'v1', 'v3'] })),
+    when(v2.precommits(block(1), { height: 3, round: 0 }), crash('v2')),
+  ],
+  ends: these('v0', 'v1', 'v3').decides(height(3), { within: '120s' }),
 });
 
 /** With four equal validators v0, v3 and v2 propose height 3. Its first two rounds have two prevotes for the block and two for nil: each waits for more prevotes, then for more precommits. */

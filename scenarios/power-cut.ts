@@ -18,6 +18,7 @@ import {
   heal,
   height,
   isolate,
+  never,
   nil,
   nobody,
   putBack,
@@ -189,6 +190,25 @@ export const signedIsLocked = scenario('who finds out what it has precommitted i
     sometime(v1.proposes(block(2), { height: 5, round: 1 })),
   ],
   ends: everyone.decides(height(8), { within: '120s' }),
+});
+
+/** Alone, and without transactions, v0 makes the same block again, and another time of it: its signer has signed that, and was not heard. */
+export const sameProposalAgain = scenario('who dies as its proposal is signed proposes it when it is back', {
+  name: 'same-proposal-again',
+  cast: validators(1),
+  act: [4, 7].flatMap((at) => [
+    when(
+      v0.enters('propose', { height: at, round: 0 }),
+      crash('v0', {
+        how: 'clean',
+        restart: '200ms',
+        point: { when: 'after', op: 'flush', on: 'privval', nth: 1 },
+      }),
+    ),
+    when(v0.joins()),
+  ]),
+  holds: [4, 7].map((at) => never(v0.enters('propose', { height: at, round: 1 }))),
+  ends: everyone.decides(height(10), { within: '120s' }),
 });
 
 /**

@@ -1,10 +1,11 @@
 // Proposals (SIMULATION invariant 4): an honest key never signs two for one height and round, over its whole life, crashes included; and
-// what an honest node proposes no honest node finds wrong: the rules are the same for all, and so is the state that they look at.
+// what an honest node proposes no honest node finds wrong: the rules are the same for all, and so is the state that they look at. What differs is
+// clocks: a block that is far ahead of one's own is not prevoted without a polka (decision 0010).
 
 import type { Payload } from '../../actors/turn.ts';
 import { concatBytes, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import type { Proposal } from '../../protocol/types.ts';
+import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -21,17 +22,20 @@ const HEIGHTS_JUDGED = 4n;
 interface Made {
   readonly by: Machine;
   readonly height: bigint;
+  readonly round: number;
+  /** When it was proposed, by its proposer's clock: its block is no later than that. */
+  readonly atNs: bigint;
   /** The proposal, and what parts of its block went with it. */
   readonly payloads: readonly Payload[];
 }
 
-/** Liars hold the median of the clocks back, and no block can be later than the one before (decision 0010). Its header begins the first part. */
-function isTimeHeldBack({ payloads }: Made, beforeNs: bigint): boolean {
+/** Of its block; null: not all parts went with the proposal. */
+function timeOf({ payloads }: Made): bigint | null {
   const parts: Uint8Array[] = [];
   for (const message of messagesIn(payloads))
     if (message?.type === 'block-part') parts[message.part.index] = message.part.bytes;
   const block = decodeBlock(concatBytes(...parts.filter((part) => part)));
-  return !isRefusal(block) && block.header.timeNs <= beforeNs;
+  return isRefusal(block) ? null : block.header.timeNs;
 }
 
 export const proposalOracle =
@@ -67,22 +71,38 @@ export const proposalOracle =
       if (!isTrueProposal(about, set, proposal))
         report(`${at.name} signed something else than what it proposes at ${height}/${round}`, at, height);
       own.push(proposal);
-      if (proposal.polRound < 0) blocks.set(hexOf(proposal.blockId.hash), { by: at, height, payloads });
+      if (proposal.polRound >= 0) return;
+      const made = { by: at, height, round, atNs: proposal.timeNs, payloads };
+      blocks.set(hexOf(proposal.blockId.hash), made);
+    };
+
+    /** It asks for its signature: what the clock says now, it knew. */
+    const votes = (at: Machine, { type, height, round, blockId }: Vote): void => {
+      if (type !== PREVOTE || blockId.hash.length === 0) return;
+      const latest = at.clock.wallNs() + at.config.consensus.blockTimeToleranceNs;
+      const made = blocks.get(hexOf(blockId.hash));
+      if (!made || made.atNs < latest || made.by === at) return;
+      if (made.height !== height || made.round !== round || (timeOf(made) ?? 0n) < latest) return;
+      report(`${at.name} prevotes a block that is far ahead of its clock, without a polka`, at, height);
     };
 
     return {
       name: 'proposals',
-      effects: ['send'],
+      effects: ['send', 'tell'],
       events: ['refused'],
       leaving(at, _actor, effect) {
-        if (effect.type !== 'send' || !about.isHonest(at)) return;
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell' && effect.message.type === 'sign-vote') votes(at, effect.message.vote);
+        if (effect.type !== 'send') return;
         for (const message of messagesIn(effect.payloads))
           if (message?.type === 'proposal') check(at, message.proposal, effect.payloads);
       },
       published(at, _actor, event) {
         if (event.type !== 'refused' || !about.isHonest(at)) return;
         const made = blocks.get(hexOf(event.hash));
-        if (!made || isTimeHeldBack(made, ghost.timeNs(event.height - 1n) ?? ghost.genesisTimeNs)) return;
+        // Liars hold the median of the clocks back, and no block can be later than the one before (decision 0010).
+        const beforeNs = ghost.timeNs(event.height - 1n) ?? ghost.genesisTimeNs;
+        if (!made || (timeOf(made) ?? beforeNs + 1n) <= beforeNs) return;
         const { by } = made;
         report(`${at.name} refuses what ${by.name} proposed: ${event.because}`, at, event.height);
       },

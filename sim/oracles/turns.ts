@@ -1,8 +1,9 @@
 // Whose turn it is proposes (lines 14 to 19): a proposer that had the time for it, and prevotes nil there or leaves the round without having made a
-// proposal, in this life or an earlier one, has left out what nobody else may do.
+// proposal, in this life or an earlier one, has left out what nobody else may do. Its signer signs a proposal again that it has signed before.
 
 import type { AppMail, SignerMail, ValidatorMail } from '../../actors/mail.ts';
-import { PREVOTE } from '../../protocol/types.ts';
+import { equalBlockId } from '../../protocol/block-id.ts';
+import { PREVOTE, type Proposal } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -23,6 +24,10 @@ class Turn {
   sinceNs = 0;
   /** Its application is making the block. */
   isPreparing = false;
+  /** The last proposal that its signer was asked for, in any life, and how many records the signer's log had then; null: it was refused. */
+  asked: { readonly proposal: Proposal; readonly records: number } | null = null;
+  /** It was signed in a life before, as far as anybody can see. */
+  isAgain = false;
   /** The last place for which its signer gave it a proposal, or would not, in any life. */
   done = '';
 }
@@ -53,6 +58,36 @@ export const turnsOracle =
       Object.assign(turn, { height, round, sinceNs: about.now() });
     };
 
+    const asks = (at: Machine, proposal: Proposal): void => {
+      const turn = turns.of(at);
+      const { asked } = turn;
+      const records = at.disk.counts('privval').written;
+      turn.isAgain =
+        asked !== null &&
+        records > asked.records &&
+        proposal.height === asked.proposal.height &&
+        proposal.round === asked.proposal.round &&
+        proposal.polRound === asked.proposal.polRound &&
+        equalBlockId(proposal.blockId, asked.proposal.blockId);
+      if (!turn.isAgain) turn.asked = { proposal, records };
+    };
+
+    /** It signed another one in a life before, and may not sign a second; the same, whenever that is made, it may. */
+    const refuses = (
+      at: Machine,
+      { height, round }: Extract<ValidatorMail, { type: 'sign-refused' }>,
+    ): void => {
+      const turn = turns.of(at);
+      turn.done = `${height}/${round}`;
+      turn.asked = null;
+      if (!turn.isAgain) return;
+      report(
+        `the signer of ${at.name} refuses the proposal of ${height}/${round} that it signed before`,
+        at,
+        height,
+      );
+    };
+
     const votes = (at: Machine, { vote }: Extract<SignerMail, { type: 'sign-vote' }>): void => {
       const turn = turns.of(at);
       const { height, round } = vote;
@@ -62,11 +97,10 @@ export const turnsOracle =
 
     const passes = (at: Machine, mail: AppMail | SignerMail | ValidatorMail): void => {
       if (mail.type === 'sign-vote') votes(at, mail);
+      else if (mail.type === 'sign-proposal') asks(at, mail.proposal);
       else if (mail.type === 'signed-proposal')
         turns.of(at).done = `${mail.proposal.height}/${mail.proposal.round}`;
-      // It signed another one in a life before, and may not sign a second.
-      else if (mail.type === 'sign-refused' && mail.step === STEP_PROPOSE)
-        turns.of(at).done = `${mail.height}/${mail.round}`;
+      else if (mail.type === 'sign-refused' && mail.step === STEP_PROPOSE) refuses(at, mail);
       else if (mail.type === 'request' && mail.request.type === 'prepare-proposal')
         turns.of(at).isPreparing = true;
       else if (mail.type === 'answer' && mail.response.type === 'prepare-proposal')

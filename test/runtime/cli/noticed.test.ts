@@ -191,6 +191,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['invented-attacks', '1', 'X210', 'by evidence that proves nothing'],
   ['invented-attacks', '1', 'X211', 'who never lied'],
   ['invented-attacks', '1', 'X212', 'by evidence that proves nothing'],
+  ['doubtful-clock', '1', 'X213', 'far ahead of its clock'],
+  ['no-doubt-of-a-polka', '1', 'X214', 'the play promises 3'],
+  ['same-proposal-again', '1', 'X215', 'that it signed before'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
