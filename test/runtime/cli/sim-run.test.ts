@@ -201,8 +201,8 @@ describe.skipIf(!isBuilt)('sim run', () => {
   });
 
   test('a bug with which the build does not load is said to be that of the patch', () => {
-    const [file, find] = ['machines/evidence/pool.js', 'export function heightsNeeded'];
-    const bug = { name: 'a slip', file, find, replace: 'export function = heightsNeeded', why: '' };
+    const [file, find] = ['machines/evidence/pool.js', 'export function blocksNeeded'];
+    const bug = { name: 'a slip', file, find, replace: 'export function = blocksNeeded', why: '' };
     writeFileSync(folder.at('slip.json'), JSON.stringify(bug));
     for (const command of [['run', 'calm'], ['zoo']]) {
       const { code, err } = nodecli('sim', ...command, '--mutant', folder.at('slip.json'));
