@@ -87,7 +87,7 @@ describe('a block', () => {
     [
       'another version',
       withHeader({ version: { ...block.header.version, app: 9n } }),
-      'is of version 11/9, the one before of 11/1',
+      'is of version 11/9, and should be of 11/1',
     ],
     ['another transaction', { ...block, txs: [other] }, 'has another data hash than its transactions'],
     [
