@@ -33,6 +33,9 @@ const ENTRIES_PER_PEER = 2_048;
 const PER_VALIDATOR_AND_ROUND = 32;
 const PER_VALIDATOR = 1_024;
 
+/** What a block holds is bounded by its bytes, and nobody's share. */
+const OF_BLOCKS = /\.tx(s|Results)/;
+
 /** Of so many heights a node remembers what was: their blocks, and the sets of validators that were others than the ones before, with a few of the latest. */
 const HISTORY = 'validator.history.';
 const HEIGHTS_REMEMBERED = 131;
@@ -93,7 +96,8 @@ export const memoryOracle =
       const ofPeople = PER_VALIDATOR + PER_VALIDATOR_AND_ROUND * (at.round + 1) + ENTRIES_PER_PEER;
       const most = people * ofPeople;
       let sum = 0;
-      for (const count of censusOf(at.node?.peek('validator')).values()) sum += count;
+      for (const [place, count] of censusOf(at.node?.peek('validator')))
+        if (!OF_BLOCKS.test(place)) sum += count;
       if (sum <= most) return;
       report(`${at.name} keeps ${sum} entries, and its peers may make it keep ${most}`, at, at.height + 1n);
     };
