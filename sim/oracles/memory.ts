@@ -63,7 +63,7 @@ export const memoryOracle =
       if (looks.length <= STEPS) return;
       const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
       for (const [place, count] of (looks[looks.length - 1] as Life['looks'][number]).found) {
-        if (MAY_GROW.some((prefix) => place.startsWith(prefix)) || !isGrowing(looks, place)) continue;
+        if (mayGrow(place) || !isGrowing(looks, place)) continue;
         if (place.startsWith(HISTORY) && count <= remembered(place, height)) continue;
         const more = count - (first.found.get(place) ?? 0);
         const what = `${at.name} keeps more and more in ${place}: ${more} entries more than at height ${first.height}`;
@@ -127,6 +127,9 @@ export const memoryOracle =
       },
     };
   };
+
+const mayGrow = (place: string): boolean =>
+  OF_BLOCKS.test(place) || MAY_GROW.some((prefix) => place.startsWith(prefix));
 
 function isGrowing(looks: Life['looks'], place: string): boolean {
   const counts = looks.slice(-1 - STEPS).map(({ found }) => found.get(place) ?? 0);
