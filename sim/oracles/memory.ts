@@ -25,8 +25,11 @@ const MAY_GROW: readonly string[] = [
   'mempool.gossip.', // who has which of those that wait
 ];
 
-/** Of whom so much was heard since the last look, it is looked at again before it hears more. */
-const WORDS_APART = 2_048;
+/** Where each has the same memory it is enough to look at so many. */
+const LOOKED_AT = 8;
+
+/** Who heard so much for each validator since the last look is looked at again before it hears more: many say much. */
+const WORDS_APART = 512;
 /** What one peer may make a validator keep: some words for the next height, and what it is known to have. */
 const ENTRIES_PER_PEER = 2_048;
 /** Votes of a round and of a commit, by validator; the commits of so many heights, and what is known of them. */
@@ -56,6 +59,9 @@ export const memoryOracle =
     /** Heights whose block changed the validators, the latest of them. */
     const changes: bigint[] = [];
     let latest = -1n;
+    const wordsApart = WORDS_APART * about.machines.length;
+    const isLookedAt = ({ index }: Machine): boolean =>
+      index % Math.ceil(about.machines.length / LOOKED_AT) === 0;
 
     const look = (at: Machine, height: bigint): void => {
       const { looks } = lives.of(at);
@@ -111,7 +117,7 @@ export const memoryOracle =
       },
       heard(at, _from, payloads) {
         const life = lives.of(at);
-        if (life.words > WORDS_APART) {
+        if (life.words > wordsApart) {
           life.words = 0;
           if (about.isHonest(at)) weigh(at);
         }
@@ -120,7 +126,7 @@ export const memoryOracle =
       published(at, _actor, event) {
         if (event.type !== 'committed') return;
         notes(event.height);
-        if (!about.isHonest(at)) return;
+        if (!about.isHonest(at) || !isLookedAt(at)) return;
         const { heights } = Object.assign(lives.of(at), { heights: lives.of(at).heights + 1 });
         const apart = heights <= HEIGHTS_YOUNG ? HEIGHTS_APART : HEIGHTS_APART_LATER;
         if (heights % apart === 0) look(at, event.height);
