@@ -195,8 +195,8 @@ export const farTooFar = scenario(
 );
 
 /**
- * v3 was away while the others let their blocks go. f0 begins when it is back, and has its first blocks from it, for nobody else says to have
- * them; what comes then nobody has any more, and neither gets further.
+ * v3 was away while the others let their blocks go. f0 begins when v3 is back, and gets its first blocks from v3, for nobody else says to have
+ * them. Blocks 7 to 15 are gone everywhere, so v3 and f0 stay behind: without a snapshot nobody catches up over that.
  */
 export const askedOfWhoHasThem = scenario('a block is asked of who says to have it', {
   name: 'asked-of-who-has-them',

@@ -11,6 +11,7 @@ import {
   type Block,
   type DuplicateVoteEvidence,
   type Evidence,
+  FLAG_COMMIT,
   type LightClientAttackEvidence,
   PRECOMMIT,
 } from '../../protocol/types.ts';
@@ -24,9 +25,6 @@ import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 import { hexFor } from './votes.ts';
-
-/** `BlockIDFlagCommit`. */
-const FOR_THE_BLOCK = 2;
 
 /** Which double votes these messages are evidence of. */
 function placesIn(payloads: readonly Payload[]): Set<string> {
@@ -86,7 +84,7 @@ export const evidenceOracle =
       const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
       const signers = set.members.filter(({ addressBytes, key }) =>
         signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
-          if (flag !== FOR_THE_BLOCK || !equalBytes(validatorAddress, addressBytes)) return false;
+          if (flag !== FLAG_COMMIT || !equalBytes(validatorAddress, addressBytes)) return false;
           const vote = { type: PRECOMMIT, height, round, blockId, timeNs: signedNs } as const;
           return about.verify(key, voteSignBytes(about.chainId, vote), signature);
         }),

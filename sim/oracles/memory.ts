@@ -63,8 +63,7 @@ export const memoryOracle =
     const isLookedAt = ({ index }: Machine): boolean =>
       index % Math.ceil(about.machines.length / LOOKED_AT) === 0;
 
-    const look = (at: Machine, height: bigint): void => {
-      const { looks } = lives.of(at);
+    const look = (at: Machine, { looks }: Life, height: bigint): void => {
       looks.push({ height, found: countIn(at) });
       if (looks.length <= STEPS) return;
       const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
@@ -127,9 +126,10 @@ export const memoryOracle =
         if (event.type !== 'committed') return;
         notes(event.height);
         if (!about.isHonest(at) || !isLookedAt(at)) return;
-        const { heights } = Object.assign(lives.of(at), { heights: lives.of(at).heights + 1 });
+        const life = lives.of(at);
+        const heights = ++life.heights;
         const apart = heights <= HEIGHTS_YOUNG ? HEIGHTS_APART : HEIGHTS_APART_LATER;
-        if (heights % apart === 0) look(at, event.height);
+        if (heights % apart === 0) look(at, life, event.height);
       },
     };
   };

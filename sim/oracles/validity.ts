@@ -2,15 +2,12 @@
 
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { type Block, type Commit, ZERO_TIME_NS } from '../../protocol/types.ts';
+import { type Block, type Commit, FLAG_ABSENT, ZERO_TIME_NS } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { commitHash, dataHash, evidenceHash, paramsHash, partsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
-
-/** `BlockIDFlagAbsent`. */
-const ABSENT = 1;
 
 /** What is wrong with a block, each as the end of a sentence that begins with it. */
 export function* wrongWith(
@@ -31,7 +28,10 @@ export function* wrongWith(
   if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
     yield 'has a wrong last commit hash';
   for (const { flag, validatorAddress, timeNs, signature } of lastCommit?.signatures ?? [])
-    if (flag === ABSENT && (validatorAddress.length > 0 || signature.length > 0 || timeNs !== ZERO_TIME_NS))
+    if (
+      flag === FLAG_ABSENT &&
+      (validatorAddress.length > 0 || signature.length > 0 || timeNs !== ZERO_TIME_NS)
+    )
       yield 'has words of somebody in its last commit who is absent there';
   if (!equalBytes(header.evidenceHash, evidenceHash(block.evidence))) yield 'has a wrong evidence hash';
   const proposer = hexOf(header.proposerAddress);
@@ -109,7 +109,7 @@ function medianOf(commit: Commit | null, set: GhostSet | undefined): bigint | nu
   let left = 0n;
   for (const [index, { flag, timeNs }] of (commit?.signatures ?? []).entries()) {
     const power = set?.members[index]?.power;
-    if (flag === ABSENT || power === undefined) continue;
+    if (flag === FLAG_ABSENT || power === undefined) continue;
     times.push({ timeNs, power });
     left += power;
   }

@@ -123,7 +123,7 @@ function ofKind(usual: unknown): Check {
   const least = usual as bigint;
   const from = least < 0n ? least : 0n;
   return {
-    expects: `a bigint from ${from}n`,
+    expects: `a bigint from ${from}n (in JSON {"$n":"${from}"})`,
     holds: (value) => typeof value === 'bigint' && value >= from,
   };
 }

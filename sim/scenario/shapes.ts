@@ -251,7 +251,7 @@ const isNameOr = (expects: string): Check => ({
 });
 /** What comes again and again must not come without end. */
 const beat: Check = {
-  expects: 'a bigint from 1000000n (1 ms)',
+  expects: 'a bigint from 1000000n (1 ms; in JSON {"$n":"1000000"})',
   holds: (value) => typeof value === 'bigint' && value >= 1_000_000n,
 };
 const positive: Check = {
