@@ -54,7 +54,7 @@ export const turnsOracle =
 
     const begins = (at: Machine, height: bigint, round: number): void => {
       const turn = turns.of(at);
-      if (turn.height === height) isOver(at, turn);
+      if (turn.height === height && turn.round < round) isOver(at, turn);
       Object.assign(turn, { height, round, sinceNs: about.now() });
     };
 
@@ -117,8 +117,8 @@ export const turnsOracle =
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;
         if (event.type === 'step' && event.step === STEP.propose) begins(at, event.height, event.round);
-        // It comes back to where it was.
-        else if (event.type === 'mode') turns.of(at).sinceNs = about.now();
+        // It comes back: into this round, which it then says, or to wait for it once more.
+        else if (event.type === 'mode') turns.of(at).height = -1n;
       },
       leaving(at, _actor, effect) {
         if (effect.type === 'tell' && about.isHonest(at))

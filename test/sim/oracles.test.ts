@@ -34,8 +34,10 @@ import { evidenceOracle } from '../../sim/oracles/evidence.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
 import { justifiedSends } from '../../sim/oracles/justified.ts';
 import { resourceBounds } from '../../sim/oracles/resources.ts';
-import { addressFor, lockLemma, voteUniqueness } from '../../sim/oracles/votes.ts';
+import { turnsOracle } from '../../sim/oracles/turns.ts';
+import { addressFor, hexFor, lockLemma, voteUniqueness } from '../../sim/oracles/votes.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
+import { STEP } from '../../sim/steps.ts';
 import { World } from '../../sim/world.ts';
 
 const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
@@ -522,5 +524,35 @@ describe('bounds', () => {
     expect(said).toEqual([]);
     oracle.leaving?.(v0, 'validator', effect);
     expect(said).toEqual([expect.stringContaining('logs more than 736 records')]);
+  });
+});
+
+describe('whose turn it is', () => {
+  const ghost = new GhostChain(cast.genesis);
+  const proposer = machines.find((each) => hexFor(each) === ghost.set(1n)?.atRound(0)) ?? v0;
+  const enters = (oracle: Oracle, round: number, step: number): void =>
+    oracle.published?.(proposer, 'validator', { type: 'step', height: 1n, round, step });
+  const comesBack = (oracle: Oracle): void => {
+    oracle.started?.(proposer);
+    oracle.published?.(proposer, 'validator', { type: 'mode', mode: 'consensus', height: 0n });
+  };
+
+  it('has had it when a later round begins, and proposed nothing', () => {
+    const oracle = oracleOf(turnsOracle(ghost));
+    enters(oracle, 0, STEP.propose);
+    nowNs = 3_000_000_000;
+    enters(oracle, 1, STEP.propose);
+    expect(said).toEqual([`${proposer.name} has the turn at 1/0, and proposes nothing in 3 s`]);
+  });
+
+  it('has not had it when it died, and waits for that round once more, or is led to a later one', () => {
+    for (const round of [0, 1]) {
+      const oracle = oracleOf(turnsOracle(ghost));
+      enters(oracle, 0, STEP.propose);
+      comesBack(oracle);
+      nowNs += 3_000_000_000;
+      enters(oracle, round, STEP.propose);
+    }
+    expect(said).toEqual([]);
   });
 });
