@@ -49,7 +49,7 @@ interface Pending {
 export interface SignerState {
   last: LastSign | null;
   pending: Pending | null;
-  readonly queue: Asked[];
+  queue: Asked[];
   tagNext: number;
   recordsSinceTrim: number;
 }
@@ -82,8 +82,11 @@ export function signerLogic(config: SignerConfig): Logic<SignerState, SignerMail
       switch (message.type) {
         case 'sign-vote':
         case 'sign-proposal':
-          state.queue.push(message);
-          return state.pending ? NO_EFFECTS : serveQueue(config, state);
+          if (!state.pending) {
+            state.queue.push(message);
+            return serveQueue(config, state);
+          }
+          return waitsInPlace(state, message);
         case 'signature':
           return onSignature(config, state, message.tag, message.signature);
         default:
@@ -103,6 +106,30 @@ function lastOf(records: readonly Uint8Array[]): LastSign | null {
   return (
     decodeWith(lastSignWords, record) ?? unreachable('the log privval ends with bytes that are no record')
   );
+}
+
+/**
+ * Behind the one that is being signed waits what is asked of one round, the latest. A key may take longer than a round or a height (in a device,
+ * behind a network); were it to sign all that was ever asked, it would be further behind with each height, and its memory would grow.
+ */
+function waitsInPlace(state: SignerState, asked: Asked): Effect[] {
+  const { height, round } = placeOf(asked);
+  const effects: Effect[] = [];
+  state.queue = state.queue.filter((waiting) => {
+    const place = placeOf(waiting);
+    if (place.height > height || (place.height === height && place.round >= round)) return true;
+    const because = `the key is still busy, and ${height}/${round} has begun`;
+    tellValidator(effects, { type: 'sign-refused', ...place, because });
+    return false;
+  });
+  state.queue.push(asked);
+  return effects;
+}
+
+function placeOf(asked: Asked): Pick<SignRequest, 'height' | 'round' | 'step'> {
+  if (asked.type === 'sign-proposal')
+    return { height: asked.proposal.height, round: asked.proposal.round, step: STEP_PROPOSE };
+  return { height: asked.vote.height, round: asked.vote.round, step: stepOfVote(asked.vote) };
 }
 
 /** Takes requests until one has to wait for the key. */

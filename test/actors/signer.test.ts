@@ -169,6 +169,72 @@ it('serves one after another, in order', () => {
   ]);
 });
 
+describe('while the key is busy', () => {
+  const busy = (): readonly [Signer, readonly Effect[]] => {
+    const driven = signer();
+    return [driven, driven.tell({ type: 'sign-vote', vote: vote() })];
+  };
+  const tell = (driven: Signer, more: Partial<Vote>): Effect[] => [
+    ...driven.tell({ type: 'sign-vote', vote: vote(more) }),
+  ];
+
+  it('what was asked of an earlier round or height is let go, and the validator hears of it', () => {
+    const [driven, first] = busy();
+    expect(tell(driven, { type: PRECOMMIT })).toEqual([]);
+    expect(mailOf(driven.tell({ type: 'sign-proposal', proposal: proposal({ round: 1 }) }))).toEqual([
+      {
+        type: 'sign-refused',
+        height: 5n,
+        round: 0,
+        step: 3,
+        because: 'the key is still busy, and 5/1 has begun',
+      },
+    ]);
+    expect(tell(driven, { round: 1, blockId: NIL_BLOCK_ID })).toEqual([]);
+    expect(mailOf(tell(driven, { height: 6n }))).toMatchObject([
+      {
+        type: 'sign-refused',
+        height: 5n,
+        round: 1,
+        step: 1,
+        because: 'the key is still busy, and 6/0 has begun',
+      },
+      { type: 'sign-refused', height: 5n, round: 1, step: 2 },
+    ]);
+    const places = mailOf(settle(driven, first)).map(
+      (mail) => mail.type === 'signed-vote' && mail.vote.height,
+    );
+    expect(places).toEqual([5n, 6n]);
+  });
+
+  it('all of the latest round waits, in order, and however long it takes no more than that', () => {
+    const [driven, first] = busy();
+    for (let height = 6n; height < 200n; height++) {
+      driven.tell({ type: 'sign-proposal', proposal: proposal({ height }) });
+      tell(driven, { height });
+      tell(driven, { height, type: PRECOMMIT });
+      expect(driven.state.queue).toHaveLength(3);
+    }
+    expect(mailOf(settle(driven, first)).map(({ type }) => type)).toEqual([
+      'signed-vote',
+      'signed-proposal',
+      'signed-vote',
+      'signed-vote',
+    ]);
+  });
+
+  it('what is asked of an earlier round keeps its place, and is judged as ever', () => {
+    const [driven, first] = busy();
+    tell(driven, { round: 2 });
+    expect(tell(driven, { round: 1 })).toEqual([]);
+    expect(mailOf(settle(driven, first)).map(({ type }) => type)).toEqual([
+      'signed-vote',
+      'signed-vote',
+      'sign-refused',
+    ]);
+  });
+});
+
 describe('another vote stands where one is asked for', () => {
   const NIL = { blockId: NIL_BLOCK_ID };
   const stands: readonly (readonly [string, Partial<Vote>, Partial<Vote>])[] = [
