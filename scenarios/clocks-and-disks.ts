@@ -1,4 +1,4 @@
-// Machines that are worse than others: clocks far apart, a disk that is slow, a disk that is full.
+// Machines that are worse than others: clocks far apart, a disk or a signer that is slow, a disk that is full.
 
 import {
   after,
@@ -18,6 +18,7 @@ import {
   powers,
   restart,
   scenario,
+  signer,
   sometime,
   these,
   txs,
@@ -61,6 +62,46 @@ export const slowDisk = scenario('the disk of one validator is slow, and no roun
   act: [at('2s', disk('v3', 'slow'))],
   holds: noRoundIsLost,
   ends: everyone.decides(height(16), { within: '60s' }),
+});
+
+/** Two signatures of v3 take longer than a height does. It has to leave some out, and still takes part in each, and its turn. */
+export const slowSigner = scenario(
+  'a signer needs most of a height for a signature, and its node goes with the others',
+  {
+    name: 'slow-signer',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [at('2s', signer('v3', '800ms'))],
+    holds: [
+      ...noRoundIsLost,
+      sometime(v3.prevotes(block(1), { height: 15 })),
+      sometime(v3.proposes({}, { height: 16 })),
+    ],
+    ends: everyone.decides(height(18), { within: '120s' }),
+  },
+);
+
+/** What v3 says is of the past already; the others do without it. When its key is as quick as others it is there again. */
+export const signerTooSlow = scenario(
+  'a signer that is slower than the chain is missed while it is, and no longer',
+  {
+    name: 'signer-too-slow',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [at('2s', signer('v3', '3s')), when(v0.decides(height(12)), signer('v3', '0s'))],
+    holds: [never(v3.precommits({}, { height: 10 })), sometime(v3.precommits(block(1), { height: 16 }))],
+    ends: everyone.decides(height(18), { within: '120s', afterwards: 4 }),
+  },
+);
+
+/** A proposal comes after half the time that others wait for it. */
+export const allSignersSlow = scenario('all keys are far away, and no round is lost by it', {
+  name: 'all-signers-slow',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [at('0s', ...(['v0', 'v1', 'v2', 'v3'] as const).map((name) => signer(name, '1500ms')))],
+  holds: noRoundIsLost,
+  ends: everyone.decides(height(16), { within: '180s' }),
 });
 
 /** v3 is minutes behind. The others do without it. */

@@ -3,13 +3,16 @@
 import type { Play } from '../sim/scenario/play.ts';
 import { calm } from './calm.ts';
 import {
+  allSignersSlow,
   clockSkew,
   datedByTheLock,
   doubtfulClock,
   fullDisk,
   noDoubtOfAPolka,
   ownTimeouts,
+  signerTooSlow,
   slowDisk,
+  slowSigner,
   timeGoesOn,
 } from './clocks-and-disks.ts';
 import {
@@ -49,6 +52,7 @@ import {
 } from './locks.ts';
 import {
   allTheGas,
+  anotherPast,
   applicationDecides,
   askedOfWhoHasThem,
   blocksGoMeanwhile,
@@ -234,6 +238,9 @@ export const plays: readonly Play[] = [
   bothVotesOfALiar,
   slowDisk,
   fullDisk,
+  slowSigner,
+  signerTooSlow,
+  allSignersSlow,
   doubtfulClock,
   noDoubtOfAPolka,
   ownTimeouts,
@@ -262,6 +269,7 @@ export const plays: readonly Play[] = [
   earlyTransaction,
   waitingNodeCatchesUp,
   applicationDecides,
+  anotherPast,
   askedOfWhoHasThem,
   farTooFar,
   oldBlocksGo,

@@ -16,6 +16,7 @@ import {
   drop,
   everyone,
   f0,
+  finally_,
   heal,
   height,
   isolate,
@@ -160,6 +161,27 @@ class Lenient extends KvStore {
     return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
   }
 }
+
+/** Whoever has a past to speak of has another one than it had. */
+class Changed extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'info' || answer.value.lastBlockHeight === 0n) return answer;
+    const lastBlockAppHash = answer.value.lastBlockAppHash.map((byte) => byte ^ 1);
+    return { ...answer, value: { ...answer.value, lastBlockAppHash } };
+  }
+}
+
+/** Closed in good order, so that its application has executed all that the chain has. */
+export const anotherPast = scenario('an application that comes back with another past takes no part', {
+  name: 'another-past',
+  cast: validators(4),
+  app: () => new Changed(),
+  load: txs({ perSecond: 3 }),
+  act: [when(v0.decides(height(4)), crash('v1', { how: 'clean', restart: '1s' }))],
+  holds: [finally_(v1.isHalted)],
+  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
+});
 
 /** Two vote twice, prevotes and precommits: four proofs a height. */
 export const littleEvidence = scenario('a block carries as much evidence as it may, and the rest waits', {

@@ -65,6 +65,7 @@ const NAMED: Readonly<Record<string, string>> = {
   pause: 'pauses',
   clock: 'clock changes',
   disk: 'disk changes',
+  signer: 'signer changes',
   refused: 'transactions refused',
   reset: 'connections reset',
   empower: 'validator changes asked for',

@@ -6,7 +6,8 @@ import type { Member } from './cast.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
 import { type Life, WORLD_LIFE } from './heap.ts';
-import type { SigningKey } from './sim-crypto.ts';
+import type { Span } from './latency.ts';
+import { SIGNING, type SigningKey } from './sim-crypto.ts';
 
 export class Machine {
   readonly index: number;
@@ -15,6 +16,8 @@ export class Machine {
   readonly disk: Disk;
   readonly clock: MachineClock;
   readonly key: SigningKey | null;
+  /** How long its key takes for a signature. */
+  signing: Span = SIGNING;
   /** Null: not running. */
   node: Node | null = null;
   life: Life = WORLD_LIFE;
@@ -29,7 +32,7 @@ export class Machine {
   step = 0;
   mode = 'down';
   halted: string | null = null;
-  /** Until then a pause or a slow disk may have held back what it did. */
+  /** Until then a pause, a slow disk or a slow signer may have held back what it did. */
   heldUntilNs = 0;
   /** Effects that left it, over all lives: where a crash can be placed. */
   effectsLeft = 0;

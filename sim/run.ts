@@ -158,6 +158,7 @@ class Run {
         liveness,
       ],
       liars,
+      halting: haltingIn(play),
       memo: options.memo ?? true,
       clocks: (index) => {
         const own = clocks?.[cast.members[index]?.name as NodeName];
@@ -378,6 +379,14 @@ const castOf = ({ cast }: Scenario): Cast =>
     initialHeight: BigInt(cast.initialHeight ?? 1),
     params: paramsWith(cast),
   });
+
+/** Who is to have stopped by itself at the end. */
+function haltingIn({ holds }: Scenario): ReadonlySet<string> {
+  const names: string[] = [];
+  for (const claim of holds)
+    if ('finally' in claim && claim.finally.is === 'halted') names.push(claim.finally.who);
+  return new Set(names);
+}
 
 /** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */
 function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {

@@ -146,22 +146,23 @@ export class SimSign implements Sign {
   private readonly life: Life;
   private readonly stream: Stream;
   private readonly key: SigningKey;
-  private readonly takes: Span;
+  private readonly pace: { readonly signing: Span };
   private lastAt = 0;
 
-  constructor(agenda: Agenda, life: Life, stream: Stream, key: SigningKey, takes: Span = SIGNING) {
+  /** `pace` says how long the next signature takes. */
+  constructor(agenda: Agenda, life: Life, stream: Stream, key: SigningKey, pace = { signing: SIGNING }) {
     this.agenda = agenda;
     this.life = life;
     this.stream = stream;
     this.key = key;
-    this.takes = takes;
+    this.pace = pace;
     this.publicKey = key.publicKey;
   }
 
   sign(bytes: Uint8Array, done: (signature: Uint8Array) => void): void {
     const { agenda } = this;
     const signature = this.key.sign(bytes);
-    this.lastAt = Math.max(agenda.now + drawSpan(this.stream, this.takes), this.lastAt + 1);
+    this.lastAt = Math.max(agenda.now + drawSpan(this.stream, this.pace.signing), this.lastAt + 1);
     agenda.at(this.lastAt, () => done(signature), 0, this.life);
   }
 }

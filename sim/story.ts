@@ -177,6 +177,10 @@ function nodeActionText(action: Action): string {
     }
     case 'disk':
       return `the disk of ${action.node} is ${action.disk}`;
+    case 'signer':
+      return action.takesMs === 0
+        ? `${action.node} signs in a moment again`
+        : `${action.node} takes ${seconds(action.takesMs)} to sign`;
     case 'submit':
       return `a client gives ${action.to} the transaction ${printable(action.tx)}`;
     case 'empower':

@@ -30,7 +30,7 @@ export const unmetOf = ({
   heightMax,
 }: Course): readonly string[] => [
   ...stage.rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
-  ...[...stage.unreached].map(
+  ...[...stage.points.unreached].map(
     (point) => `no crash of ${point.node} ${pointText(point)}: it did not come to that`,
   ),
   ...silent.map(

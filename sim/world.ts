@@ -35,6 +35,8 @@ export interface WorldOptions {
   readonly oracles?: readonly OracleMaker[];
   /** Machines whose promises count; others lie. */
   readonly liars?: ReadonlySet<string>;
+  /** Machines that are to stop by themselves. */
+  readonly halting?: ReadonlySet<string>;
   readonly application?: Gifts['application'];
   readonly memo?: boolean;
   /** Gets each turn as it happens: a recorder, a picture. */
@@ -113,6 +115,7 @@ export class World {
         machines: this.machines,
         now: () => this.agenda.now,
         isHonest: liars.size === 0 ? () => true : ({ index }) => honest[index] === true,
+        mayHalt: ({ name }) => options.halting?.has(name) ?? false,
         verify: this.verify,
         reached: (label) => void this.labels.set(label, (this.labels.get(label) ?? 0) + 1),
       });
@@ -166,7 +169,7 @@ export class World {
       ...(this.options.application && { application: this.options.application }),
     };
     const cast = nodeCast(machine.config, gifts);
-    const sign = new SimSign(agenda, life, choices.stream(`${label}sign`), machine.key ?? NO_KEY);
+    const sign = new SimSign(agenda, life, choices.stream(`${label}sign`), machine.key ?? NO_KEY, machine);
     const random = choices.stream(`${label}draw`);
     const node = new Node({
       id: machine.member.id,

@@ -7,6 +7,7 @@ import type { Oracle } from '../oracle.ts';
 import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
 import { hexFor } from '../oracles/votes.ts';
 import type { Stage } from '../scenario/stage.ts';
+import { SIGNING } from '../sim-crypto.ts';
 import { STEP } from '../steps.ts';
 import type { World } from '../world.ts';
 import { isTimeHeldBack } from './block-time.ts';
@@ -19,6 +20,8 @@ const CLOCKS_APART_MAX_NS = 30_000_000_000n;
 /** What one end of a message does about it: letters within the node, signing, so many flushes. */
 const LOCAL_NS = 2_000_000;
 const FLUSHES = 4;
+/** A vote may wait for a signature that nobody needs any more, and for those of its round before it. */
+const SIGNATURES = 3;
 /** Sets are in the ghost for the height after next only. */
 const SETS_AHEAD = [1n, 2n];
 
@@ -240,8 +243,10 @@ export class Liveness {
   private hopNs(core: readonly Machine[]): number {
     let latency = 0;
     let flush = 0;
+    let signing = SIGNING.maxNs;
     for (const a of core) {
       flush = Math.max(flush, a.disk.settings.flush.maxNs);
+      signing = Math.max(signing, a.signing.maxNs);
       for (const b of core) {
         if (a === b) continue;
         const { settings } = this.world.network.link(a.member.id, b.member.id);
@@ -249,7 +254,7 @@ export class Liveness {
         latency = Math.max(latency, longestNs(settings.latency) + late);
       }
     }
-    return latency + LOCAL_NS + FLUSHES * flush;
+    return latency + LOCAL_NS + FLUSHES * flush + SIGNATURES * (signing - SIGNING.maxNs);
   }
 
   /** Of the graph of neighbours; 1 for one node, too: it hears itself. */

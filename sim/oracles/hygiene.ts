@@ -1,4 +1,4 @@
-// Hygiene (SIMULATION invariant 22): no actor breaks, no honest node halts, timers stay few, no mail is lost without a trace.
+// Hygiene (SIMULATION invariant 22): no actor breaks, no honest node halts (but where the play promises that), timers stay few, no mail is lost without a trace.
 
 import type { Oracle, OracleMaker } from '../oracle.ts';
 
@@ -10,7 +10,7 @@ export const hygiene: OracleMaker = (report, about): Oracle => ({
   name: 'hygiene',
   events: ['halted', 'committed'],
   published(at, _actor, event) {
-    if (event.type === 'halted' && about.isHonest(at))
+    if (event.type === 'halted' && about.isHonest(at) && !about.mayHalt(at))
       report(`${at.name} halted: ${event.what}`, at, at.height);
     if (event.type !== 'committed') return;
     const limit = TIMERS_BASE_MAX + TIMERS_PER_PEER_MAX * about.machines.length;

@@ -18,13 +18,14 @@ const MS = 1_000_000;
 /** A turn, a look, the application's word on a block: long over by then. */
 const TIME_ENOUGH_NS = 2_000 * MS;
 /**
- * On a good disk a vote is out within a few flushes of 0.3 ms and hops of 0.02 ms. The shortest timeout that anybody is
+ * On a good disk, and from a good signer, a vote is out within a few flushes of 0.3 ms and hops of 0.02 ms. The shortest timeout that anybody is
  * given is 200 ms, so who needed one instead of the rule is told from who was prompt.
  */
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
 
-const isGood = ({ disk }: Machine): boolean => disk.settings.flush.maxNs <= GOOD_FLUSH_NS;
+const isGood = ({ disk, signing }: Machine): boolean =>
+  disk.settings.flush.maxNs <= GOOD_FLUSH_NS && signing.maxNs <= GOOD_FLUSH_NS;
 
 export const progressRules =
   (ghost: GhostChain): OracleMaker =>

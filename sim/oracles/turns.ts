@@ -6,6 +6,7 @@ import { equalBlockId } from '../../protocol/block-id.ts';
 import { PREVOTE, type Proposal } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { SIGNING } from '../sim-crypto.ts';
 import { STEP } from '../steps.ts';
 import type { GhostChain } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
@@ -16,6 +17,8 @@ const STEP_PROPOSE = 1;
 
 /** Less is not enough to ask the pool, the application and the signer, each behind a disk. */
 const TIME_ENOUGH_NS = 1_000_000_000;
+/** The signer may be busy with what nobody needs any more. */
+const SIGNATURES = 2;
 
 class Turn {
   height = -1n;
@@ -43,7 +46,7 @@ export const turnsOracle =
       if (turn.done === `${height}/${round}` || turn.isPreparing) return;
       if (height < 0n || ghost.set(height)?.atRound(round) !== hexFor(at)) return;
       const ns = about.now() - Math.max(turn.sinceNs, at.heldUntilNs);
-      if (ns < TIME_ENOUGH_NS) return;
+      if (ns < TIME_ENOUGH_NS + SIGNATURES * at.signing.maxNs) return;
       const seconds = Math.floor(ns / 1e8) / 10;
       report(
         `${at.name} has the turn at ${height}/${round}, and proposes nothing in ${seconds} s`,
@@ -80,7 +83,7 @@ export const turnsOracle =
       const turn = turns.of(at);
       turn.done = `${height}/${round}`;
       turn.asked = null;
-      if (!turn.isAgain) return;
+      if (!turn.isAgain || at.signing.maxNs > SIGNING.maxNs) return; // a slow one has others to sign first
       report(
         `the signer of ${at.name} refuses the proposal of ${height}/${round} that it signed before`,
         at,

@@ -120,6 +120,8 @@ function lasts(action: Action): boolean {
       return action.frozen === true || (action.driftPpm ?? 0) !== 0;
     case 'disk':
       return action.disk !== 'good';
+    case 'signer':
+      return action.takesMs > 0;
     default:
       return false;
   }
@@ -127,7 +129,8 @@ function lasts(action: Action): boolean {
 
 /** Two with the same key: the later takes the place of the earlier. Empty: none does. */
 function keyOf(action: Action): string {
-  if (action.do === 'clock' || action.do === 'disk') return `${action.do} ${action.node}`;
+  if (action.do === 'clock' || action.do === 'disk' || action.do === 'signer')
+    return `${action.do} ${action.node}`;
   if (action.do === 'links') return `links ${action.from?.join() ?? '*'} ${action.to?.join() ?? '*'}`;
   return '';
 }

@@ -69,6 +69,8 @@ export type StepName = keyof typeof STEP_NAMES;
 export type StateOf =
   | { readonly who: NodeName; readonly is: 'locked-on'; readonly block: BlockNumber }
   | { readonly who: NodeName; readonly is: 'up' | 'down' | 'syncing' | 'in-consensus' | 'cut-off' }
+  /** It stopped by itself, as it may not go on. */
+  | { readonly who: NodeName; readonly is: 'halted' }
   /** The voting power of its key in the set of the next height, as the chain has it. */
   | { readonly who: NodeName; readonly is: 'of-power' | 'weaker-than'; readonly power: number };
 
@@ -184,6 +186,8 @@ export type Action =
       readonly frozen?: boolean;
     }
   | { readonly do: 'disk'; readonly node: NodeName; readonly disk: 'good' | 'slow' | 'full' }
+  /** From now on its key takes so long for each signature, as one in a device or behind a network; 0: a moment, as usual. */
+  | { readonly do: 'signer'; readonly node: NodeName; readonly takesMs: number }
   | { readonly do: 'submit'; readonly to: NodeName; readonly tx: string }
   /** A kvstore transaction that gives this node's key so much power; 0: it leaves the set. */
   | { readonly do: 'empower'; readonly node: NodeName; readonly power: number; readonly via: NodeName };

@@ -62,6 +62,7 @@ export function nonsenseIn(action: Action): string | null {
       return isNothing ? 'a step, driftPpm or frozen' : null;
     }
     case 'empower':
+    case 'signer':
       return action.node.startsWith('f') ? 'a node with a key: v or c' : null;
     default:
       return null;

@@ -118,6 +118,7 @@ const anyState = tagged('is', {
   syncing: { who: nodeName },
   'in-consensus': { who: nodeName },
   'cut-off': { who: nodeName },
+  halted: { who: nodeName },
   'of-power': { who: nodeName, power: whole },
   'weaker-than': { who: nodeName, power: whole },
 });
@@ -202,6 +203,7 @@ const anyAction = tagged('do', {
     frozen: maybe(yesOrNo),
   },
   disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
+  signer: { node: nodeName, takesMs: whole },
   submit: { to: nodeName, tx: isText },
   empower: { node: nodeName, power: whole, via: nodeName },
 });

@@ -4,19 +4,18 @@ import { utf8Encode } from '#platform';
 import { base64Of } from '../../protocol/bytes.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import type { DiskImage } from '../disk.ts';
-import type { CrashHow, DiskPoint, MediumName } from '../disk-door.ts';
+import type { CrashHow, MediumName } from '../disk-door.ts';
 import { type DiskSettings, GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
+import { span } from '../latency.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
 import type { Machine } from '../machine.ts';
+import { SIGNING } from '../sim-crypto.ts';
 import type { World } from '../world.ts';
-import type { Action, CrashPoint, NodeName } from './play.ts';
+import { CrashPoints } from './crash-points.ts';
+import type { Action, NodeName } from './play.ts';
 import type { RuleBook } from './rules.ts';
 
 const NS_PER_MS = 1_000_000;
-/** A crash after an effect, when no other follows in the same turn, comes so much later. */
-const AFTERWARDS_NS = 1_000;
-
-type Armed = CrashPoint & { readonly how: CrashHow; readonly restartMs: number | undefined; left: number };
 
 export interface StageWatcher {
   /** An action is about to be carried out. */
@@ -42,34 +41,27 @@ export class Stage {
   /** Told as it happens: the story, a picture. */
   readonly watchers: StageWatcher[] = [];
   private readonly usual: LinkSettings;
-  private readonly armed = new Map<Machine, Armed[]>();
   private readonly backUps = new Map<Machine, DiskImage>();
-  /** Crash points that nobody has reached, also those that were taken back. */
-  readonly unreached = new Set<CrashPoint>();
+  readonly points: CrashPoints;
   /** What waits for a node's first life. */
   private readonly unborn = new Map<Machine, (() => void)[]>();
   /** Actions that did nothing, each time that they were carried out. */
   readonly idle = new Set<Action>();
   private readonly effective = new Set<Action>();
-  private doomed: Machine | null = null;
-  private doomedBy: Armed | null = null;
 
   constructor(world: World, rules: RuleBook, usual: LinkSettings = CALM_LINK) {
     this.world = world;
     this.rules = rules;
     this.usual = usual;
+    this.points = new CrashPoints(world, (machine, { when, op, how, restartMs }) => {
+      this.count(`crashed ${when} ${op}`);
+      this.crash(machine, how, restartMs);
+    });
     world.starters.push((machine) => {
       const deeds = this.unborn.get(machine) ?? [];
       this.unborn.delete(machine);
       for (const deed of deeds) deed();
     });
-  }
-
-  /** Crash points that may still be reached. */
-  get pointsArmed(): number {
-    let sum = 0;
-    for (const list of this.armed.values()) sum += list.length;
-    return sum;
   }
 
   private machine(name: NodeName): Machine {
@@ -142,7 +134,7 @@ export class Stage {
           link.settings = { ...link.settings, ...action.change };
         });
       case 'calm':
-        this.disarm();
+        this.points.disarm();
         return network.setLinks(this.usual);
       case 'core':
         return this.healCore(action.nodes);
@@ -158,7 +150,7 @@ export class Stage {
     const core = names.map((name) => this.machine(name));
     this.core = new Set(core);
     this.rules.clear();
-    this.disarm();
+    this.points.disarm();
     this.pairs(names, names, (from, to) => {
       network.mend(from, to);
       const link = network.link(from, to);
@@ -168,6 +160,7 @@ export class Stage {
     for (const machine of core) {
       this.rules.repent(machine.member.id);
       this.setDisk(machine, GOOD_DISK);
+      if (machine.signing !== SIGNING) this.setSigning(machine, 0);
       machine.clock.thawWall();
       this.unpause(machine);
       this.start(machine);
@@ -195,7 +188,7 @@ export class Stage {
           this.note(action, this.crash(machine, action.how, action.restartMs));
         });
       case 'crash-at':
-        return this.arm(machine, action);
+        return this.points.arm(machine, action);
       case 'restart':
         return this.note(action, this.start(machine));
       case 'remove-log':
@@ -217,6 +210,8 @@ export class Stage {
         const settings = { slow: SLOW_DISK, full, good: GOOD_DISK }[action.disk];
         return this.setDisk(machine, settings);
       }
+      case 'signer':
+        return this.setSigning(machine, action.takesMs);
       case 'submit':
         return this.submitted(action.to, action.tx);
       case 'empower': {
@@ -233,6 +228,14 @@ export class Stage {
   private setDisk(machine: Machine, settings: DiskSettings): void {
     machine.heldUntilNs = this.world.agenda.now + 4 * machine.disk.settings.flush.maxNs;
     machine.disk.settings = settings;
+  }
+
+  /** What waits for a signature still waits as long as it was to take. */
+  private setSigning(machine: Machine, takesMs: number): void {
+    const heldUntilNs = this.world.agenda.now + machine.signing.maxNs;
+    machine.heldUntilNs = Math.max(machine.heldUntilNs, heldUntilNs);
+    const takesNs = takesMs * NS_PER_MS;
+    machine.signing = takesMs === 0 ? SIGNING : span(takesNs, takesNs + SIGNING.maxNs);
   }
 
   private setClock({ clock }: Machine, change: Extract<Action, { do: 'clock' }>): void {
@@ -321,77 +324,5 @@ export class Stage {
 
   private tellPaused(machine: Machine, isPaused: boolean): void {
     for (const { paused } of this.watchers) paused?.(machine, isPaused);
-  }
-
-  // --- crash points ----------------------------------------------------------------------------------------
-
-  private arm(machine: Machine, action: Extract<Action, { do: 'crash-at' }>): void {
-    const list = this.armed.get(machine) ?? [];
-    this.armed.set(machine, list);
-    const armed: Armed = { ...action, restartMs: action.restartMs, left: action.nth };
-    list.push(armed);
-    this.unreached.add(armed);
-    machine.disk.watch = (point) => this.onDiskPoint(machine, point);
-    this.world.crashHere = (at, _actor, effect) => this.onEffect(at, effect.type);
-  }
-
-  private disarm(): void {
-    for (const machine of this.armed.keys()) machine.disk.watch = null;
-    this.armed.clear();
-    this.doomed = null;
-    this.world.crashHere = null;
-  }
-
-  private strike(machine: Machine, armed: Armed): void {
-    const list = this.armed.get(machine) ?? [];
-    list.splice(list.indexOf(armed), 1);
-    this.unreached.delete(armed);
-    if (list.length === 0) {
-      this.armed.delete(machine);
-      machine.disk.watch = null;
-      if (this.armed.size === 0) this.world.crashHere = null;
-    }
-    this.count(`crashed ${armed.when} ${armed.op}`);
-    this.crash(machine, armed.how, armed.restartMs);
-  }
-
-  private onDiskPoint(machine: Machine, point: DiskPoint): void {
-    for (const armed of this.armed.get(machine) ?? []) {
-      if (armed.op !== point.op || armed.when !== point.when) continue;
-      if (armed.on !== undefined && armed.on !== point.on) continue;
-      if (--armed.left === 0) return this.strike(machine, armed);
-    }
-  }
-
-  /** True: it died here, and this effect does not leave. */
-  private onEffect(machine: Machine, type: string): boolean {
-    if (this.doomed === machine && this.doomedBy) {
-      const armed = this.doomedBy;
-      this.doomed = null;
-      this.strike(machine, armed);
-      return true;
-    }
-    for (const armed of this.armed.get(machine) ?? []) {
-      if (armed.op !== type || (armed.op !== 'send' && armed.op !== 'sign') || armed.left === 0) continue;
-      if (--armed.left > 0) continue;
-      if (armed.when === 'before') {
-        this.strike(machine, armed);
-        return true;
-      }
-      this.doom(machine, armed);
-      return false;
-    }
-    return false;
-  }
-
-  /** It dies after this effect: at the next one, or a moment later. */
-  private doom(machine: Machine, armed: Armed): void {
-    this.doomed = machine;
-    this.doomedBy = armed;
-    this.world.agenda.after(AFTERWARDS_NS, () => {
-      if (this.doomedBy !== armed || this.doomed === null) return;
-      this.doomed = null;
-      this.strike(machine, armed);
-    });
   }
 }

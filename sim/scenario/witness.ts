@@ -245,6 +245,8 @@ export class Witness {
         return machine.mode === 'consensus';
       case 'cut-off':
         return this.isCutOff(machine);
+      case 'halted':
+        return machine.halted !== null;
       case 'of-power':
         return this.powerOf(machine) === BigInt(state.power);
       case 'weaker-than':

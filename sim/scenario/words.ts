@@ -138,6 +138,7 @@ export class Player extends Actor<NodeName> {
   isSyncing: StateOf;
   isInConsensus: StateOf;
   isCutOff: StateOf;
+  isHalted: StateOf;
   hasPower = (power: number): StateOf => ({ who: this.name, is: 'of-power', power });
   isWeakerThan = (power: number): StateOf => ({ who: this.name, is: 'weaker-than', power });
 
@@ -148,6 +149,7 @@ export class Player extends Actor<NodeName> {
     this.isSyncing = { who: name, is: 'syncing' };
     this.isInConsensus = { who: name, is: 'in-consensus' };
     this.isCutOff = { who: name, is: 'cut-off' };
+    this.isHalted = { who: name, is: 'halted' };
   }
 }
 
@@ -313,6 +315,12 @@ export const disk = (name: NodeName, how: 'good' | 'slow' | 'full'): Action => (
   do: 'disk',
   node: name,
   disk: how,
+});
+/** From now on each signature takes so long; `'0s'`: a moment, as usual. */
+export const signer = (name: NodeName, takes: Duration): Action => ({
+  do: 'signer',
+  node: name,
+  takesMs: msOf(takes, 'signer'),
 });
 export const submit = (to: NodeName, tx: string): Action => ({ do: 'submit', to, tx });
 export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Action => ({

@@ -78,6 +78,7 @@ const oracleOf = (make: OracleMaker, isHonest: (at: Machine) => boolean = () => 
     machines,
     now: () => nowNs,
     isHonest,
+    mayHalt: () => false,
     reached: () => undefined,
     verify: crypto.verify,
   });

@@ -48,6 +48,7 @@ beforeEach(() => {
     machines,
     now: () => nowNs,
     isHonest: () => true,
+    mayHalt: () => false,
     reached: () => undefined,
     verify: crypto.verify,
   });
