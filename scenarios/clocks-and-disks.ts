@@ -64,9 +64,12 @@ export const slowDisk = scenario('the disk of one validator is slow, and no roun
   ends: everyone.decides(height(16), { within: '60s' }),
 });
 
-/** Two signatures of v3 take longer than a height does. It has to leave some out, and still takes part in each, and its turn. */
+/**
+ * Two signatures of v3 take longer than a height of the others does, so it has to leave some out. It does not lose its turn; and while the
+ * others wait for its block, it still says its precommit of the one before.
+ */
 export const slowSigner = scenario(
-  'a signer needs most of a height for a signature, and its node goes with the others',
+  'a signer needs most of a height for a signature, and its node keeps its turn',
   {
     name: 'slow-signer',
     cast: validators(4),
@@ -74,7 +77,7 @@ export const slowSigner = scenario(
     act: [at('2s', signer('v3', '800ms'))],
     holds: [
       ...noRoundIsLost,
-      sometime(v3.prevotes(block(1), { height: 15 })),
+      sometime(v3.precommits(block(1), { height: 15 })),
       sometime(v3.proposes({}, { height: 16 })),
     ],
     ends: everyone.decides(height(18), { within: '120s' }),

@@ -194,6 +194,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['doubtful-clock', '1', 'X213', 'far ahead of its clock'],
   ['no-doubt-of-a-polka', '1', 'X214', 'the play promises 3'],
   ['same-proposal-again', '1', 'X215', 'that it signed before'],
+  ['slow-signer', '1', 'X216', 'has the turn at 8/0, and proposes nothing in 3 s'],
+  ['slow-signer', '1', 'X217', 'v3 precommits block 1 height 15'],
+  ['another-past', '1', 'X218', 'not so at the end: v1 is halted'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
