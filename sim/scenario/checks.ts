@@ -7,6 +7,8 @@ export interface Check {
   readonly holds?: (value: unknown) => boolean;
   readonly inside?: (checker: Checker, value: unknown, path: string) => void;
   readonly isOptional?: true;
+  /** It is not among the fields that there are. */
+  readonly isUnnamed?: true;
 }
 
 export type Shape = Readonly<Record<string, Check>>;
@@ -64,6 +66,13 @@ export const ppm: Check = {
   holds: (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 1_000_000,
 };
 export const yesOrNo: Check = { expects: 'true or false', holds: (value) => typeof value === 'boolean' };
+/** A field that people look for here: `expects` says what is written instead. */
+export const elsewhere = (expects: string): Check => ({
+  expects,
+  holds: () => false,
+  isOptional: true,
+  isUnnamed: true,
+});
 export const oneOf = (words: readonly string[]): Check => ({
   expects: `one of ${words.join(', ')}`,
   holds: (value) => typeof value === 'string' && words.includes(value),
@@ -128,6 +137,8 @@ function ofKind(usual: unknown): Check {
   };
 }
 
+const namesOf = (shape: Shape): string[] => Object.keys(shape).filter((name) => !shape[name]?.isUnnamed);
+
 function checkFields(
   checker: Checker,
   shape: Shape,
@@ -137,7 +148,7 @@ function checkFields(
   const inner = (field: string): string => (path === '' ? field : `${path}.${field}`);
   for (const field of Object.keys(value)) {
     if (!Object.hasOwn(shape, field)) {
-      return checker.fail(inner(field), `no such field; there are ${Object.keys(shape).join(', ')}`);
+      return checker.fail(inner(field), `no such field; there are ${namesOf(shape).join(', ')}`);
     }
   }
   for (const [field, check] of Object.entries(shape)) checker.check(check, value[field], inner(field));

@@ -9,6 +9,7 @@ import {
   also,
   type Check,
   each,
+  elsewhere,
   isText,
   listOf,
   maybe,
@@ -180,7 +181,12 @@ const anyAction = tagged('do', {
     height: maybe(whole),
     round: maybe(whole),
   },
-  crash: { node: nodeName, how, restartMs: maybe(time) },
+  crash: {
+    node: nodeName,
+    how,
+    restartMs: maybe(time),
+    point: elsewhere('{"do":"crash-at"} with node, how, when, op, on, nth'),
+  },
   'crash-at': {
     node: nodeName,
     how,

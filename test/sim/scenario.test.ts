@@ -39,6 +39,7 @@ import {
   removeLog,
   restart,
   scenario,
+  signer,
   sometime,
   these,
   txs,
@@ -120,6 +121,24 @@ describe('a scenario as JSON', () => {
       'an unknown action',
       (value) => ({ ...value, act: [at('1s', { do: 'explode' } as never)] }),
       'act[0].actions[0].do',
+    ],
+    [
+      'a crash with a point, as builders write it',
+      (value) => ({
+        ...value,
+        act: [at('1s', { do: 'crash', node: 'v1', how: 'lose', point: { op: 'sync' } } as never)],
+      }),
+      'act[0].actions[0].point: expected {"do":"crash-at"} with node, how, when, op, on, nth, not {"op":"sync"}',
+    ],
+    [
+      'a field that a crash has not',
+      (value) => ({ ...value, act: [at('1s', { do: 'crash', node: 'v1', how: 'lose', nth: 2 } as never)] }),
+      'act[0].actions[0].nth: no such field; there are do, node, how, restartMs',
+    ],
+    [
+      'a signer that signs nothing',
+      (value) => ({ ...value, act: [at('1s', signer('f0', '1s'))] }),
+      'a node with a key',
     ],
     [
       'nobody of that name',
