@@ -114,9 +114,10 @@ export const chainOracle =
       const state = decodeChainState(value);
       if (isRefusal(state) || state.lastBlockHeight < lastTurned) return;
       lastTurned = state.lastBlockHeight;
+      const first = lastTurned === 0n ? ghost.genesis.initialHeight : lastTurned + 1n;
       turnedTo = settled(value);
       for (const [i, { validators }] of [state.validators, state.nextValidators].entries()) {
-        const height = lastTurned + 1n + BigInt(i);
+        const height = first + BigInt(i);
         const members = ghost.set(height)?.members;
         const wrong = members?.findIndex(
           ({ addressBytes, power, priority }, index) =>

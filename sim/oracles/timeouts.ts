@@ -28,22 +28,21 @@ interface Commit {
   readonly atNs: number;
 }
 
-/** Whose precommits of a height a node has heard, by round. */
+/** A node that is behind keeps some of what it hears of later heights. */
+const HEIGHTS_AHEAD = 64n;
+
+/** Whose precommits of a height a node has heard, by round, in any life: its log may have them. */
 class Precommits {
   private readonly heard = new PerMachine(() => new Map<bigint, Map<number, Set<number>>>());
 
-  forget(at: Machine): void {
-    this.heard.delete(at);
-  }
-
   hears(at: Machine, { type, height, round, validatorIndex }: Vote): void {
-    if (type !== PRECOMMIT || height < at.height || height > at.height + 1n) return;
+    if (type !== PRECOMMIT || height < at.height || height > at.height + HEIGHTS_AHEAD) return;
     const heights = this.heard.of(at);
     let rounds = heights.get(height);
     if (!rounds) {
+      for (const old of heights.keys()) if (old < at.height) heights.delete(old);
       rounds = new Map();
       heights.set(height, rounds);
-      heights.delete(height - 2n);
     }
     const voters = rounds.get(round) ?? new Set();
     rounds.set(round, voters.add(validatorIndex));
@@ -87,7 +86,6 @@ export const timeouts =
       events: ['step'],
       started(at) {
         commits.delete(at);
-        precommits.forget(at);
       },
       ...(isSkipping && {
         heard(at: Machine, _from: PeerId | null, payloads: readonly Payload[]) {
