@@ -125,7 +125,7 @@ import {
   smallBuffer,
   thirdRoundAhead,
 } from './recovery.ts';
-import { swarm } from './swarm.ts';
+import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   committedMeanwhile,
@@ -302,4 +302,5 @@ export const plays: readonly Play[] = [
   datedByTheLock,
   misledAboutAPolka,
   swarm,
+  wideSwarm,
 ];

@@ -15,6 +15,8 @@ const STATE = 'campaign.json';
 export function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boolean): Campaign {
   const path = join(folder, STATE);
   const campaign = existsSync(path) ? knownCampaign(path) : fresh;
+  if (campaign.play !== fresh.play)
+    throw new CliError(`--out: ${path} is a campaign of the play ${campaign.play}; give another folder`);
   if (campaign.commit !== fresh.commit)
     throw new CliError(`--out: ${path} is a campaign of commit ${campaign.commit}; give another folder`);
   if (isSeedGiven && campaign.base !== fresh.base)

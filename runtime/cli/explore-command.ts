@@ -1,14 +1,16 @@
-// `nodecli sim explore`: swarm runs for as long as wanted, each twice, on all cores. Says what they saw, keeps
+// `nodecli sim explore`: swarm runs (or those of another play that a seed writes) for as long as wanted, each twice, on all cores. Says what they saw, keeps
 // the shortest run of each failure, and goes on where it was stopped.
 
 import { availableParallelism } from 'node:os';
-import { add, type Campaign, type Check, checksOf, newCampaign } from './campaign.ts';
+import { plays } from '../../scenarios/index.ts';
+import { isDrawn } from '../../sim/scenario/play.ts';
+import { add, type Campaign, type Check, checksOf, newCampaign, SWARM } from './campaign.ts';
 import { openCampaign, saveCampaign, saveFailures } from './campaign-folder.ts';
 import type { RunSummary } from './explore-job.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { ProgressBar } from './screen.ts';
 import { grouped } from './telling.ts';
-import { buildCommit, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface ExploreFlags {
@@ -16,12 +18,12 @@ export interface ExploreFlags {
   readonly minutes?: string;
   readonly workers?: string;
   readonly seed?: string;
+  readonly play?: string;
   readonly out?: string;
   readonly json?: boolean;
 }
 
 const RUNS_USUAL = 2_000;
-const PLAY = 'swarm';
 /** Seeds of one job: so few that what an interrupted campaign loses is a second's work. */
 const BATCH = 8;
 
@@ -58,9 +60,17 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
 const baseOf = (commit: string): string =>
   /^[0-9a-f]{12,}/.test(commit) ? String(BigInt(`0x${commit.slice(0, 12)}`)) : '1';
 
-function begin({ out, seed }: ExploreFlags): Campaign {
+/** A name of `sim list`, of a play that a seed writes. */
+function drawnPlay(name: string | undefined): string {
+  if (name === undefined) return SWARM;
+  const drawn = plays.filter(isDrawn).map((each) => each.name);
+  if (drawn.includes(name)) return name;
+  throw new CliError(`--play: ${name} is no play that a seed writes; there are ${drawn.join(', ')}`);
+}
+
+function begin({ out, seed, play }: ExploreFlags): Campaign {
   const commit = buildCommit();
-  const fresh = newCampaign(PLAY, commit, seed === undefined ? baseOf(commit) : seedOf(seed));
+  const fresh = newCampaign(drawnPlay(play), commit, seed === undefined ? baseOf(commit) : seedOf(seed));
   return out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
 }
 
@@ -126,6 +136,7 @@ class Explorer {
   }
 
   private async work(worker: Worker, areOthers: boolean): Promise<void> {
+    const { campaign } = this;
     for (;;) {
       const at = this.halves.findIndex(({ by }) => !areOthers || by !== worker);
       const half = at < 0 ? undefined : this.halves.splice(at, 1)[0];
@@ -133,7 +144,7 @@ class Explorer {
       else if (!this.isOver) {
         const index = this.nextBatch++;
         this.firstTimes++;
-        const { runs } = await worker.explore({ explore: PLAY, seeds: this.seedsOf(index) });
+        const { runs } = await worker.explore({ explore: campaign.play, seeds: this.seedsOf(index) });
         this.halves.push({ index, by: worker, runs });
         this.firstTimes--;
       } else if (this.hasBroken || (this.halves.length === 0 && this.firstTimes === 0)) return;
@@ -145,7 +156,7 @@ class Explorer {
   private async again(worker: Worker, { index, runs }: Half): Promise<void> {
     const seeds = runs.map(({ seed }) => seed).reverse();
     const again = runs.every(({ broken }) => broken === null);
-    const { digests } = await worker.explore({ explore: PLAY, seeds, again });
+    const { digests } = await worker.explore({ explore: this.campaign.play, seeds, again });
     this.done.set(index, { first: runs, second: [...digests].reverse() });
     this.count();
   }

@@ -98,6 +98,7 @@ function addProofs(sim: Command): void {
   sim
     .command('explore')
     .description('swarm runs, each twice, on all cores: what they saw, and the shortest run of each failure')
+    .option('--play <name>', 'another play that a seed writes, as wide-swarm (default: swarm)')
     .option('--runs <n>', 'so many (default: 2000)')
     .option('--minutes <n>', 'or for so long')
     .option('--workers <n>', 'processes (default: one per core)')

@@ -101,6 +101,9 @@ function* simplerAction(action: Action): Generator<Action> {
     case 'pause':
       if (action.forMs !== undefined && action.forMs > 1_000) yield { ...action, forMs: action.forMs >> 1 };
       return;
+    case 'signer':
+      if (action.takesMs > 100) yield { ...action, takesMs: action.takesMs >> 1 };
+      return;
     case 'empower':
       for (const power of [0, 1, POWER_USUAL]) if (power < action.power) yield { ...action, power };
       return;

@@ -56,6 +56,12 @@ describe('what a campaign must show', () => {
     expect(held(campaignOf(600))).toEqual(Array(9).fill(true));
   });
 
+  it('is known of the swarm: another play may show less', () => {
+    const other = newCampaign('tour', 'c', '1');
+    for (let i = 0; i < 2_000; i++) add(other, run({ faults: [], labels: [], ratio: 0.1 }), 'd');
+    expect(held(other)).toEqual([true, true]);
+  });
+
   it.each([
     ['a broken promise', { broken: { oracle: 'lock', what: 'x' } }, 0],
     ['a bound that was passed', { ratio: 1.01 }, 2],

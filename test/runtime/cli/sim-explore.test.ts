@@ -49,6 +49,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     [{ faults: { crashes: 'many' } }, /\(faults: expected how often each was seen, by name, not/],
     [{ failures: [{ oracle: 1 }] }, /\(failures\[0\].signature: expected a text, not nothing\)/],
     [{ commit: 'another' }, /is a campaign of commit another; give another folder/],
+    [{ play: 'tour' }, /is a campaign of the play tour; give another folder/],
   ])('names what is wrong with a campaign.json: %j', (change, line) => {
     const out = folder.at('wrong');
     mkdirSync(out, { recursive: true });
@@ -60,6 +61,19 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(err.trim().split('\n')).toHaveLength(1);
     expect(code).toBe(2);
     expect(readFileSync(`${out}/campaign.json`, 'utf8')).toBe(text);
+  });
+
+  it('is for other plays that a seed writes, too, and for no others', () => {
+    const { code, out } = nodecli('sim', 'explore', '--play', 'wide-swarm', '--seed', '1', '--runs', '16');
+    expect(out).toContain('16 runs of wide-swarm, twice each, seeds from 1');
+    expect(out).toContain('ok  no promise is broken');
+    expect(out).not.toContain('every fault happened');
+    expect(code).toBe(0);
+    const calm = nodecli('sim', 'explore', '--play', 'calm');
+    expect(calm.err.trim()).toMatch(
+      /^nodecli: --play: calm is no play that a seed writes; there are .*swarm/,
+    );
+    expect(calm.code).toBe(2);
   });
 
   it('ends in order when the terminal interrupts it, and goes on later', { timeout: 120_000 }, async () => {

@@ -1,0 +1,109 @@
+// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and liars that the swarm leaves out. Most of them
+// matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
+
+import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
+import type { Stream } from '../choices.ts';
+import { LIAR_NAMES } from '../liars/index.ts';
+import type { CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
+import { txs } from '../scenario/words.ts';
+import { swarmPlay } from './index.ts';
+
+const MS = 1_000_000n;
+
+/** First heights: as many bytes in a varint as there are, and one that no proposal below is about. */
+const FIRST_HEIGHTS = [2, 5, 100, 1_000_000];
+/** `block.max_bytes`: what header, commit and evidence of so many validators need, and so much more. */
+const BYTES_PER_VALIDATOR = 4_000;
+const BLOCK_BYTES_MORE = [1_000, 20_000, 100_000];
+const EVIDENCE_AGES = [{ maxAgeBlocks: 2, maxAgeMs: 2_000 }, { maxAgeBlocks: 1 }, { maxAgeMs: 1_000 }];
+/** From a moment to more than a height takes. */
+const SIGNATURE_MS = [50, 200, 500, 1_000, 2_500];
+const SLOW_WITHIN_MS = 3_000;
+
+export function widePlay(stream: Stream): Scenario {
+  const base = swarmPlay(stream);
+  const consensus = drawConsensus(stream, { ...DEFAULT_CONSENSUS, ...base.settings?.consensus });
+  const cast = drawCast(stream, base.cast);
+  const heightsMore = (cast.initialHeight ?? 1) - 1;
+  const liars = base.liars.map((words) => drawLiar(stream, words));
+  const act = [...drawSigners(stream, base.cast), ...base.act];
+  return {
+    ...base,
+    cast,
+    act: act.map((directive) => raised(directive, heightsMore)),
+    liars: liars.map((words) => raised(words, heightsMore)),
+    // A chain without empty blocks goes on as long as there is something to decide.
+    ...(!consensus.createEmptyBlocks && { load: txs({ perSecond: 2, size: 60 }) }),
+    settings: { ...base.settings, consensus, mempool: drawMempool(stream) },
+    ends: { ...base.ends, decides: base.ends.decides + heightsMore },
+  };
+}
+
+function drawConsensus(stream: Stream, usual: ConsensusConfig): ConsensusConfig {
+  const between = (lo: number, hi: number): bigint => BigInt(stream.between(lo, hi)) * MS;
+  const isEmpty = stream.chance(4, 5);
+  return {
+    ...usual,
+    ...(stream.chance(1, 2) && {
+      timeoutProposeNs: between(400, 3_500),
+      timeoutProposeDeltaNs: between(100, 700),
+      timeoutPrevoteNs: between(200, 1_500),
+      timeoutPrevoteDeltaNs: between(50, 700),
+      timeoutPrecommitNs: between(200, 1_500),
+      timeoutPrecommitDeltaNs: between(50, 700),
+      timeoutCommitNs: between(100, 1_500),
+    }),
+    skipTimeoutCommit: stream.chance(1, 4),
+    createEmptyBlocks: isEmpty,
+    createEmptyBlocksIntervalNs: !isEmpty && stream.chance(1, 2) ? between(500, 5_000) : 0n,
+  };
+}
+
+const drawMempool = (stream: Stream): NonNullable<NonNullable<Scenario['settings']>['mempool']> => ({
+  ...(stream.chance(1, 3) && { txsMax: stream.between(2, 32), cacheSize: stream.between(4, 64) }),
+  ...(stream.chance(1, 5) && { recheck: false }),
+  ...(stream.chance(1, 10) && { broadcast: false }),
+  ...(stream.chance(1, 5) && { keepInvalidTxsInCache: true }),
+});
+
+const drawCast = (stream: Stream, cast: CastWords): CastWords => ({
+  ...cast,
+  ...(stream.chance(2, 5) && { initialHeight: stream.pick(FIRST_HEIGHTS) }),
+  ...(stream.chance(1, 3) && {
+    blockBytes:
+      BYTES_PER_VALIDATOR * (cast.powers.length + (cast.candidates ?? 0)) + stream.pick(BLOCK_BYTES_MORE),
+  }),
+  ...(stream.chance(1, 3) && { evidence: stream.pick(EVIDENCE_AGES) }),
+});
+
+/** Two of three tell another lie, in any round: not every lie knows of rounds. */
+function drawLiar(stream: Stream, words: LiarWords): LiarWords {
+  if (stream.chance(1, 3)) return words;
+  const { fromRound: _, ...others } = words;
+  return { ...others, liar: stream.pick(LIAR_NAMES) };
+}
+
+function drawSigners(stream: Stream, { powers }: CastWords): Directive[] {
+  if (!stream.chance(1, 3)) return [];
+  const slow = powers.flatMap((_, i): Directive[] => {
+    if (stream.chance(1, 2)) return [];
+    const takesMs = stream.pick(SIGNATURE_MS);
+    return [
+      { atMs: stream.draw(SLOW_WITHIN_MS), actions: [{ do: 'signer', node: `v${i}` as NodeName, takesMs }] },
+    ];
+  });
+  return slow.sort((a, b) => ('atMs' in a && 'atMs' in b ? a.atMs - b.atMs : 0));
+}
+
+const HEIGHTS = ['height', 'fromHeight', 'toHeight'];
+
+/** What is said of a height, of one so much later. */
+function raised<T>(value: T, by: number): T {
+  if (by === 0 || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => raised(each, by)) as T;
+  const entries = Object.entries(value).map(([name, each]) => [
+    name,
+    HEIGHTS.includes(name) && typeof each === 'number' ? each + by : raised(each, by),
+  ]);
+  return Object.fromEntries(entries) as T;
+}

@@ -1,0 +1,52 @@
+// The wide swarm: what it draws makes sense, leaves no liar out, and holds.
+
+import { describe, expect, it } from 'vitest';
+import { drawn, type Scenario } from '../../sim/index.ts';
+import { LIAR_NAMES } from '../../sim/liars/index.ts';
+import { digestAgain, runScenario } from '../../sim/run.ts';
+import { scenarioRefusal } from '../../sim/scenario/form.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
+import { widePlay } from '../../sim/swarm/wide.ts';
+
+const play = drawn('wide-swarm', 'the swarm in other settings', widePlay);
+const draws: readonly Scenario[] = Array.from({ length: 1_000 }, (_, seed) => scenarioUnder(play, seed));
+
+describe('what it draws', () => {
+  it('is a play', () => {
+    for (const [seed, scenario] of draws.entries())
+      expect(scenarioRefusal(scenario), `seed ${seed}`).toBeNull();
+  });
+
+  it('has every liar, slow keys, and settings of each kind', () => {
+    const liars = new Set(draws.flatMap((scenario) => scenario.liars.map(({ liar }) => liar as string)));
+    expect([...liars].sort()).toEqual([...LIAR_NAMES].sort());
+    const share = (has: (scenario: Scenario) => boolean): number => draws.filter(has).length / draws.length;
+    const hasSlowKey = ({ act }: Scenario): boolean =>
+      act.some(({ actions }) => actions.some((action) => action.do === 'signer'));
+    expect(share(hasSlowKey)).toBeGreaterThan(0.1);
+    expect(share(({ cast }) => cast.initialHeight !== undefined)).toBeGreaterThan(0.2);
+    expect(share(({ cast }) => cast.blockBytes !== undefined)).toBeGreaterThan(0.2);
+    expect(share(({ settings }) => settings?.consensus?.skipTimeoutCommit === true)).toBeGreaterThan(0.1);
+    expect(share(({ settings }) => settings?.consensus?.createEmptyBlocks === false)).toBeGreaterThan(0.1);
+    expect(share(({ settings }) => settings?.mempool?.txsMax !== undefined)).toBeGreaterThan(0.1);
+  });
+
+  it('is about the heights of its chain', () => {
+    for (const { act, cast, ends } of draws) {
+      const first = cast.initialHeight ?? 1;
+      expect(ends.decides).toBeGreaterThanOrEqual(first);
+      for (const directive of act)
+        for (const action of directive.actions)
+          if (action.do === 'rule' && action.height !== undefined)
+            expect(action.height).toBeGreaterThanOrEqual(first);
+    }
+  });
+});
+
+it('holds, and twice with one digest', () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const { violations, digest } = runScenario(play, { seed, shape: false });
+    expect(violations, `seed ${seed}`).toEqual([]);
+    expect(digestAgain(play, { seed }), `seed ${seed}`).toBe(digest);
+  }
+}, 60_000);
