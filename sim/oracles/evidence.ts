@@ -26,17 +26,23 @@ import { isOfConsensus, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 import { hexFor } from './votes.ts';
 
-/** Which double votes these messages are evidence of. */
-function placesIn(payloads: readonly Payload[]): Set<string> {
-  const places = new Set<string>();
+/** The double votes that these messages are evidence of. */
+function* doubleVotesIn(payloads: readonly Payload[]): Generator<DuplicateVoteEvidence> {
   for (const { channel, bytes } of payloads) {
     const message = channel === CHANNEL_EVIDENCE ? decodeEvidenceMessage(bytes) : null;
     if (!message || isRefusal(message)) continue;
-    for (const each of message.evidence)
-      if (each.kind === 'duplicate-vote') places.add(placeOf(hexOf(each.voteA.validatorAddress), each.voteA));
+    for (const each of message.evidence) if (each.kind === 'duplicate-vote') yield each;
   }
-  return places;
 }
+
+const placeOfEvidence = ({ voteA }: DuplicateVoteEvidence): string =>
+  placeOf(hexOf(voteA.validatorAddress), voteA);
+
+const placesIn = (payloads: readonly Payload[]): Set<string> =>
+  new Set([...doubleVotesIn(payloads)].map(placeOfEvidence));
+
+/** What nodes were told of lately, which is far less than that. */
+const TOLD_MAX = 1_024;
 
 export const evidenceOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -45,6 +51,13 @@ export const evidenceOracle =
     const guilty = new Set<string>();
     const unpunished = new Unpunished(ghost, about, report);
     const greeted = new Greeted();
+    /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
+    const told = new Map<string, string>();
+    const isTold = (evidence: DuplicateVoteEvidence): void => {
+      told.set(hexOf(evidenceIdentity(evidence)), placeOfEvidence(evidence));
+      if (told.size > TOLD_MAX)
+        for (const oldest of [...told.keys()].slice(0, TOLD_MAX / 2)) told.delete(oldest);
+    };
     /** What a link has changed is nobody's evidence. */
     const changed = new WeakSet<Payload>();
     const byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
@@ -130,12 +143,14 @@ export const evidenceOracle =
       published(at, _actor, event) {
         if (event.type === 'committed') unpunished.decides(at, event.round);
         else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
-        else if (event.type === 'evidence') unpunished.stores(at, hexOf(event.validator), event.height);
+        else if (event.type === 'evidence')
+          unpunished.stores(at, hexOf(event.validator), event.height, told.get(hexOf(event.hash)) ?? null);
         else if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
       },
       heard(at, from, payloads) {
         if (honest.size === about.machines.length || !about.isHonest(at)) return;
         if (!greeted.hears(at, from, about.now())) return;
+        for (const each of doubleVotesIn(payloads)) isTold(each);
         const sender = byId.get(from);
         const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
         if (sender && isTaken)

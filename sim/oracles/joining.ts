@@ -1,8 +1,11 @@
-// Who has caught up takes part: a node that asks for blocks, and has as many as the chain has, does not go on asking.
+// Who has caught up takes part: a node that asks for blocks, and has as many as the chain has, does not go on asking. While it has nobody to ask it
+// cannot know.
 
+import type { PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { PerMachine } from './per-machine.ts';
 
 /** Block sync looks every second, and asks again what was lost; who claims more than there is is believed for less than a minute. */
 const LONG_NS = 45_000_000_000;
@@ -14,13 +17,19 @@ export const joiningOracle =
   (report, about): Oracle => {
     /** Since when it asks for what there is not. */
     const idle = new Map<Machine, { readonly life: number; readonly sinceNs: number }>();
+    /** Whom each is connected to. */
+    const peers = new PerMachine(() => new Set<PeerId>());
+    const isAlone = (at: Machine): boolean => about.machines.length > 1 && peers.of(at).size === 0;
     const hasLiar = about.machines.some((machine) => !about.isHonest(machine));
 
     ghost.onBlock.push((_at, { header }) => {
       const now = about.now();
       for (const at of hasLiar ? [] : about.machines) {
         const isIdle =
-          at.mode === 'sync' && at.node?.isPaused === false && at.height + BEHIND_MAX >= header.height;
+          at.mode === 'sync' &&
+          at.node?.isPaused === false &&
+          at.height + BEHIND_MAX >= header.height &&
+          !isAlone(at);
         const known = idle.get(at);
         if (!isIdle) idle.delete(at);
         else if (known?.life !== at.lives || at.heldUntilNs > known.sinceNs)
@@ -31,5 +40,16 @@ export const joiningOracle =
         }
       }
     });
-    return { name: 'joining', effects: [] };
+    return {
+      name: 'joining',
+      effects: [],
+      events: ['peer'],
+      started: (at) => peers.delete(at),
+      published(at, _actor, event) {
+        if (event.type !== 'peer') return;
+        if (event.up) peers.of(at).add(event.peer);
+        else peers.of(at).delete(event.peer);
+        if (isAlone(at)) idle.delete(at);
+      },
+    };
   };

@@ -150,15 +150,19 @@ export class Unpunished {
     return type === PRECOMMIT && isBetween && round === this.decidedIn.get(at);
   }
 
-  /** A node says that it holds evidence: of what it heard in this life, not of what an earlier one took with it. */
-  stores(at: Machine, address: string, height: bigint): void {
+  /**
+   * A node says that it holds evidence: of what it heard in this life, not of what an earlier one took with it. `place`: of which double vote,
+   * where others told it; null: it has made the evidence itself.
+   */
+  stores(at: Machine, address: string, height: bigint, place: string | null): void {
     const stored = this.proven.find(
       ({ by, life, storedAt, ...each }) =>
         by === at &&
         life === at.lives &&
         storedAt === null &&
         each.height === height &&
-        each.address === address,
+        each.address === address &&
+        (place === null || each.place === place),
     );
     if (!stored) return;
     stored.storedAt = lossesOf(at);

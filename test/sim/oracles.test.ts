@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Effect } from '../../actors/turn.ts';
 import { seenCommitKey } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
+import { evidenceIdentity } from '../../protocol/hashes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { CHANNEL_DATA, CHANNEL_EVIDENCE, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { unreachable } from '../../protocol/refusal.ts';
@@ -32,6 +33,7 @@ import type { Oracle, OracleMaker } from '../../sim/oracle.ts';
 import { chainOracle } from '../../sim/oracles/chain.ts';
 import { evidenceOracle } from '../../sim/oracles/evidence.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
+import { joiningOracle } from '../../sim/oracles/joining.ts';
 import { justifiedSends } from '../../sim/oracles/justified.ts';
 import { resourceBounds } from '../../sim/oracles/resources.ts';
 import { turnsOracle } from '../../sim/oracles/turns.ts';
@@ -374,10 +376,10 @@ describe('evidence', () => {
         for (const tell of chain.onBlock) tell(v1, block(height, by, ...list));
       };
       const starts = (): void => oracle.started?.(v0);
-      const stores = (): void =>
+      const stores = (hash: Uint8Array = EMPTY_BYTES): void =>
         oracle.published?.(v0, 'validator', {
           type: 'evidence',
-          hash: EMPTY_BYTES,
+          hash,
           validator: addressFor(v3),
           height: 1n,
         });
@@ -389,7 +391,9 @@ describe('evidence', () => {
         if (isChanged) oracle.corrupted?.(payloads[0] ?? unreachable('it is there'));
         oracle.heard?.(v1, v0.member.id, payloads);
       };
-      return { greets, hears, passes, passesBy, starts, stores, offers, isHeard };
+      const isTold = (list: readonly Evidence[]): void =>
+        oracle.heard?.(v0, 'x', [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList(list) }]);
+      return { greets, hears, passes, passesBy, starts, stores, offers, isHeard, isTold };
     };
     const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
 
@@ -458,6 +462,25 @@ describe('evidence', () => {
       expect(said).toEqual([]);
       passesBy(v0, 4n);
       expect(said).toEqual(['v0 proposed block 4 without the evidence of height 1 that it holds']);
+    });
+
+    it('is not what its prover holds when others told it of another', () => {
+      for (const type of [PREVOTE, PRECOMMIT]) {
+        said = [];
+        const { passes, passesBy, isTold, stores } = proves();
+        const proof = evidence(v3);
+        const told =
+          proof.kind === 'duplicate-vote'
+            ? { ...proof, voteA: { ...proof.voteA, type }, voteB: { ...proof.voteB, type } }
+            : unreachable('it is of votes');
+        isTold([told]);
+        passes(1n);
+        stores(evidenceIdentity(told));
+        passesBy(v2, 3n);
+        passesBy(v0, 4n);
+        const isProven = type === PREVOTE;
+        expect(said).toHaveLength(isProven ? 1 : 0);
+      }
     });
 
     it('is not expected of who does not get on itself', () => {
@@ -554,6 +577,50 @@ describe('whose turn it is', () => {
       nowNs += 3_000_000_000;
       enters(oracle, round, STEP.propose);
     }
+    expect(said).toEqual([]);
+  });
+});
+
+describe('who has caught up', () => {
+  let chain = new GhostChain(cast.genesis);
+  /** So many minutes with a block each, of a node that asks for blocks. */
+  const passes = (minutes: number): void => {
+    for (let i = 0; i < minutes; i++) {
+      nowNs += 60_000_000_000;
+      for (const told of chain.onBlock) told(v1, { header: { height: 1n, timeNs: 0n } } as Block);
+    }
+  };
+  const begins = (): ((up: boolean) => void) => {
+    chain = new GhostChain(cast.genesis);
+    const oracle = oracleOf(joiningOracle(chain));
+    v0.mode = 'sync';
+    v0.node = { isPaused: false } as Node;
+    oracle.started?.(v0);
+    return (up) => oracle.published?.(v0, 'peers', { type: 'peer', peer: 'x', up });
+  };
+  const ends = (): void => {
+    v0.mode = 'down';
+    v0.node = null;
+  };
+
+  it('does not go on asking for blocks', () => {
+    const meets = begins();
+    meets(true);
+    passes(2);
+    ends();
+    expect(said).toEqual([`${v0.name} has caught up for 60 s and does not take part`]);
+  });
+
+  it('cannot know of it while it has nobody to ask, and has its time when it has', () => {
+    const meets = begins();
+    passes(3);
+    meets(true);
+    passes(1);
+    meets(false);
+    passes(3);
+    meets(true);
+    passes(1);
+    ends();
     expect(said).toEqual([]);
   });
 });
