@@ -36,6 +36,8 @@ export function widePlay(stream: Stream): Scenario {
     ...(!consensus.createEmptyBlocks && { load: txs({ perSecond: 2, size: 60 }) }),
     settings: { ...base.settings, consensus, mempool: drawMempool(stream) },
     ends: { ...base.ends, decides: base.ends.decides + heightsMore },
+    // Power changes are for kvstore: to these they are transactions like others, or none.
+    app: stream.chance(1, 6) ? stream.pick(['counter', 'noop']) : base.app,
   };
 }
 
