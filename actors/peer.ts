@@ -97,10 +97,12 @@ function onGreeting(
 function onDisconnected({ peer }: PeerConfig, state: PeerState): readonly Effect[] {
   const { stands } = state;
   state.stands = 'idle';
-  if (stands === 'greeting') return [{ type: 'cancel', timer: TIMER }];
-  if (stands !== 'up') return NO_EFFECTS;
-  const effects: Effect[] = [];
-  for (const to of LISTENERS) effects.push({ type: 'tell', to, message: { type: 'peer-down', peer } });
+  if (stands === 'idle') return NO_EFFECTS;
+  const message = { type: 'peer-down', peer } as const;
+  const effects: Effect[] = stands === 'greeting' ? [{ type: 'cancel', timer: TIMER }] : [];
+  // The validator keeps what is said before a greeting: of this connection, for what a later one brings may be another life.
+  if (stands !== 'up') return [...effects, { type: 'tell', to: 'validator', message }];
+  for (const to of LISTENERS) effects.push({ type: 'tell', to, message });
   effects.push({ type: 'publish', event: { type: 'peer', peer, up: false } });
   return effects;
 }

@@ -24,13 +24,16 @@ import {
   never,
   nil,
   node,
+  pause,
   powers,
   removeLog,
   reset,
   restart,
   scenario,
   sometime,
+  these,
   txs,
+  unpause,
   v0,
   v1,
   v2,
@@ -361,3 +364,28 @@ export const nilStaysNil = scenario('a precommit for nil is given to who is behi
   ],
   ends: everyone.decides(height(12), { within: '240s', afterwards: 2 }),
 });
+
+/**
+ * v2 has the prevote of v1, not synced, and stands still; the line breaks, and v1 dials again. What v2 then says behind its back it says of a life that
+ * ends at once, before it greets, and v1 is told so when v2 is there again: its new life lacks that prevote.
+ */
+export const saidInALifeBefore = scenario(
+  'what was said before a greeting that never came is of a life before',
+  {
+    name: 'said-in-a-life-before',
+    cast: powers(2, 4, 3),
+    act: [
+      at('0s', drop('parts', { height: 3, round: 0, to: ['v2'] })),
+      when(v1.prevotes({}, { height: 3, round: 0 }), crash('v0')),
+      after('100ms', pause('v2')),
+      after('50ms', reset('v1', 'v2')),
+      after(
+        '1500ms',
+        crash('v2', { how: 'lose', point: { when: 'after', op: 'send', nth: 1 }, restart: '2s' }),
+        unpause('v2'),
+      ),
+      when(v2.starts()),
+    ],
+    ends: these('v1', 'v2').decides(height(6), { within: '300s' }),
+  },
+);

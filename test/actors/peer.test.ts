@@ -57,7 +57,8 @@ const rows: readonly {
   { mail: [CONNECTED, heard(greeting()), heard(greeting(), QUESTION)], says: [`send ${B}`], stands: 'up' },
   { mail: [CONNECTED, heard(greeting()), TIMER], says: [], stands: 'up' },
   { mail: [CONNECTED, heard(greeting()), GONE], says: DOWN, stands: 'idle' },
-  { mail: [CONNECTED, GONE], says: ['cancel greet'], stands: 'idle' },
+  { mail: [CONNECTED, GONE], says: ['cancel greet', 'tell validator peer-down'], stands: 'idle' },
+  { mail: [CONNECTED, GONE, GONE], says: [], stands: 'idle' },
   {
     mail: [CONNECTED, heard(greeting({ network: 'd' }))],
     says: ['cancel greet', `drop ${B}`],
@@ -73,7 +74,11 @@ const rows: readonly {
     says: [],
     stands: 'refused',
   },
-  { mail: [CONNECTED, heard(greeting({ network: 'd' })), GONE], says: [], stands: 'idle' },
+  {
+    mail: [CONNECTED, heard(greeting({ network: 'd' })), GONE],
+    says: ['tell validator peer-down'],
+    stands: 'idle',
+  },
   { mail: [CONNECTED, heard(greeting()), GONE, CONNECTED, heard(greeting())], says: UP, stands: 'up' },
 ];
 
