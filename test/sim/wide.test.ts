@@ -43,8 +43,11 @@ describe('what it draws', () => {
   });
 });
 
+/** In the last of them a proposal is offered again when its proposer knows better. */
+const SEEDS = [...Array.from({ length: 60 }, (_, i) => i + 1), 5610];
+
 it('holds, and twice with one digest', () => {
-  for (let seed = 1; seed <= 60; seed++) {
+  for (const seed of SEEDS) {
     const { violations, digest } = runScenario(play, { seed, shape: false });
     expect(violations, `seed ${seed}`).toEqual([]);
     expect(digestAgain(play, { seed }), `seed ${seed}`).toBe(digest);
