@@ -11,7 +11,6 @@ import { FirstWords } from './first-words.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
-import { PerMachine } from './per-machine.ts';
 import { Seen } from './seen.ts';
 import { hexFor, isOwn } from './votes.ts';
 
@@ -59,8 +58,6 @@ export const progressRules =
 
 class Watch {
   private readonly ghost: GhostChain;
-  /** The place of the last proposal that each made, in this life. */
-  private readonly proposed = new PerMachine(() => ({ place: '' }));
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly nodes = new Map<Machine, Seen>();
@@ -84,7 +81,6 @@ class Watch {
 
   starts(at: Machine): void {
     this.forget(at);
-    this.proposed.delete(at);
     this.greeted.starts(at);
   }
 
@@ -226,14 +222,9 @@ class Watch {
     seen.prevoted(vote, this.about.now());
   }
 
-  /** The first time: what is offered again was chosen then. */
   proposes(at: Machine, { height, round, polRound }: Proposal): void {
-    const said = this.proposed.of(at);
-    const place = `${height}/${round}`;
-    if (said.place === place) return;
     const seen = this.of(at);
     const valid = seen?.valid;
-    if (seen?.set.atRound(round) === hexFor(at)) said.place = place;
     if (height !== seen?.height || !valid || polRound >= valid.round || valid.round >= round) return;
     if (!this.isLongSince(valid.sinceNs) || seen.set.atRound(round) !== hexFor(at)) return;
     const what = polRound < 0 ? 'a new block' : `the value of round ${polRound}`;
