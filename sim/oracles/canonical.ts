@@ -3,7 +3,6 @@
 
 import { sha256, utf8Encode } from '#platform';
 import type { ExecTxResult } from '../../protocol/abci.ts';
-import { copyOfPart, roomFor } from '../../protocol/bytes.ts';
 import { Lately } from '../../protocol/lately.ts';
 import type {
   BlockId,
@@ -99,19 +98,7 @@ class Words {
   }
 
   take(): Uint8Array {
-    const taken = copyOfPart(this.bytes, 0, this.at);
-    this.at = 0;
-    return taken;
-  }
-
-  /** What was written, behind its length. */
-  takeWithLength(): Uint8Array {
-    const length = this.at;
-    const sizeOfLength = length < 128 ? 1 : length < 128 * 128 ? 2 : 3;
-    const taken = roomFor(length + sizeOfLength);
-    for (let i = 0; i < sizeOfLength; i++)
-      taken[i] = ((length >> (7 * i)) & 127) | (i + 1 < sizeOfLength ? 128 : 0);
-    for (let i = 0; i < length; i++) taken[sizeOfLength + i] = this.bytes[i] as number;
+    const taken = this.bytes.slice(0, this.at);
     this.at = 0;
     return taken;
   }
@@ -149,6 +136,12 @@ const isNil = ({ hash, parts }: BlockId): boolean =>
 
 // --- what is signed --------------------------------------------------------------------------------------------------
 
+/** What is signed begins with its length. */
+function withLength(): Uint8Array {
+  const message = words.take();
+  return words.varint(message.length).raw(message).take();
+}
+
 type Voted = Pick<Vote, 'type' | 'height' | 'round' | 'blockId' | 'timeNs'>;
 
 /** CanonicalVote. */
@@ -156,7 +149,7 @@ export function voteSignBytes(chainId: string, { type, height, round, blockId, t
   words.int(1, type).fixed64(2, height).fixed64(3, BigInt(round));
   if (!isNil(blockId)) words.message(4, writeId, blockId);
   words.message(5, writeTime, timeNs).text(6, chainBytes(chainId));
-  return words.takeWithLength();
+  return withLength();
 }
 
 const PROPOSAL_TYPE = 32;
@@ -167,7 +160,7 @@ export function proposalSignBytes(chainId: string, proposal: Proposal): Uint8Arr
   words.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, BigInt(round)).int(4, polRound);
   if (!isNil(blockId)) words.message(5, writeId, blockId);
   words.message(6, writeTime, timeNs).text(7, chainBytes(chainId));
-  return words.takeWithLength();
+  return withLength();
 }
 
 // --- what is hashed --------------------------------------------------------------------------------------------------
