@@ -1,5 +1,5 @@
-// `nodecli sim explore`: swarm runs (or those of another play that a seed writes) for as long as wanted, each twice, on all cores. Says what they saw, keeps
-// the shortest run of each failure, and goes on where it was stopped.
+// `nodecli sim explore`: swarm runs, or those of another play that a seed writes, for as long as wanted, each
+// twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
 
 import { availableParallelism } from 'node:os';
 import { plays } from '../../scenarios/index.ts';
@@ -136,7 +136,6 @@ class Explorer {
   }
 
   private async work(worker: Worker, areOthers: boolean): Promise<void> {
-    const { campaign } = this;
     for (;;) {
       const at = this.halves.findIndex(({ by }) => !areOthers || by !== worker);
       const half = at < 0 ? undefined : this.halves.splice(at, 1)[0];
@@ -144,7 +143,7 @@ class Explorer {
       else if (!this.isOver) {
         const index = this.nextBatch++;
         this.firstTimes++;
-        const { runs } = await worker.explore({ explore: campaign.play, seeds: this.seedsOf(index) });
+        const { runs } = await worker.explore({ explore: this.campaign.play, seeds: this.seedsOf(index) });
         this.halves.push({ index, by: worker, runs });
         this.firstTimes--;
       } else if (this.hasBroken || (this.halves.length === 0 && this.firstTimes === 0)) return;

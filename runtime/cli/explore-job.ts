@@ -1,6 +1,7 @@
 // A batch of swarm runs as a job for another process, and what a campaign keeps of each run.
 
 import { digestAgain, runScenario } from '../../sim/run.ts';
+import { scenarioUnder } from '../../sim/scenario/under.ts';
 import { playAtOnce } from './play-file.ts';
 
 export interface ExploreJob {
@@ -51,13 +52,16 @@ function digestOf(play: string, seed: string, memo: boolean): string {
 
 function summary(play: string, seed: string, memo: boolean): RunSummary {
   try {
-    const verdict = runScenario(playAtOnce(play), { seed, memo, shape: false });
+    // As it was drawn: some chains begin later, and what lies before their first height was never decided.
+    const whole = playAtOnce(play);
+    const before = (scenarioUnder(whole, seed).cast.initialHeight ?? 1) - 1;
+    const verdict = runScenario(whole, { seed, memo, shape: false });
     const [first] = verdict.violations;
     return {
       seed,
       digest: verdict.digest,
       broken: first ? { oracle: first.oracle, what: first.what } : null,
-      heights: Number(verdict.heights),
+      heights: Math.max(0, Number(verdict.heights) - before),
       laterThanFirst: verdict.rounds.laterThanFirst,
       roundMax: verdict.rounds.max,
       deliveries: verdict.deliveries,

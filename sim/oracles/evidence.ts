@@ -53,7 +53,7 @@ export const evidenceOracle =
     const greeted = new Greeted();
     /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
     const told = new Map<string, string>();
-    const isTold = (evidence: DuplicateVoteEvidence): void => {
+    const learns = (evidence: DuplicateVoteEvidence): void => {
       told.set(hexOf(evidenceIdentity(evidence)), placeOfEvidence(evidence));
       if (told.size > TOLD_MAX)
         for (const oldest of [...told.keys()].slice(0, TOLD_MAX / 2)) told.delete(oldest);
@@ -150,7 +150,7 @@ export const evidenceOracle =
       heard(at, from, payloads) {
         if (honest.size === about.machines.length || !about.isHonest(at)) return;
         if (!greeted.hears(at, from, about.now())) return;
-        for (const each of doubleVotesIn(payloads)) isTold(each);
+        for (const each of doubleVotesIn(payloads)) learns(each);
         const sender = byId.get(from);
         const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
         if (sender && isTaken)

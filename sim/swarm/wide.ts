@@ -10,7 +10,7 @@ import { swarmPlay } from './index.ts';
 
 const MS = 1_000_000n;
 
-/** First heights: as many bytes in a varint as there are, and one that no proposal below is about. */
+/** Heights that take one byte and three, and some at which what is special of height 1 is not. */
 const FIRST_HEIGHTS = [2, 5, 100, 1_000_000];
 /** `block.max_bytes`: what header, commit and evidence of so many validators need, and so much more. */
 const BYTES_PER_VALIDATOR = 4_000;

@@ -67,6 +67,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     const { code, out } = nodecli('sim', 'explore', '--play', 'wide-swarm', '--seed', '1', '--runs', '16');
     expect(out).toContain('16 runs of wide-swarm, twice each, seeds from 1');
     expect(out).toContain('ok  no promise is broken');
+    expect(Number(/^([0-9,]+) heights/m.exec(out)?.[1]?.replaceAll(',', ''))).toBeLessThan(500); // of chains that begin late, too
     expect(out).not.toContain('every fault happened');
     expect(code).toBe(0);
     const calm = nodecli('sim', 'explore', '--play', 'calm');
