@@ -26,6 +26,7 @@ import {
   these,
   txs,
   v0,
+  v1,
   v2,
   v3,
   v4,
@@ -34,6 +35,7 @@ import {
 } from '../sim/scenario/words.ts';
 
 const tenth = { height: 10 };
+const sixth = { height: 6, round: 0 };
 const first = { height: 7, round: 0 };
 const second = { height: 7, round: 1 };
 const third = { height: 7, round: 2 };
@@ -169,6 +171,22 @@ export const forgedVotes = scenario('a vote counts for whom its signature names'
     at('0s', delay('precommits', '200ms', { from: ['v2'] }), delay('precommits', '600ms', { from: ['v4'] })),
   ],
   ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/**
+ * Both are needed. v1 prevotes nil, and with each copy of that comes one of v0's prevote, which it never had, under a signature of its own: that
+ * copy is of a vote which v0 knows.
+ */
+export const falseCopies = scenario('who sends a false copy of a vote does not have it', {
+  name: 'false-copies',
+  cast: powers(20, 10),
+  liars: [liar('v1', 'vote-forger', ['v0'], { votes: 'prevotes', fromHeight: 6, toHeight: 6 })],
+  act: [
+    at('0s', drop('parts', { ...sixth, to: ['v1'] }), drop('prevotes', { ...sixth, by: ['v0'] })),
+    when(v1.prevotes(nil, sixth)),
+    after('10s', heal()),
+  ],
+  ends: everyone.decides(height(9), { within: '240s' }),
 });
 
 /** It is cut off for its second claim, and comes back. */

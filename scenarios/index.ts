@@ -18,6 +18,7 @@ import {
 import {
   bothVotesOfALiar,
   extendedVotes,
+  falseCopies,
   falseEvidence,
   falseGreetings,
   flood,
@@ -292,6 +293,7 @@ export const plays: readonly Play[] = [
   olderPolkaRefused,
   extendedVotes,
   forgedVotes,
+  falseCopies,
   forgedProposals,
   invalidBlocks,
   inventedAttacks,

@@ -157,11 +157,9 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   const { consensus } = v;
   if (vote.height === consensus.height) {
     standsAt(v, view, vote.height);
-    view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
     const known = consensus.rounds.get(vote.round);
     const tally = vote.type === PREVOTE ? known?.prevotes : known?.precommits;
-    if (tally?.hasFor(vote.validatorIndex, vote.blockId)) return;
-    if (!isTrue(v, view.peer, vote, consensus.validators)) return;
+    if (!isNews(v, view, vote, tally, consensus.validators)) return;
     const outcome = consensus.onVote(vote, view.peer);
     if (outcome.tally === 'added') return log(v, view.peer, payload);
     if (outcome.tally === 'conflict') {
@@ -176,14 +174,27 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   standsAt(v, view, vote.height);
   const { lastCommit } = consensus;
   if (!lastCommit || consensus.step !== 'newHeight') return;
-  view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, size(v));
   const { precommits } = lastCommit;
   if (vote.type !== PRECOMMIT || vote.round !== lastCommit.round) return;
-  if (precommits.hasFor(vote.validatorIndex, vote.blockId)) return;
-  if (!isTrue(v, view.peer, vote, precommits.validators)) return;
+  if (!isNews(v, view, vote, precommits, precommits.validators)) return;
   const first = precommits.votes[vote.validatorIndex];
   if (first) sawConflict(v, first, vote);
   else if (consensus.onLateCommit(vote)) startsAtOnce(v);
+}
+
+/** Whether it is true, and not counted yet. Who sends a vote has it: one that is true, or that we know by its signature; a false copy says nothing. */
+function isNews(
+  v: ValidatorState,
+  view: PeerView,
+  vote: Vote,
+  tally: VoteTally | undefined,
+  validators: ValidatorSet,
+): boolean {
+  const known = tally?.votesFor(vote.blockId)?.[vote.validatorIndex];
+  const isKnown = known !== undefined && equalBytes(known.signature, vote.signature);
+  if (!isKnown && !isTrue(v, view.peer, vote, validators)) return false;
+  view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, validators.validators.length);
+  return !known;
 }
 
 /** Index, address, no unasked extension, and the signature. A false vote costs the peer its connection. */

@@ -62,10 +62,6 @@ export class VoteTally {
     return this.votes[index] !== undefined;
   }
 
-  hasFor(index: number, blockId: BlockId): boolean {
-    return this.buckets.get(blockIdKey(blockId))?.votes[index] !== undefined;
-  }
-
   /** The votes kept for an id, by index; undefined where nobody voted for it. */
   votesFor(blockId: BlockId): readonly (Vote | undefined)[] | undefined {
     return this.buckets.get(blockIdKey(blockId))?.votes;

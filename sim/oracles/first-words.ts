@@ -2,11 +2,11 @@
 // and pauses. A log brings back what an earlier life heard, and a node that counts the first word of a double-dealer takes no second one.
 
 import type { PeerId } from '../../actors/turn.ts';
-import { equalBytes } from '../../protocol/bytes.ts';
-import type { Proposal, Vote } from '../../protocol/types.ts';
+import { equalBlockId } from '../../protocol/block-id.ts';
+import type { BlockId, Proposal, Vote } from '../../protocol/types.ts';
 
 const isSame = (a: Proposal, b: Proposal): boolean =>
-  equalBytes(a.blockId.hash, b.blockId.hash) && a.polRound === b.polRound;
+  equalBlockId(a.blockId, b.blockId) && a.polRound === b.polRound;
 
 /** Rounds beyond the next one that a peer may open in a height, one after the other (spec 5.2). */
 const OPENED_PER_PEER_MAX = 64;
@@ -18,7 +18,7 @@ export class FirstWords {
   /** Rounds whose proposer said two things. */
   private readonly twofold = new Set<number>();
   /** By round, then by index of the voter: the block. */
-  private readonly prevotes = new Map<number, (Uint8Array | undefined)[]>();
+  private readonly prevotes = new Map<number, (BlockId | undefined)[]>();
   private readonly opened = new Map<PeerId, number>();
 
   constructor(height: bigint) {
@@ -44,8 +44,8 @@ export class FirstWords {
       this.prevotes.set(round, said);
     }
     const first = said[validatorIndex];
-    if (first === undefined) said[validatorIndex] = blockId.hash;
-    return first === undefined || equalBytes(first, blockId.hash);
+    if (first === undefined) said[validatorIndex] = blockId;
+    return first === undefined || equalBlockId(first, blockId);
   }
 
   /** A peer speaks of another round far ahead. False: it has too often, and is not listened to. */

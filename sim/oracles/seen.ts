@@ -2,16 +2,23 @@
 // Only what it cannot have let fall counts: whole proposals, true signatures, two rounds ahead of each peer.
 
 import type { PeerId } from '../../actors/turn.ts';
+import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { LatelyAt } from '../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
-import type { Part, PartSetHeader, Proposal, Vote } from '../../protocol/types.ts';
+import {
+  type BlockId,
+  NIL_BLOCK_ID,
+  type Part,
+  type PartSetHeader,
+  type Proposal,
+  type Vote,
+} from '../../protocol/types.ts';
 import type { FirstWords } from './first-words.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';
 
 /** A peer may make a node keep so many rounds beyond the next one (spec 5.2). */
 const ROUNDS_AHEAD_PER_PEER = 2;
-const NIL = new Uint8Array(0);
 
 /** Who spoke, by index, and how strong they are together. */
 class Crowd {
@@ -38,22 +45,22 @@ interface Valid {
 /** The prevotes of one round. */
 class Prevotes {
   readonly voters = new Set<number>();
-  private readonly blocks: { readonly hash: Uint8Array; power: bigint }[] = [];
+  private readonly blocks: { readonly id: BlockId; power: bigint }[] = [];
 
-  /** The power behind a block; nil has an empty hash. */
-  powerFor(hash: Uint8Array): bigint {
-    for (const each of this.blocks) if (equalBytes(each.hash, hash)) return each.power;
+  /** The power behind a block, or nil. */
+  powerFor(id: BlockId): bigint {
+    for (const each of this.blocks) if (equalBlockId(each.id, id)) return each.power;
     return 0n;
   }
 
   /** The power behind the block with this one. */
-  add(hash: Uint8Array, power: bigint): bigint {
+  add(id: BlockId, power: bigint): bigint {
     for (const each of this.blocks) {
-      if (!equalBytes(each.hash, hash)) continue;
+      if (!equalBlockId(each.id, id)) continue;
       each.power += power;
       return each.power;
     }
-    this.blocks.push({ hash, power });
+    this.blocks.push({ id, power });
     return power;
   }
 }
@@ -194,7 +201,7 @@ export class Seen {
     // Beyond the next round it may be let fall, or kept: it counts for nothing.
     if (!this.words.prevoted(vote) || round > this.round + 1) return;
     const own = this.powerOf(validatorIndex);
-    const power = prevotes.add(blockId.hash, own);
+    const power = prevotes.add(blockId, own);
     const { total } = this.set;
     if (isQuorum(power, total) && !isQuorum(power - own, total)) this.look(nowNs); // a vote changes nothing else
   }
@@ -219,20 +226,20 @@ export class Seen {
     this.look(nowNs);
   }
 
-  private isPolka(round: number, hash: Uint8Array): boolean {
-    return isQuorum(this.prevotes.get(round)?.powerFor(hash) ?? 0n, this.set.total);
+  private isPolka(round: number, id: BlockId): boolean {
+    return isQuorum(this.prevotes.get(round)?.powerFor(id) ?? 0n, this.set.total);
   }
 
   private look(nowNs: number): void {
     const { round, proposal } = this;
-    if (this.nilNs === null && this.isPolka(round, NIL)) this.nilNs = nowNs;
+    if (this.nilNs === null && this.isPolka(round, NIL_BLOCK_ID)) this.nilNs = nowNs;
     if (!proposal) return;
     const { polRound, blockId } = proposal;
     const { total } = blockId.parts;
     if (this.wholeNs === null && !this.words.isTwofold(round) && this.wanted.size >= total)
-      if (polRound < 0 || this.isPolka(polRound, blockId.hash)) this.wholeNs = nowNs;
+      if (polRound < 0 || this.isPolka(polRound, blockId)) this.wholeNs = nowNs;
     if ((this.parts.get(this.proposedParts)?.size ?? 0) < total) return;
     if (this.prevoteNs === null || this.valid?.round === round) return;
-    if (this.isPolka(round, blockId.hash)) this.valid = { round, sinceNs: nowNs };
+    if (this.isPolka(round, blockId)) this.valid = { round, sinceNs: nowNs };
   }
 }

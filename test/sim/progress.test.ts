@@ -281,6 +281,22 @@ describe('a proposal', () => {
     expect(seen.valid).toEqual(valid);
   });
 
+  it('with other parts is another one, though the block has the same hash', () => {
+    const words = new FirstWords(1n);
+    const seen = new Seen(words, set);
+    const { proposal, part } = proposed(1, 0);
+    const stretched = { ...proposal.blockId, parts: { total: 1, hash: new Uint8Array(32).fill(9) } };
+    seen.comesToPrevote(5);
+    seen.proposed(proposal, 6);
+    seen.part(part, 7);
+    for (const validatorIndex of [0, 1, 2])
+      seen.prevoted({ round: 0, blockId: stretched, validatorIndex } as Vote, 8);
+    expect([seen.wholeNs, seen.valid]).toEqual([7, null]);
+    words.proposed({ ...proposal, blockId: stretched });
+    expect(words.isTwofold(0)).toBe(true);
+    expect(words.prevoted({ round: 0, blockId: proposal.blockId, validatorIndex: 0 } as Vote)).toBe(false);
+  });
+
   it('is one of two where another life heard the other', () => {
     const words = new FirstWords(1n);
     const { proposal, part } = proposed(1, 0);

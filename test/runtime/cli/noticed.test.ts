@@ -198,6 +198,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['slow-signer', '1', 'X217', 'v3 precommits block 1 height 15'],
   ['another-past', '1', 'X218', 'not so at the end: v1 is halted'],
   ['said-in-a-life-before', '1', 'X219', 'the play promises 6'],
+  ['false-copies', '1', 'X220', 'the play promises 9'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
