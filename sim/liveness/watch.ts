@@ -288,10 +288,14 @@ export class Liveness {
     return held + own / slowestOf(core); // what nodes time themselves is by their own clocks
   }
 
-  /** Until the last clog between two of the core ends, what a narrow line holds has passed, and the last of what rules made late is there. */
+  /**
+   * Until the last clog between two of the core ends, what a narrow line holds has passed, the last of what rules made late is there, and what
+   * slow disks and signers were at when they became good is done.
+   */
   private heldBackNs(core: readonly Machine[], now: number): number {
     let end = now;
     for (const a of core) {
+      end = Math.max(end, a.heldUntilNs);
       for (const b of core) {
         if (a === b) continue;
         const { cloggedUntil, lateUntil, lastAt, settings } = this.world.network.link(

@@ -226,7 +226,8 @@ export class Stage {
 
   /** What waited for the disk as it was still waits so long, four flushes at most. */
   private setDisk(machine: Machine, settings: DiskSettings): void {
-    machine.heldUntilNs = this.world.agenda.now + 4 * machine.disk.settings.flush.maxNs;
+    const heldUntilNs = this.world.agenda.now + 4 * machine.disk.settings.flush.maxNs;
+    machine.heldUntilNs = Math.max(machine.heldUntilNs, heldUntilNs);
     machine.disk.settings = settings;
   }
 
