@@ -67,6 +67,9 @@ class Counted {
    */
   private readonly gone = new Map<string, boolean>();
   private pushing = 0;
+  /** What the pool may hold, or not: how many bytes each has. */
+  private readonly doubtful = new Map<string, number>();
+  private doubtfulBytes = 0;
   private readonly config: MempoolConfig;
   /** What the last block took. */
   private taken: readonly string[] = [];
@@ -83,7 +86,9 @@ class Counted {
   mayBeFull(length: number, nowNs: number): boolean {
     const { txsMax, bytesMax } = this.config;
     if (nowNs - this.takenNs < HOP_NS) return true;
-    return this.rechecks > 0 || 2 * (this.count + 1) > txsMax || 2 * (this.bytes + length) > bytesMax;
+    const count = this.count + this.doubtful.size + 1;
+    const bytes = this.bytes + this.doubtfulBytes + length;
+    return this.rechecks > 0 || 2 * count > txsMax || 2 * bytes > bytesMax;
   }
 
   /** A peer shows that it has it. */
@@ -110,7 +115,7 @@ class Counted {
     this.due.delete(id);
     // It will hear that it is in a block before it hears what the application says; or it has, and forgotten it by the end of the block.
     if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) {
-      if (this.taken.length > this.config.cacheSize) this.isGone(id, false);
+      if (this.taken.length > this.config.cacheSize) this.isDoubtful(id, tx.length);
       return;
     }
     this.isBack(id);
@@ -130,6 +135,7 @@ class Counted {
     if (!about) return;
     if (!about.isNew) this.rechecks--;
     const known = this.known.get(about.id);
+    if (isHeld === false) this.isSettled(about.id);
     if (!known) return;
     if (isHeld) known.sinceNs ??= nowNs;
     else this.leaves(about.id, known);
@@ -137,7 +143,7 @@ class Counted {
   }
 
   isKnown(id: string): boolean {
-    return this.known.has(id) || this.gone.has(id);
+    return this.known.has(id) || this.gone.has(id) || this.doubtful.has(id);
   }
 
   /** What a cache has seen again it remembers for longer. */
@@ -161,6 +167,17 @@ class Counted {
     this.gone.delete(id);
   }
 
+  private isDoubtful(id: string, bytes: number): void {
+    this.isSettled(id);
+    this.doubtful.set(id, bytes);
+    this.doubtfulBytes += bytes;
+  }
+
+  private isSettled(id: string): void {
+    this.doubtfulBytes -= this.doubtful.get(id) ?? 0;
+    this.doubtful.delete(id);
+  }
+
   private leaves(id: string, known: Known): void {
     this.known.delete(id);
     this.count--;
@@ -175,6 +192,7 @@ class Counted {
       const id = ids[i] as string;
       const known = this.known.get(id);
       if (known) this.leaves(id, known);
+      this.isSettled(id);
       if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id, codes[i] === 0);
     }
     this.taken = ids;

@@ -63,12 +63,14 @@ class Watch {
   private readonly nodes = new Map<Machine, Seen>();
   /** Of the height that each node is at, and of the next one. */
   private readonly words = new Map<Machine, FirstWords[]>();
+  private readonly byId: ReadonlyMap<PeerId, Machine>;
   readonly greeted = new Greeted();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
+    this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
   }
 
   isAwake(at: Machine): boolean {
@@ -112,6 +114,7 @@ class Watch {
     const seen = this.of(at);
     if (!seen || !this.greeted.hears(at, from, this.about.now())) return this.overhears(at, from, payloads);
     const messages = messagesIn(payloads);
+    if (this.isForged(from, messages)) return this.overhears(at, from, payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message) this.takes(at, seen, from, message);
@@ -120,7 +123,18 @@ class Watch {
     }
   }
 
-  /** It may take this up: as soon as it is greeted, when its pause ends. */
+  /** Who says many false things at once is not heard to the end. */
+  private isForged(from: PeerId, messages: readonly (ConsensusMessage | null)[]): boolean {
+    const sender = this.byId.get(from);
+    if (!sender || this.about.isHonest(sender)) return false;
+    return messages.some((message) => {
+      if (message?.type !== 'vote') return false;
+      const set = this.ghost.set(message.vote.height);
+      return !set || !isTrueVote(this.about, set, message.vote);
+    });
+  }
+
+  /** It may take this up: as soon as it is greeted, when its pause ends; as much of it as it reads. */
   overhears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
     for (const message of messagesIn(payloads)) if (message) this.mayTake(at, from, message);
   }

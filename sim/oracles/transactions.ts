@@ -1,5 +1,5 @@
 // Which transactions were given to the network, and which block holds each: none that nobody gave, none twice, as long as no node had to forget
-// one (mempool.cache_size).
+// any (mempool.cache_size).
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
@@ -15,11 +15,10 @@ const named = (tx: Uint8Array): string => hexOf(txHash(tx).subarray(0, SHORT_BYT
 const SHARE_OF_CACHE = 0.75;
 
 export class Transactions {
-  /** The one that was given or taken last is the last. */
   private readonly given = new Set<string>();
   /** The height of each that is in a block. */
   private readonly taken = new Map<string, bigint>();
-  /** Whoever forgets first may have forgotten what so many others came after. */
+  /** Whoever forgets first may have forgotten one when there are more than so many. */
   private readonly forgottenAfter: number;
 
   /** `cacheSize`: of the smallest cache. */
@@ -35,14 +34,13 @@ export class Transactions {
   }
 
   private gives(key: string): void {
-    if (this.taken.has(key) && this.mayBeForgotten(key)) this.taken.delete(key);
-    this.given.delete(key);
+    if (this.mayBeForgotten) this.taken.delete(key);
     this.given.add(key);
   }
 
-  private mayBeForgotten(key: string): boolean {
-    if (this.given.size <= this.forgottenAfter) return false;
-    return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
+  /** One that comes back pushes out the next, which may come back in turn: then it may be any of them. */
+  private get mayBeForgotten(): boolean {
+    return this.given.size > this.forgottenAfter;
   }
 
   /** Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault. */
@@ -55,11 +53,11 @@ export class Transactions {
     for (const tx of txs) {
       const key = keyOf(tx);
       const before = this.taken.get(key);
-      if (before !== undefined && !this.mayBeForgotten(key))
+      if (before !== undefined && !this.mayBeForgotten)
         yield `integrity: transaction ${named(tx)} is in blocks ${before} and ${height}`;
       this.taken.set(key, height);
-      if (this.given.delete(key)) this.given.add(key);
-      else yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
+      if (!this.given.has(key))
+        yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
     }
   }
 

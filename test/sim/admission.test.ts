@@ -33,9 +33,10 @@ it('what failed in a block pushes nothing out of a cache', () => {
   expect(verdict.transactions.committed).toBe(4);
 });
 
-it('what a block of more than a cache holds took, and is asked about at once, may be in the pool again', () => {
+/** The oracle at one node, whose cache holds two: the height is done with these, and asked about at once are these. */
+function afterBlock(txs: readonly Uint8Array[], asked: readonly Uint8Array[], txsMax: number) {
   const reports: string[] = [];
-  let now = 0;
+  let now = 1e9;
   const node = {
     name: 'v0',
     index: 0,
@@ -44,26 +45,47 @@ it('what a block of more than a cache holds took, and is asked about at once, ma
     mode: 'consensus',
     heldUntilNs: -1,
     member: { id: 'v0' },
-    config: { mempool: { ...DEFAULT_MEMPOOL, cacheSize: 2 } },
+    config: { mempool: { ...DEFAULT_MEMPOOL, cacheSize: 2, txsMax } },
   } as never;
   const ghost = { onBlock: [], params: () => undefined, set: () => undefined } as never;
   const about = { now: () => now, machines: [node], isHonest: () => true } as never;
   const oracle = admissionOracle(ghost)((what) => void reports.push(what), about);
   const tell = (message: object): void =>
     oracle.leaving?.(node, 'validator', { type: 'tell', to: 'app', message } as never);
-  const txs = ['a', 'b', 'c', 'd'].map((text) => new TextEncoder().encode(text));
-  const given = (tx: number, atNs: number): void => {
-    now = atNs;
-    oracle.submitted?.(node, txs[tx] as Uint8Array);
-  };
-
-  now = 1e9;
-  tell({ type: 'committed', height: 1n, txs: txs.slice(0, 3), codes: [0, 0, 0] });
+  tell({ type: 'committed', height: 1n, txs, codes: txs.map(() => 0) });
   now += 3e5;
-  tell({ type: 'request', tag: 1, request: { type: 'check-tx', value: { tx: txs[0], type: 0 } } });
-  given(0, 1e9 + 2e6);
-  given(3, 1e9 + 20e6);
+  for (const [i, tx] of asked.entries())
+    tell({ type: 'request', tag: i + 1, request: { type: 'check-tx', value: { tx, type: 0 } } });
+  const given = (tx: Uint8Array, afterNs: number): void => {
+    now = 1e9 + afterNs;
+    oracle.submitted?.(node, tx);
+  };
+  return { reports, given };
+}
+
+const SILENT = 'v0 was given a transaction and does not ask its application about it';
+
+it('what a block of more than a cache holds took, and is asked about at once, may be in the pool again', () => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((text) => new TextEncoder().encode(text)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ];
+  const { reports, given } = afterBlock([a, b, c], [a], DEFAULT_MEMPOOL.txsMax);
+  given(a, 2e6);
+  given(d, 20e6);
   expect(reports).toEqual([]);
-  given(0, 1e9 + 40e6);
-  expect(reports).toEqual(['v0 was given a transaction and does not ask its application about it']);
+  given(a, 40e6);
+  expect(reports).toEqual([SILENT]);
+});
+
+it.each([
+  [20, []],
+  [5_000, [SILENT]],
+])('and takes room there: with twelve of them a pool of %d may be full', (txsMax, reported) => {
+  const txs = Array.from({ length: 12 }, (_, i) => Uint8Array.of(i));
+  const { reports, given } = afterBlock(txs, txs, txsMax);
+  for (const atNs of [2e7, 4e7]) given(Uint8Array.of(99), atNs);
+  expect(reports).toEqual(reported);
 });

@@ -2,6 +2,7 @@
 // prompt, or was held back, is not.
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { leafHash } from '../../protocol/merkle.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
@@ -35,9 +36,11 @@ let nowNs: number;
 let at: Machine;
 let others: readonly Machine[];
 let oracle: Oracle;
+let liar: Machine | null;
 
 beforeEach(() => {
   said = [];
+  liar = null;
   nowNs = 1_000 * MS;
   const { machines } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
   [at, ...others] = machines as [Machine, ...Machine[]];
@@ -47,7 +50,7 @@ beforeEach(() => {
     chainId: cast.chainId,
     machines,
     now: () => nowNs,
-    isHonest: () => true,
+    isHonest: (machine) => machine !== liar,
     mayHalt: () => false,
     reached: () => undefined,
     verify: crypto.verify,
@@ -66,8 +69,13 @@ const steps = (round: number, ...all: readonly number[]): void => {
 };
 const members = new GhostChain(cast.genesis).set(1n)?.members ?? [];
 
-function hears(count: number, round: number, change: Partial<Vote> = {}): void {
-  for (const from of others.slice(0, count)) {
+const hears = (count: number, round: number, change: Partial<Vote> = {}): void => {
+  for (const payload of votes(count, round, change)) oracle.heard?.(at, PEER, [payload]);
+};
+
+/** One of each of so many others. */
+function votes(count: number, round: number, change: Partial<Vote> = {}): Payload[] {
+  return others.slice(0, count).map((from) => {
     const address = addressFor(from);
     const vote = {
       type: PREVOTE as typeof PREVOTE,
@@ -85,9 +93,8 @@ function hears(count: number, round: number, change: Partial<Vote> = {}): void {
     const key = from.key ?? unreachable('a validator');
     const signature = change.signature ?? key.sign(voteSignBytes(cast.chainId, vote)).slice();
     const signed = { ...vote, signature };
-    const bytes = encodeConsensusMessage({ type: 'vote', vote: signed });
-    oracle.heard?.(at, PEER, [{ channel: CHANNEL_VOTE, bytes }]);
-  }
+    return { channel: CHANNEL_VOTE, bytes: encodeConsensusMessage({ type: 'vote', vote: signed }) };
+  });
 }
 
 describe('L55: a third in a later round', () => {
@@ -120,6 +127,21 @@ describe('L55: a third in a later round', () => {
     steps(1, STEP.newRound);
     expect(said).toEqual([]);
   });
+
+  it.each([true, false])(
+    'behind false votes in one envelope counts from a liar: no; from others: yes (%s)',
+    (isLiar) => {
+      const [from] = others as [Machine];
+      oracle.published?.(at, 'peer', { type: 'peer', peer: from.member.id, up: true });
+      later(10);
+      if (isLiar) liar = from;
+      const forged = votes(3, 2, { signature: new Uint8Array(64) });
+      oracle.heard?.(at, from.member.id, [...forged, ...votes(2, 2)]);
+      later(500);
+      steps(1, STEP.newRound);
+      expect(said.length).toBe(isLiar ? 0 : 1);
+    },
+  );
 
   it('does not count from a peer that has spoken of too many rounds', () => {
     for (let round = 100; round < 164; round++) hears(1, round);
