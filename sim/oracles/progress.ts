@@ -23,6 +23,8 @@ const TIME_ENOUGH_NS = 2_000 * MS;
  */
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
+/** Of one envelope nobody looks at more than so many false votes and claims. */
+const FALSE_WORDS_MAX = 8;
 
 const isGood = ({ disk, signing }: Machine): boolean =>
   disk.settings.flush.maxNs <= GOOD_FLUSH_NS && signing.maxNs <= GOOD_FLUSH_NS;
@@ -114,7 +116,7 @@ class Watch {
     const seen = this.of(at);
     if (!seen || !this.greeted.hears(at, from, this.about.now())) return this.overhears(at, from, payloads);
     const messages = messagesIn(payloads);
-    if (this.isForged(from, messages)) return this.overhears(at, from, payloads);
+    if (this.isGivenUp(from, messages)) return this.overhears(at, from, payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message) this.takes(at, seen, from, message);
@@ -123,15 +125,17 @@ class Watch {
     }
   }
 
-  /** Who says many false things at once is not heard to the end. */
-  private isForged(from: PeerId, messages: readonly (ConsensusMessage | null)[]): boolean {
+  /** Who says so many false things at once is not heard to the end. */
+  private isGivenUp(from: PeerId, messages: readonly (ConsensusMessage | null)[]): boolean {
     const sender = this.byId.get(from);
     if (!sender || this.about.isHonest(sender)) return false;
-    return messages.some((message) => {
-      if (message?.type !== 'vote') return false;
-      const set = this.ghost.set(message.vote.height);
-      return !set || !isTrueVote(this.about, set, message.vote);
-    });
+    return messages.filter((message) => message && this.mayBeFalse(message)).length >= FALSE_WORDS_MAX;
+  }
+
+  private mayBeFalse(message: ConsensusMessage): boolean {
+    if (message.type !== 'vote') return message.type === 'vote-set-maj23';
+    const set = this.ghost.set(message.vote.height);
+    return !set || !isTrueVote(this.about, set, message.vote);
   }
 
   /** It may take this up: as soon as it is greeted, when its pause ends; as much of it as it reads. */
