@@ -21,6 +21,7 @@ import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
+import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
@@ -51,6 +52,7 @@ export const evidenceOracle =
     const guilty = new Set<string>();
     const unpunished = new Unpunished(ghost, about, report);
     const greeted = new Greeted();
+    const givenUp = new GivenUp(ghost, about);
     /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
     const told = new Map<string, string>();
     const learns = (evidence: DuplicateVoteEvidence): void => {
@@ -152,6 +154,7 @@ export const evidenceOracle =
         if (!greeted.hears(at, from, about.now())) return;
         for (const each of doubleVotesIn(payloads)) learns(each);
         const sender = byId.get(from);
+        if (givenUp.mayBe(from, payloads)) return;
         const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
         if (sender && isTaken)
           unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !changed.has(each))));

@@ -12,6 +12,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
+import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import {
   Holder,
@@ -91,6 +92,7 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly holders = new PerMachine(() => new Holder());
   private readonly greeted = new Greeted();
+  private readonly givenUp: GivenUp;
   private readonly byAddress: ReadonlyMap<string, Machine>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
@@ -98,6 +100,7 @@ class Watch {
     this.report = report;
     this.about = about;
     this.byAddress = machinesByAddress(about);
+    this.givenUp = new GivenUp(ghost, about);
   }
 
   starts(at: Machine): void {
@@ -137,8 +140,9 @@ class Watch {
     const now = this.about.now();
     const holder = this.of(at);
     const peer = holder.peerOf(from);
-    // In a pause it waits, and so does what came just before it; who is not greeted yet is not heard.
-    const isHeard = this.isAwake(at) && this.greeted.hears(at, from, now);
+    // In a pause it waits, and so does what came just before it; who is not greeted yet is not heard, nor is a liar to the end.
+    const isGreeted = this.isAwake(at) && this.greeted.hears(at, from, now);
+    const isHeard = isGreeted && !this.givenUp.mayBe(from, payloads);
     if (!isHeard) peer.isLost();
     const messages = messagesIn(payloads);
     for (let i = 0; i < messages.length; i++) {

@@ -9,6 +9,7 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { FirstWords } from './first-words.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
+import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
@@ -23,8 +24,6 @@ const TIME_ENOUGH_NS = 2_000 * MS;
  */
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
-/** Of one envelope nobody looks at more than so many false votes and claims. */
-const FALSE_WORDS_MAX = 8;
 
 const isGood = ({ disk, signing }: Machine): boolean =>
   disk.settings.flush.maxNs <= GOOD_FLUSH_NS && signing.maxNs <= GOOD_FLUSH_NS;
@@ -65,14 +64,14 @@ class Watch {
   private readonly nodes = new Map<Machine, Seen>();
   /** Of the height that each node is at, and of the next one. */
   private readonly words = new Map<Machine, FirstWords[]>();
-  private readonly byId: ReadonlyMap<PeerId, Machine>;
+  private readonly givenUp: GivenUp;
   readonly greeted = new Greeted();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
-    this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
+    this.givenUp = new GivenUp(ghost, about);
   }
 
   isAwake(at: Machine): boolean {
@@ -114,28 +113,15 @@ class Watch {
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
     const seen = this.of(at);
-    if (!seen || !this.greeted.hears(at, from, this.about.now())) return this.overhears(at, from, payloads);
+    const isHeard = this.greeted.hears(at, from, this.about.now()) && !this.givenUp.mayBe(from, payloads);
+    if (!seen || !isHeard) return this.overhears(at, from, payloads);
     const messages = messagesIn(payloads);
-    if (this.isGivenUp(from, messages)) return this.overhears(at, from, payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message) this.takes(at, seen, from, message);
       // Of an envelope the node reads nothing behind what does not decode.
       else if (isOfConsensus(payloads[i]?.channel ?? 0)) return;
     }
-  }
-
-  /** Who says so many false things at once is not heard to the end. */
-  private isGivenUp(from: PeerId, messages: readonly (ConsensusMessage | null)[]): boolean {
-    const sender = this.byId.get(from);
-    if (!sender || this.about.isHonest(sender)) return false;
-    return messages.filter((message) => message && this.mayBeFalse(message)).length >= FALSE_WORDS_MAX;
-  }
-
-  private mayBeFalse(message: ConsensusMessage): boolean {
-    if (message.type !== 'vote') return message.type === 'vote-set-maj23';
-    const set = this.ghost.set(message.vote.height);
-    return !set || !isTrueVote(this.about, set, message.vote);
   }
 
   /** It may take this up: as soon as it is greeted, when its pause ends; as much of it as it reads. */
