@@ -182,7 +182,10 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   else if (consensus.onLateCommit(vote)) startsAtOnce(v);
 }
 
-/** Whether it is true, and not counted yet. Who sends a vote has it: one that is true, or that we know by its signature; a false copy says nothing. */
+/**
+ * Whether it is true, and not counted yet. Who sends a vote has it: one that is true, or that we know by its signature. A copy of that with
+ * another signature says nothing, and is not worth looking at.
+ */
 function isNews(
   v: ValidatorState,
   view: PeerView,
@@ -191,8 +194,8 @@ function isNews(
   validators: ValidatorSet,
 ): boolean {
   const known = tally?.votesFor(vote.blockId)?.[vote.validatorIndex];
-  const isKnown = known !== undefined && equalBytes(known.signature, vote.signature);
-  if (!isKnown && !isTrue(v, view.peer, vote, validators)) return false;
+  const isTold = known ? equalBytes(known.signature, vote.signature) : isTrue(v, view.peer, vote, validators);
+  if (!isTold) return false;
   view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, validators.validators.length);
   return !known;
 }

@@ -109,17 +109,16 @@ it('who does not ask is offered what it lacks on the second tick', () => {
   expect(sentTo(at, 'b').sort()).toEqual(['block-part', 'proposal', ...have.map((i) => `vote ${i}`)].sort());
 });
 
-it('who sends a vote that we know has it; a false copy says nothing, and costs the connection', () => {
+it('who sends a vote that we know has it; a copy with another signature says nothing', () => {
   const offeredTo = (signature: (true_: Uint8Array) => Uint8Array) => {
     const { at, id, have } = informed('b');
     const known = signedVote(at, others[0]!, PREVOTE, 0, id);
     at.hear('b', { type: 'vote', vote: { ...known, signature: signature(known.signature) } });
-    const { scored } = at;
     for (let tick = 1; tick <= 2; tick++) at.fire('gossip');
-    return [scored.length, sentTo(at, 'b').includes(`vote ${have[0]}`)];
+    return sentTo(at, 'b').includes(`vote ${have[0]}`);
   };
-  expect(offeredTo((known) => known)).toEqual([0, false]);
-  expect(offeredTo((known) => known.slice().fill(7, 60))).toEqual([1, true]);
+  expect(offeredTo((known) => known)).toBe(false);
+  expect(offeredTo((known) => known.slice().fill(7, 60))).toBe(true);
 });
 
 it('who answers our claim asks nothing: it is still offered what it lacks on a tick', () => {
