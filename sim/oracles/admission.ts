@@ -93,7 +93,7 @@ class Counted {
 
   /** A peer shows that it has it. */
   shows(id: string, peer: PeerId, nowNs: number): void {
-    this.isGivenAgain(id);
+    this.isGivenAgain(id, nowNs);
     const known = this.known.get(id) ?? this.senders.get(id);
     if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
     else if ('peers' in known) known.peers.add(peer);
@@ -146,10 +146,10 @@ class Counted {
     return this.known.has(id) || this.gone.has(id) || this.doubtful.has(id);
   }
 
-  /** What a cache has seen again it remembers for longer. */
-  isGivenAgain(id: string): void {
+  /** What a cache has seen again it remembers for longer; a full pool does not look: then it may stay where it was, and push nothing out. */
+  isGivenAgain(id: string, nowNs: number): void {
     const pushes = this.gone.get(id);
-    if (pushes !== undefined) this.isGone(id, pushes);
+    if (pushes !== undefined) this.isGone(id, pushes && !this.mayBeFull(0, nowNs));
   }
 
   private isGone(id: string, pushes = true): void {
@@ -324,7 +324,7 @@ class Watch {
     const pool = this.pools.of(at);
     this.looksAt(at, pool);
     const id = idOf(tx);
-    pool.isGivenAgain(id);
+    pool.isGivenAgain(id, this.about.now());
     const sizeMax = Math.min(at.config.mempool.txBytesMax, roomAt(this.ghost, at.height + 1n));
     const isLarge = 2 * tx.length > sizeMax;
     if (isLarge || pool.isKnown(id) || pool.mayBeFull(tx.length, this.about.now())) return;

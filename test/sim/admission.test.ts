@@ -33,8 +33,12 @@ it('what failed in a block pushes nothing out of a cache', () => {
   expect(verdict.transactions.committed).toBe(4);
 });
 
-/** The oracle at one node, whose cache holds two: the height is done with these, and asked about at once are these. */
-function afterBlock(txs: readonly Uint8Array[], asked: readonly Uint8Array[], txsMax: number) {
+/** The oracle at one node: a height is done with these, and asked about soon after are these. */
+function afterBlock(
+  txs: readonly Uint8Array[],
+  asked: readonly Uint8Array[],
+  { txsMax = DEFAULT_MEMPOOL.txsMax, cacheSize = 2, afterNs = 3e5 },
+) {
   const reports: string[] = [];
   let now = 1e9;
   const node = {
@@ -45,22 +49,24 @@ function afterBlock(txs: readonly Uint8Array[], asked: readonly Uint8Array[], tx
     mode: 'consensus',
     heldUntilNs: -1,
     member: { id: 'v0' },
-    config: { mempool: { ...DEFAULT_MEMPOOL, cacheSize: 2, txsMax } },
+    config: { mempool: { ...DEFAULT_MEMPOOL, cacheSize, txsMax } },
   } as never;
   const ghost = { onBlock: [], params: () => undefined, set: () => undefined } as never;
   const about = { now: () => now, machines: [node], isHonest: () => true } as never;
   const oracle = admissionOracle(ghost)((what) => void reports.push(what), about);
   const tell = (message: object): void =>
     oracle.leaving?.(node, 'validator', { type: 'tell', to: 'app', message } as never);
-  tell({ type: 'committed', height: 1n, txs, codes: txs.map(() => 0) });
-  now += 3e5;
+  const takes = (taken: readonly Uint8Array[]): void =>
+    tell({ type: 'committed', height: 1n, txs: taken, codes: taken.map(() => 0) });
+  takes(txs);
+  now += afterNs;
   for (const [i, tx] of asked.entries())
     tell({ type: 'request', tag: i + 1, request: { type: 'check-tx', value: { tx, type: 0 } } });
-  const given = (tx: Uint8Array, afterNs: number): void => {
-    now = 1e9 + afterNs;
+  const given = (tx: Uint8Array, sinceNs: number): void => {
+    now = 1e9 + sinceNs;
     oracle.submitted?.(node, tx);
   };
-  return { reports, given };
+  return { reports, given, takes };
 }
 
 const SILENT = 'v0 was given a transaction and does not ask its application about it';
@@ -72,7 +78,7 @@ it('what a block of more than a cache holds took, and is asked about at once, ma
     Uint8Array,
     Uint8Array,
   ];
-  const { reports, given } = afterBlock([a, b, c], [a], DEFAULT_MEMPOOL.txsMax);
+  const { reports, given } = afterBlock([a, b, c], [a], {});
   given(a, 2e6);
   given(d, 20e6);
   expect(reports).toEqual([]);
@@ -85,7 +91,27 @@ it.each([
   [5_000, [SILENT]],
 ])('and takes room there: with twelve of them a pool of %d may be full', (txsMax, reported) => {
   const txs = Array.from({ length: 12 }, (_, i) => Uint8Array.of(i));
-  const { reports, given } = afterBlock(txs, txs, txsMax);
+  const { reports, given } = afterBlock(txs, txs, { txsMax });
   for (const atNs of [2e7, 4e7]) given(Uint8Array.of(99), atNs);
+  expect(reports).toEqual(reported);
+});
+
+it.each([
+  [4, []],
+  [5_000, [SILENT]],
+])('what comes again to a pool of %d that may be full pushes nothing out', (txsMax, reported) => {
+  const [a, b, x, y, c, d] = 'abxycd'.split('').map((text) => new TextEncoder().encode(text)) as [
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+    Uint8Array,
+  ];
+  const { reports, given, takes } = afterBlock([a, b], [x, y], { txsMax, cacheSize: 5, afterNs: 2e7 });
+  given(a, 3e7);
+  takes([x, y, c, d]);
+  given(b, 5e7);
+  given(a, 7e7);
   expect(reports).toEqual(reported);
 });
