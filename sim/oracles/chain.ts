@@ -86,7 +86,11 @@ export const chainOracle =
       const before = heights.at(height - 1n);
       for (const what of wrongWith(block, bytes, before, ghost))
         report(`validity: block ${height} ${what}`, at, height);
-      for (const what of transactions.take(block)) report(what, at, height);
+      const lowest = about.machines.reduce(
+        (low, { isUp, height: its }) => (isUp && its < low ? its : low),
+        height,
+      );
+      for (const what of transactions.take(block, lowest)) report(what, at, height);
       if (lastCommit && lastCommit.height > 0n)
         certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
       for (const what of wrongTime(block, before, ghost, about))

@@ -1,5 +1,5 @@
 // Which transactions were given to the network, and which block holds each: none that nobody gave, none twice, as long as no node had to forget
-// any (mempool.cache_size).
+// one (mempool.cache_size).
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
@@ -15,11 +15,19 @@ const named = (tx: Uint8Array): string => hexOf(txHash(tx).subarray(0, SHORT_BYT
 const SHARE_OF_CACHE = 0.75;
 
 export class Transactions {
+  /** The one that was given or taken last is the last. */
   private readonly given = new Set<string>();
   /** The height of each that is in a block. */
   private readonly taken = new Map<string, bigint>();
-  /** Whoever forgets first may have forgotten one when there are more than so many. */
+  /** Whoever forgets first may have forgotten what so many others came after. */
   private readonly forgottenAfter: number;
+  /** Blocks that some node may have still to commit, and how many transactions each holds. */
+  private behind: { readonly height: bigint; readonly count: number }[] = [];
+  /**
+   * Some node offered again what others had forgotten by then. Each of those pushes out another, that comes again in turn: from now on it may be
+   * any of them.
+   */
+  private isThrashing = false;
 
   /** `cacheSize`: of the smallest cache. */
   constructor(cacheSize: number) {
@@ -34,13 +42,15 @@ export class Transactions {
   }
 
   private gives(key: string): void {
-    if (this.mayBeForgotten) this.taken.delete(key);
+    if (this.taken.has(key) && this.mayBeForgotten(key)) this.taken.delete(key);
+    this.given.delete(key);
     this.given.add(key);
   }
 
-  /** One that comes back pushes out the next, which may come back in turn: then it may be any of them. */
-  private get mayBeForgotten(): boolean {
-    return this.given.size > this.forgottenAfter;
+  private mayBeForgotten(key: string): boolean {
+    if (this.isThrashing) return true;
+    if (this.given.size <= this.forgottenAfter) return false;
+    return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
   }
 
   /** Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault. */
@@ -48,16 +58,19 @@ export class Transactions {
     this.gives(keyOf(tx));
   }
 
-  /** A block holds them now. What is wrong with that. */
-  *take({ header: { height }, txs }: Block): Generator<string> {
+  /** A block holds them now, `lowest` being the height of the node that is furthest behind. What is wrong with that. */
+  *take({ header: { height }, txs }: Block, lowest: bigint): Generator<string> {
+    this.behind = this.behind.filter((each) => each.height > lowest);
+    this.behind.push({ height, count: txs.length });
+    if (this.behind.reduce((sum, { count }) => sum + count, 0) > this.forgottenAfter) this.isThrashing = true;
     for (const tx of txs) {
       const key = keyOf(tx);
       const before = this.taken.get(key);
-      if (before !== undefined && !this.mayBeForgotten)
+      if (before !== undefined && !this.mayBeForgotten(key))
         yield `integrity: transaction ${named(tx)} is in blocks ${before} and ${height}`;
       this.taken.set(key, height);
-      if (!this.given.has(key))
-        yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
+      if (this.given.delete(key)) this.given.add(key);
+      else yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
     }
   }
 

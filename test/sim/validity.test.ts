@@ -165,38 +165,57 @@ describe('transactions', () => {
   test('are in one block, and somebody gave them', () => {
     const all = new Transactions(100);
     for (const tx of block.txs) all.submitted(tx);
-    expect([...all.take(block)]).toEqual([]);
-    expect([...all.take({ ...block, header: { ...block.header, height: 9n } })]).toEqual(
+    expect([...all.take(block, 3n)]).toEqual([]);
+    expect([...all.take({ ...block, header: { ...block.header, height: 9n } }, 9n)]).toEqual(
       block.txs.map(() =>
         expect.stringMatching(/^integrity: transaction [0-9a-f]{12} is in blocks 3 and 9$/),
       ),
     );
-    expect([...all.take({ ...block, txs: [other] })]).toEqual([
+    expect([...all.take({ ...block, txs: [other] }, 3n)]).toEqual([
       expect.stringMatching(/^validity: block 3 holds transaction [0-9a-f]{12}, which nobody submitted$/),
     ]);
   });
 
-  test('may come again when there are as many as a cache forgets: any of them, as each that does pushes out another', () => {
+  test('may come again when as many others came after it as a cache forgets', () => {
     const all = new Transactions(4);
     const [first] = block.txs as [Uint8Array];
-    const again = (tx: Uint8Array): string[] => [...all.take({ ...block, txs: [tx] })];
+    const again = (): string[] => [...all.take({ ...block, txs: [first] }, 3n)];
     all.submitted(first);
-    expect(again(first)).toEqual([]);
+    expect(again()).toEqual([]);
     for (const more of [1, 2]) all.submitted(Uint8Array.of(more));
     all.submitted(first);
-    expect(again(first)).toHaveLength(1);
-    all.submitted(Uint8Array.of(3));
-    for (const tx of [first, Uint8Array.of(3), Uint8Array.of(3)]) expect(again(tx)).toEqual([]);
+    expect(again()).toHaveLength(1);
+    for (const more of [3, 4, 5]) all.submitted(Uint8Array.of(more));
+    all.submitted(first);
+    expect(again()).toEqual([]);
+    expect(again()).toHaveLength(1);
   });
+
+  test.each([
+    [1n, 1],
+    [3n, 0],
+  ])(
+    'may come again, each of them, when a node %d heights behind offers more than a cache holds',
+    (lag, wrong) => {
+      const all = new Transactions(4);
+      const txs = Array.from({ length: 4 }, (_, i) => Uint8Array.of(i));
+      for (const tx of txs) all.submitted(tx);
+      const taken = (height: bigint, ...held: Uint8Array[]) => [
+        ...all.take({ ...block, header: { ...block.header, height }, txs: held }, height - lag),
+      ];
+      const [a, b, c, d] = txs as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+      expect([...taken(3n, a, b), ...taken(4n, c, d), ...taken(5n, c)]).toHaveLength(wrong);
+    },
+  );
 
   test('that the application refused may come again', () => {
     const all = new Transactions(100);
     for (const tx of block.txs) all.submitted(tx);
-    expect([...all.take(block)]).toEqual([]);
+    expect([...all.take(block, 3n)]).toEqual([]);
     all.forgive(
       block.txs,
       block.txs.map(() => ({ code: 1 })),
     );
-    expect([...all.take({ ...block, header: { ...block.header, height: 9n } })]).toEqual([]);
+    expect([...all.take({ ...block, header: { ...block.header, height: 9n } }, 9n)]).toEqual([]);
   });
 });
