@@ -69,15 +69,11 @@ function afterBlock(
   return { reports, given, takes };
 }
 
+type Txs = [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 const SILENT = 'v0 was given a transaction and does not ask its application about it';
 
 it('what a block of more than a cache holds took, and is asked about at once, may be in the pool again', () => {
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((text) => new TextEncoder().encode(text)) as [
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-  ];
+  const [a, b, c, d] = [1, 2, 3, 4].map((byte) => Uint8Array.of(byte)) as Txs;
   const { reports, given } = afterBlock([a, b, c], [a], {});
   given(a, 2e6);
   given(d, 20e6);
@@ -100,14 +96,8 @@ it.each([
   [4, []],
   [5_000, [SILENT]],
 ])('what comes again to a pool of %d that may be full pushes nothing out', (txsMax, reported) => {
-  const [a, b, x, y, c, d] = 'abxycd'.split('').map((text) => new TextEncoder().encode(text)) as [
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-    Uint8Array,
-  ];
+  const [a, b, c, d] = [1, 2, 3, 4].map((byte) => Uint8Array.of(byte)) as Txs;
+  const [x, y] = [Uint8Array.of(5), Uint8Array.of(6)];
   const { reports, given, takes } = afterBlock([a, b], [x, y], { txsMax, cacheSize: 5, afterNs: 2e7 });
   given(a, 3e7);
   takes([x, y, c, d]);
