@@ -128,6 +128,43 @@ export const olderPolkaRefused = scenario('a polka older than the lock opens not
 });
 
 /**
+ * v3 alone locks block 1 in round 0. Of round 1, in which the others lock block 2 and nobody sees two thirds of precommits, it hears when
+ * round 2 has begun: v0 brings block 2 with that polka, and v3 is free to prevote it.
+ */
+export const laterPolkaUnlocks = scenario('a polka later than the lock frees from it', {
+  name: 'later-polka-unlocks',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v0'] }),
+      drop('parts', { ...first, to: ['v0'] }),
+      drop('prevotes', { ...first, by: ['v3'] }),
+      drop('prevotes', { ...second, by: ['v2'], to: ['v3'] }),
+      drop('precommits', { ...second, by: ['v0'], to: ['v1'] }),
+      drop('precommits', { ...second, by: ['v1'], to: ['v2'] }),
+      drop('precommits', { ...second, by: ['v2'], to: ['v0', 'v3'] }),
+    ),
+    // Nobody may decide before it has spoken.
+    when(
+      v0.proposes(block(2), third),
+      heal(),
+      drop('precommits', second),
+      drop('prevotes', { ...third, by: ['v1', 'v2'] }),
+    ),
+    when(v3.prevotes({}, third), heal()),
+  ],
+  holds: [
+    sometime(v3.locks(block(1), first)),
+    sometime(v3.prevotes(nil, second)),
+    never(v3.locks(block(2), second)),
+    sometime(v3.prevotes(block(2), third)),
+    never(v3.prevotes(nil, third)),
+  ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/**
  * v0's prevote makes two thirds for block 1 and comes when all others have precommitted nil (v3 has waited 3 s for a proposal, and all a
  * second more). It is too late to vote for it, and not to hold it for valid: v1, who proposes next, proposes it.
  */

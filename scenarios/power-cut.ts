@@ -211,6 +211,28 @@ export const sameProposalAgain = scenario('who dies as its proposal is signed pr
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
+/** v0, all alone, loses its power as its own prevote is in its log, later as its precommit is: nobody else could give it its block. */
+export const ownBlockOutlivesCrash = scenario('who dies with its own block in its log votes on with it', {
+  name: 'own-block-outlives-crash',
+  cast: validators(1),
+  act: [
+    { at: 4, nth: 2 },
+    { at: 7, nth: 4 },
+  ].flatMap(({ at, nth }) => [
+    when(
+      v0.enters('propose', { height: at, round: 0 }),
+      crash('v0', {
+        how: 'lose',
+        restart: '200ms',
+        point: { when: 'after', op: 'flush', on: 'consensus', nth },
+      }),
+    ),
+    when(v0.joins()),
+  ]),
+  holds: [4, 7].map((at) => never(v0.enters('propose', { height: at, round: 1 }))),
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
 /**
  * v0's application is put back to an older day, then all of v0 but what its signer remembers: it is given the blocks again, each with the
  * power that its validators had.

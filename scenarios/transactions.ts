@@ -291,6 +291,15 @@ export const emptyBlocksAtIntervals = scenario('an empty block is made when noth
   ends: nobody.decidesBeyond(height(12), { for: '60s' }),
 });
 
+/** Ten minutes without a transaction would be an empty block; one that comes sooner is not kept waiting. */
+export const transactionEndsTheWait = scenario('a transaction does not wait until an empty block is due', {
+  name: 'transaction-ends-the-wait',
+  cast: validators(4),
+  settings: { consensus: { createEmptyBlocksIntervalNs: 600n * SECOND_NS } },
+  act: [when(everyone.decides(height(1))), ...[2, 4].map((k) => after('15s', submit('v0', `soon${k}=v`)))],
+  ends: everyone.decides(height(5), { within: '60s' }),
+});
+
 const VALIDATORS = ['v0', 'v1', 'v2', 'v3'] as const;
 
 /**

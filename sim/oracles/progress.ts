@@ -1,19 +1,20 @@
 // What an honest node must do once it can (SIMULATION invariant 7, the other half): a rule of the paper whose guard is met
 // by what reached the node is carried out at once, and not when a timeout does its work for it.
 
-import type { Payload, PeerId } from '../../actors/turn.ts';
+import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { FirstWords } from './first-words.ts';
-import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
+import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { isOfConsensus, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
-import { hexFor, isOwn } from './votes.ts';
+import { hexFor, isOwn, nameOf } from './votes.ts';
 
 const MS = 1_000_000;
 /** A turn, a look, the application's word on a block: long over by then. */
@@ -35,7 +36,7 @@ export const progressRules =
     return {
       name: 'progress',
       effects: ['send'],
-      events: ['peer', 'step'],
+      events: ['peer', 'step', 'locked'],
       started: (at) => watch.starts(at),
       heard(at, from, payloads) {
         if (watch.isAwake(at)) return watch.hears(at, from, payloads);
@@ -47,6 +48,7 @@ export const progressRules =
         if (event.type === 'peer') watch.greeted.greets(at, event.peer, event.up, about.now());
         else if (event.type === 'step' && event.height === at.height + 1n)
           watch.steps(at, event.round, event.step);
+        else if (event.type === 'locked') watch.locks(at, event);
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'send' || !watch.isAwake(at)) return;
@@ -57,6 +59,8 @@ export const progressRules =
     };
   };
 
+type Locked = Extract<NodeEvent, { type: 'locked' }>;
+
 class Watch {
   private readonly ghost: GhostChain;
   private readonly report: Report;
@@ -64,6 +68,8 @@ class Watch {
   private readonly nodes = new Map<Machine, Seen>();
   /** Of the height that each node is at, and of the next one. */
   private readonly words = new Map<Machine, FirstWords[]>();
+  /** The last lock that each node spoke of, in any life. */
+  private readonly lastLocks = new Map<Machine, Locked>();
   private readonly givenUp: GivenUp;
   readonly greeted = new Greeted();
 
@@ -215,15 +221,46 @@ class Watch {
         at,
         height,
       );
-    if (step === STEP.prevote)
+    if (step === STEP.prevote) {
       judge('could have judged the proposal (L22, L28)', seen.wholeNs, seen.proposeNs);
-    else judge('could have precommitted nil, as two thirds prevoted (L44)', seen.nilNs, seen.prevoteNs);
+      seen.isOwed = this.isOwed(at, seen);
+    } else judge('could have precommitted nil, as two thirds prevoted (L44)', seen.nilNs, seen.prevoteNs);
+  }
+
+  /**
+   * L28: the proposal stands there whole, with a polka that is as late as any lock, and its time is not over. Two thirds found the block right,
+   * and among them somebody honest.
+   */
+  private isOwed(at: Machine, { proposal, wholeNs, proposeNs, set, height }: Seen): boolean {
+    if (!proposal || wholeNs === null || proposal.polRound < 0) return false;
+    if (proposeNs === null || at.heldUntilNs >= proposeNs) return false;
+    if (this.about.now() - proposeNs > Number(at.config.consensus.timeoutProposeNs) / 2) return false;
+    const lock = this.lastLocks.get(at);
+    const isFree = lock?.height !== height || lock.round <= proposal.polRound;
+    return (isFree || equalBytes(lock.hash, proposal.blockId.hash)) && this.areFewLiars(set);
+  }
+
+  private areFewLiars({ members, total }: GhostSet): boolean {
+    let lying = 0n;
+    for (const each of this.about.machines) {
+      if (this.about.isHonest(each)) continue;
+      lying += members.find(({ address }) => address === hexFor(each))?.power ?? 0n;
+    }
+    return lying * 3n <= total;
+  }
+
+  locks(at: Machine, event: Locked): void {
+    this.lastLocks.set(at, event);
   }
 
   votes(at: Machine, vote: Vote): void {
     const seen = this.of(at);
     if (seen?.height !== vote.height || vote.type !== PREVOTE || vote.round !== seen.round) return;
     seen.prevoted(vote, this.about.now());
+    if (!seen.isOwed || vote.blockId.hash.length > 0) return;
+    const { height, round } = vote;
+    const what = `prevotes ${nameOf(vote)} at ${height}/${round}, though the proposal comes with its polka and no later lock is in the way`;
+    this.report(`${at.name} ${what} (L28)`, at, height);
   }
 
   proposes(at: Machine, { height, round, polRound }: Proposal): void {

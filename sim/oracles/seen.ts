@@ -99,6 +99,8 @@ export class Seen {
   private proposedParts = '';
   /** L22, L28: when the only proposal of this round stood before it, with its block and the polka that it names. */
   wholeNs: number | null = null;
+  /** L28: as it came to prevote, all was there to prevote the proposal. */
+  isOwed = false;
   /** L44: when two thirds of prevotes for nil of this round stood before it. */
   nilNs: number | null = null;
   /** The latest block that it holds whole, with its polka, of the round that it was in (L36). */
@@ -135,6 +137,7 @@ export class Seen {
     this.proposal = null;
     this.proposedParts = '';
     this.wholeNs = null;
+    this.isOwed = false;
     this.prevoteNs = null;
     this.nilNs = null;
     this.parts.clear();
