@@ -4,11 +4,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
+import { addressOf } from '../../protocol/keys.ts';
 import { leafHash } from '../../protocol/merkle.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { unreachable } from '../../protocol/refusal.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Node } from '../../runtime/kernel/node.ts';
@@ -21,7 +22,7 @@ import { FirstWords } from '../../sim/oracles/first-words.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
 import { progressRules } from '../../sim/oracles/progress.ts';
 import { Seen } from '../../sim/oracles/seen.ts';
-import { addressFor } from '../../sim/oracles/votes.ts';
+import { addressFor, hexFor } from '../../sim/oracles/votes.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { World } from '../../sim/world.ts';
 
@@ -36,11 +37,11 @@ let nowNs: number;
 let at: Machine;
 let others: readonly Machine[];
 let oracle: Oracle;
-let liar: Machine | null;
+let liars: Machine[];
 
 beforeEach(() => {
   said = [];
-  liar = null;
+  liars = [];
   nowNs = 1_000 * MS;
   const { machines } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
   [at, ...others] = machines as [Machine, ...Machine[]];
@@ -50,7 +51,7 @@ beforeEach(() => {
     chainId: cast.chainId,
     machines,
     now: () => nowNs,
-    isHonest: (machine) => machine !== liar,
+    isHonest: (machine) => !liars.includes(machine),
     mayHalt: () => false,
     reached: () => undefined,
     verify: crypto.verify,
@@ -136,7 +137,7 @@ describe('L55: a third in a later round', () => {
     const [from] = others as [Machine];
     oracle.published?.(at, 'peer', { type: 'peer', peer: from.member.id, up: true });
     later(10);
-    if (isLiar) liar = from;
+    if (isLiar) liars = [from];
     const [wrong] = votes(1, 2, { signature: new Uint8Array(64) });
     oracle.heard?.(at, from.member.id, [...Array(forged).fill(wrong), ...votes(2, 2)]);
     later(500);
@@ -188,6 +189,77 @@ describe('L44: two thirds of prevotes for nil', () => {
     later(200);
     steps(0, STEP.precommit);
     expect(said).toEqual([expect.stringContaining('two thirds prevoted (L44) since 200 ms')]);
+  });
+});
+
+describe('L28: a proposal that stands whole before a node, with its polka', () => {
+  const set = new GhostChain(cast.genesis).set(1n) ?? unreachable('the first set');
+  const parts = PartSet.whole(new Uint8Array(100).fill(3));
+  const blockId = { hash: new Uint8Array(32).fill(3), parts: parts.header };
+  const v0 = hexOf(addressOf(cast.members[0]?.publicKey ?? unreachable('a validator')));
+  /** Another proposes it. */
+  const round = [2, 3].find((each) => set.atRound(each) !== v0) ?? unreachable('turns');
+
+  const isOffered = (afterMs = 10): void => {
+    const by = others.find((each) => hexFor(each) === set.atRound(round)) ?? unreachable('one of the others');
+    const proposal = {
+      type: 32,
+      height: 1n,
+      round,
+      polRound: 0,
+      blockId,
+      timeNs: 5n,
+      signature: EMPTY_BYTES,
+    } as const;
+    const key = by.key ?? unreachable('a validator');
+    const signature = key.sign(proposalSignBytes(cast.chainId, proposal)).slice();
+    const part = parts.part(0) ?? unreachable('one part');
+    hears(3, 0, { blockId });
+    steps(round, STEP.newRound, STEP.propose);
+    later(afterMs);
+    for (const message of [
+      { type: 'proposal', proposal: { ...proposal, signature } },
+      { type: 'block-part', height: 1n, round, part },
+    ] as const)
+      oracle.heard?.(at, PEER, [{ channel: CHANNEL_DATA, bytes: encodeConsensusMessage(message) }]);
+  };
+  const prevotes = (change: Partial<Vote>): void => {
+    steps(round, STEP.prevote);
+    const own = {
+      validatorAddress: addressFor(at),
+      validatorIndex: set.members.findIndex(({ address }) => address === hexFor(at)),
+    };
+    const payloads = votes(1, round, { ...own, ...change });
+    oracle.leaving?.(at, 'validator', { type: 'send', to: [PEER], payloads });
+  };
+  const locks = (lockedIn: number, hash = new Uint8Array(32).fill(4)): void =>
+    oracle.published?.(at, 'validator', { type: 'locked', height: 1n, round: lockedIn, hash });
+  const refused = `v0 prevotes nil at 1/${round}, though the proposal comes with its polka and no later lock is in the way (L28)`;
+
+  it.each<[string, () => unknown, boolean]>([
+    ['by who is free', () => undefined, true],
+    ['by who is locked since the round of the polka', () => locks(0), true],
+    ['by who is locked on the same since', () => locks(1, blockId.hash), true],
+    ['by who is locked since', () => locks(1), false],
+    ['after a pause', () => Object.assign(at, { heldUntilNs: nowNs }), false],
+    ['where more than a third lie', () => liars.push(...others.slice(0, 2)), false],
+  ])('is refused without a reason %s', (_, first, isWrong) => {
+    isOffered();
+    first();
+    prevotes({ blockId: NIL_BLOCK_ID });
+    expect(said).toEqual(isWrong ? [refused] : []);
+  });
+
+  it('may be refused when its time may be over', () => {
+    isOffered(1_600);
+    prevotes({ blockId: NIL_BLOCK_ID });
+    expect(said).toEqual([]);
+  });
+
+  it('is prevoted', () => {
+    isOffered();
+    prevotes({ blockId });
+    expect(said).toEqual([]);
   });
 });
 

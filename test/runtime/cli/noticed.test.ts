@@ -199,6 +199,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['another-past', '1', 'X218', 'not so at the end: v1 is halted'],
   ['said-in-a-life-before', '1', 'X219', 'the play promises 6'],
   ['false-copies', '1', 'X220', 'the play promises 9'],
+  ['later-polka-unlocks', '1', 'X221', 'v3 prevotes nil at 5/2, though the proposal comes with its polka'],
+  ['lines-come-back', '1', 'X222', 'v0 speaks to v1, which is no peer of it'],
+  ['own-block-outlives-crash', '1', 'X223', 'v0 enters height 4 in round 1 propose'],
+  ['transaction-ends-the-wait', '1', 'X224', 'has a transaction and does not begin height 2'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
