@@ -203,6 +203,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['lines-come-back', '1', 'X222', 'v0 speaks to v1, which is no peer of it'],
   ['own-block-outlives-crash', '1', 'X223', 'v0 enters height 4 in round 1 propose'],
   ['transaction-ends-the-wait', '1', 'X224', 'has a transaction and does not begin height 2'],
+  ['equivocator-punished', '1', 'X225', 'does not come to rest'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
