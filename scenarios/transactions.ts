@@ -91,6 +91,23 @@ export const fullOfBytes = scenario('a pool holds no more bytes than it may', {
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });
 
+/** 500 bytes may be pooled, and 501 not. */
+export const largestForAPool = scenario('a pool takes a transaction as large as it may', {
+  name: 'largest-for-a-pool',
+  cast: validators(4),
+  settings: { mempool: { txBytesMax: 500 } },
+  act: [500, 501, 499].map((size, i) => after('3s', submit('v0', `k${i}=`.padEnd(size, 'v')))),
+  ends: everyone.decides(height(13), { within: '60s' }),
+});
+
+/** There is room for 837 bytes: a tag, two for the length, and 834. */
+export const largestForABlock = scenario('a pool takes a transaction that fills a block', {
+  name: 'largest-for-a-block',
+  cast: validators(4, { blockBytes: 15_000 }),
+  act: [834, 835, 833].map((size, i) => after('3s', submit('v0', `k${i}=`.padEnd(size, 'v')))),
+  ends: everyone.decides(height(13), { within: '60s' }),
+});
+
 /** The length of 128 bytes takes two bytes. There is room for five such transactions, and for one of what would take one byte less. */
 export const framesOfTwoBytes = scenario('the length of a transaction takes the room that it takes', {
   name: 'frames-of-two-bytes',

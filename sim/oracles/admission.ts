@@ -15,7 +15,7 @@ import { messagesIn, txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
-import { mayBeTooDear, roomAt } from './room.ts';
+import { mayBeTooDear, mayBeTooLarge } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
@@ -325,9 +325,12 @@ class Watch {
     this.looksAt(at, pool);
     const id = idOf(tx);
     pool.isGivenAgain(id, this.about.now());
-    const sizeMax = Math.min(at.config.mempool.txBytesMax, roomAt(this.ghost, at.height + 1n));
-    const isLarge = 2 * tx.length > sizeMax;
-    if (isLarge || pool.isKnown(id) || pool.mayBeFull(tx.length, this.about.now())) return;
+    if (
+      mayBeTooLarge(this.ghost, at, tx.length) ||
+      pool.isKnown(id) ||
+      pool.mayBeFull(tx.length, this.about.now())
+    )
+      return;
     pool.due.set(id, this.about.now());
   }
 

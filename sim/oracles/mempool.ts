@@ -15,7 +15,7 @@ import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
-import { gasAt, mayBeTooDear, roomAt } from './room.ts';
+import { fieldBytes, gasAt, mayBeTooDear, roomAt } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
@@ -24,13 +24,6 @@ const BLOCKS_REMEMBERED = 64;
 
 /** Around a transaction: a tag and its length. */
 const FIELD_BYTES_MAX = 6;
-
-/** As a field of a block's data: a tag, its length, itself. */
-function sizeOf({ length }: Uint8Array): number {
-  let size = 2 + length;
-  for (let rest = length >> 7; rest > 0; rest >>= 7) size++;
-  return size;
-}
 
 export const mempoolOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -84,6 +77,13 @@ class Watch {
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else this.pools.of(at).hears(mail, this.about.now());
+    if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value.tx);
+  }
+
+  private asks(at: Machine, { length }: Uint8Array): void {
+    const { txBytesMax } = at.config.mempool;
+    if (length > txBytesMax)
+      this.bad(at, `asks its application about a transaction of ${length} bytes, and may take ${txBytesMax}`);
   }
 
   // --- no loss ---------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Watch {
     let bytes = 0;
     let gas = 0n;
     for (const tx of txs) {
-      bytes += sizeOf(tx);
+      bytes += fieldBytes(tx.length);
       const accepted = pool.of(tx);
       gas += accepted?.gasWanted ?? 0n;
       // What the application said before the proposer asked has reached the mempool first.

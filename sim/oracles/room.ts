@@ -18,6 +18,13 @@ const SIGNATURE_BYTES = COMMIT_SIG_BYTES_MAX + 3n;
 export const roomForTxs = (blockBytesMax: bigint, voters: number, evidenceBytes: number): bigint =>
   blockBytesMax - OVERHEAD_BYTES - SIGNATURE_BYTES * BigInt(voters) - BigInt(evidenceBytes);
 
+/** A transaction as a field of a block's data: a tag, its length, itself. */
+export function fieldBytes(length: number): number {
+  let size = 2 + length;
+  for (let rest = length >> 7; rest > 0; rest >>= 7) size++;
+  return size;
+}
+
 /** As far as anybody knows there is room for this much without evidence; infinity: there is no limit. */
 export function roomAt(ghost: GhostChain, height: bigint): number {
   const maxBytes = ghost.params(height)?.block.maxBytes ?? -1n;
@@ -31,8 +38,20 @@ export function gasAt(ghost: GhostChain, height: bigint): number {
   return maxGas < 0n ? Number.POSITIVE_INFINITY : Number(maxGas);
 }
 
-/** Whether a pool may refuse it for the gas that it wants: a pool hears of new parameters a little later than its node is at their height. */
-export function mayBeTooDear(ghost: GhostChain, { height }: Machine, gasWanted: bigint): boolean {
-  const gasMax = Math.min(...[height, height + 1n, height + 2n].map((at) => gasAt(ghost, at)));
+/** A pool hears of new parameters a little later than its node is at their height. */
+const heightsAround = ({ height }: Machine): bigint[] => [height, height + 1n, height + 2n];
+
+/** Whether a pool may refuse it for the gas that it wants. */
+export function mayBeTooDear(ghost: GhostChain, at: Machine, gasWanted: bigint): boolean {
+  const gasMax = Math.min(...heightsAround(at).map((height) => gasAt(ghost, height)));
   return gasMax !== Number.POSITIVE_INFINITY && (gasWanted > gasMax || gasWanted < 0n);
+}
+
+/** Whether a pool may refuse it for its size. A new life's pool has the limits of the genesis until its node has told it of those in force. */
+export function mayBeTooLarge(ghost: GhostChain, at: Machine, length: number): boolean {
+  const { validators, consensusParams } = ghost.genesis;
+  const { maxBytes } = consensusParams.block;
+  const rooms = heightsAround(at).map((height) => roomAt(ghost, height));
+  if (maxBytes >= 0n) rooms.push(Number(roomForTxs(maxBytes, validators.length, 0)));
+  return length > at.config.mempool.txBytesMax || fieldBytes(length) > Math.min(...rooms);
 }

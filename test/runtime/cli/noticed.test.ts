@@ -204,6 +204,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['own-block-outlives-crash', '1', 'X223', 'v0 enters height 4 in round 1 propose'],
   ['transaction-ends-the-wait', '1', 'X224', 'has a transaction and does not begin height 2'],
   ['equivocator-punished', '1', 'X225', 'does not come to rest'],
+  ['largest-for-a-pool', '1', 'X226', 'does not ask its application about it'],
+  ['largest-for-a-block', '1', 'X227', 'does not ask its application about it'],
+  ['largest-for-a-pool', '1', 'X228', 'a transaction of 501 bytes, and may take 500'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
