@@ -4,8 +4,10 @@ import { expect, it } from 'vitest';
 import { KvStore } from '../../machines/apps/kvstore.ts';
 import { DEFAULT_MEMPOOL } from '../../machines/mempool/config.ts';
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
+import { makeCast } from '../../sim/cast.ts';
 import { at, everyone, height, runScenario, scenario, submit, validators } from '../../sim/index.ts';
 import { admissionOracle } from '../../sim/oracles/admission.ts';
+import { GhostChain } from '../../sim/oracles/ghost.ts';
 
 /** Takes everything, and executes only the first transaction of a block. */
 class FirstOnly extends KvStore {
@@ -51,7 +53,7 @@ function afterBlock(
     member: { id: 'v0' },
     config: { mempool: { ...DEFAULT_MEMPOOL, cacheSize, txsMax } },
   } as never;
-  const ghost = { onBlock: [], params: () => undefined, set: () => undefined } as never;
+  const ghost = new GhostChain(makeCast({ powers: [1n] }).genesis);
   const about = { now: () => now, machines: [node], isHonest: () => true } as never;
   const oracle = admissionOracle(ghost)((what) => void reports.push(what), about);
   const tell = (message: object): void =>
