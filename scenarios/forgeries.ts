@@ -2,8 +2,10 @@
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
 import { SECOND } from '../sim/latency.ts';
+import type { Claim, NodeName } from '../sim/scenario/play.ts';
 import {
   after,
+  anyone,
   at,
   block,
   calm,
@@ -40,6 +42,10 @@ const first = { height: 7, round: 0 };
 const second = { height: 7, round: 1 };
 const third = { height: 7, round: 2 };
 
+/** Somebody ends its connection to the liar, for each of these reasons. */
+const loses = (liar: NodeName, ...reasons: readonly string[]): Claim[] =>
+  reasons.map((reason) => sometime(anyone.drops(liar, reason)));
+
 /**
  * With four equal validators v0, v3 and v2 propose the first rounds of height 7. v0 alone locks block 1,
  * round 1 has two thirds for nothing, and in round 2 v2 says it had, for its own block.
@@ -74,6 +80,7 @@ export const mislabelledParts = scenario('parts under a wrong index are refused,
   cast: validators(4),
   load: txs({ perBlock: 4, size: 40_000 }),
   liars: [liar('v2', 'part-mislabeler', ['v0'])],
+  holds: loses('v2', 'part.index'),
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
@@ -89,6 +96,7 @@ export const forgedBlocks = scenario('a node far behind takes no block that nobo
     when(v3.joins()),
     when(v3.precommits()),
   ],
+  holds: loses('f0', 'block sync at height'),
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
 });
 
@@ -127,6 +135,7 @@ export const forgedCommits = scenario('a node far behind takes no commit in whic
     after('10s', heal()),
     when(v4.precommits()),
   ],
+  holds: loses('f0', 'block sync at height'),
   ends: everyone.decides(height(28), { within: '400s', afterwards: 2 }),
 });
 
@@ -137,6 +146,13 @@ export const falseGreetings = scenario('who is of another network, or another th
   load: txs({ perSecond: 2 }),
   liars: [liar('v3', 'false-greeter', ['v0', 'v1', 'v2'], { times: 16 })],
   act: [when(v0.decides(height(6)))],
+  holds: loses(
+    'v3',
+    'its network is',
+    'its block protocol is',
+    'it says its id is',
+    'it has no channel in common',
+  ),
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
 });
 
@@ -158,6 +174,7 @@ export const nilIsNoCommit = scenario('precommits for nil prove no block', {
     after('20s', heal()),
     when(v3.joins()),
   ],
+  holds: loses('f0', 'insufficient voting power'),
   ends: everyone.decides(height(14), { within: '400s', afterwards: 2 }),
 });
 
@@ -170,6 +187,7 @@ export const forgedVotes = scenario('a vote counts for whom its signature names'
   act: [
     at('0s', delay('precommits', '200ms', { from: ['v2'] }), delay('precommits', '600ms', { from: ['v4'] })),
   ],
+  holds: loses('v2', 'names another validator', 'has a wrong signature'),
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
@@ -195,6 +213,7 @@ export const flood = scenario('a peer cannot make others keep more than its shar
   cast: validators(4),
   load: txs({ perSecond: 2 }),
   liars: [liar('v3', 'flooder', ['v0', 'v1', 'v2'], { fromHeight: 2 })],
+  holds: loses('v3', 'claims two thirds for two blocks'),
   ends: these('v0', 'v1', 'v2').decides(height(6), { within: '120s' }),
 });
 
@@ -204,6 +223,7 @@ export const extendedVotes = scenario('bytes that nobody signed are not passed o
   cast: validators(4),
   liars: [liar('v3', 'vote-extender', ['v0', 'v1'], { ppm: 500_000, votes: 'precommits' })],
   act: [at('0s', drop('precommits', { by: ['v3'], from: ['v3'], to: ['v2'] }))],
+  holds: loses('v3', 'carries an extension'),
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
@@ -213,6 +233,7 @@ export const forgedProposals = scenario('a proposal is of the round’s proposer
   cast: validators(4),
   liars: [liar('v2', 'proposal-forger', ['v0', 'v1', 'v3'])],
   act: [at('0s', delay('parts', '4s', { round: 0 }), delay('proposals', '2s', { round: 1 }))],
+  holds: loses('v2', 'is not signed by its proposer'),
   ends: everyone.decides(height(10), { within: '240s' }),
 });
 
@@ -222,6 +243,7 @@ export const invalidBlocks = scenario('what the rules of the chain forbid is not
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
+  holds: loses('v2', 'block.max_bytes allows'),
   ends: everyone.decides(height(104), { within: '2200s' }),
 });
 
@@ -231,6 +253,15 @@ export const inventedAttacks = scenario('an attack on light clients that nobody 
   cast: validators(4),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'attack-inventor', ['v0', 'v1', 'v3'])],
+  holds: loses(
+    'v2',
+    'insufficient voting power',
+    'derived from the chain',
+    'skipping verification of conflicting block failed: wrong signature',
+    'invalid commit from conflicting block: wrong signature',
+    'our header has the hash',
+    'commit.block_id must be of the header',
+  ),
   ends: everyone.decides(height(48), { within: '600s' }),
 });
 
@@ -277,6 +308,17 @@ export const falseEvidence = scenario(
     liars: [liar('v2', 'false-accuser', ['v0', 'v1', 'v3'])],
     act: (['v0', 'v1', 'v3'] as const).map((name, i) =>
       when(v0.decides(height(24 + 3 * i)), crash(name, { how: 'clean', restart: '1s' })),
+    ),
+    holds: loses(
+      'v2',
+      'is not signed by the validator',
+      "the evidence's time",
+      'validator power of the evidence',
+      'total power of the evidence',
+      'height, round or type of the two votes',
+      'must differ and stand in the order',
+      'does not stand at index',
+      'carries an extension',
     ),
     ends: everyone.decides(height(90), { within: '900s' }),
   },

@@ -16,6 +16,14 @@ import {
   timeGoesOn,
 } from './clocks-and-disks.ts';
 import {
+  earlyTransaction,
+  emptyBlocksAtIntervals,
+  leftOverTransactions,
+  noEmptyBlocks,
+  transactionEndsTheWait,
+  waitingNodeCatchesUp,
+} from './empty-blocks.ts';
+import {
   bothVotesOfALiar,
   extendedVotes,
   falseCopies,
@@ -133,8 +141,6 @@ import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   committedMeanwhile,
-  earlyTransaction,
-  emptyBlocksAtIntervals,
   framesOfTwoBytes,
   fullOfBytes,
   givenAgain,
@@ -143,9 +149,7 @@ import {
   largeBlocks,
   largestForABlock,
   largestForAPool,
-  leftOverTransactions,
   lostTransaction,
-  noEmptyBlocks,
   poolLetsGo,
   refusedLeaveRoom,
   refusedTransactions,
@@ -155,10 +159,8 @@ import {
   smallBatches,
   smallBlocks,
   staleNumbers,
-  transactionEndsTheWait,
   transactionStorm,
   transactionsTravel,
-  waitingNodeCatchesUp,
 } from './transactions.ts';
 import {
   restartWithEverySet,

@@ -7,6 +7,7 @@ import { MILLISECOND } from '../sim/latency.ts';
 import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/play.ts';
 import {
   after,
+  anyone,
   at,
   block,
   calm,
@@ -150,6 +151,7 @@ export const lyingSyncPeer = scenario('a node far behind joins when it is needed
     when(v3.decides(height(32)), crash('v2')),
     when(v3.precommits(), restart('v2')),
   ],
+  holds: [sometime(anyone.drops('f0', 'blocks asked for do not come'))],
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
 });
 

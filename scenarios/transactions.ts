@@ -1,4 +1,4 @@
-// Many transactions and none: what a full pool refuses, and when a chain that makes no empty blocks waits.
+// Many transactions, large ones and wrong ones: what pools take, keep, pass on and let go, and what blocks hold of it.
 
 import type { Directive } from '../sim/scenario/play.ts';
 import {
@@ -12,13 +12,11 @@ import {
   heal,
   height,
   isolate,
-  nobody,
   partition,
   powers,
   reset,
   restart,
   scenario,
-  sometime,
   submit,
   txs,
   v0,
@@ -27,8 +25,6 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-
-const SECOND_NS = 1_000_000_000n;
 
 /**
  * Ten times as many as fit, for twenty seconds; what was refused is refused, and what was taken is decided.
@@ -180,28 +176,6 @@ export const givenAgain = scenario(
 );
 
 /**
- * The block after a transaction is made without being asked for: its header proves the application's state.
- * So each transaction makes two heights, and then all wait again.
- */
-export const noEmptyBlocks = scenario(
-  'without transactions no blocks, but for one that proves the app hash',
-  {
-    name: 'no-empty-blocks',
-    cast: validators(4),
-    settings: { consensus: { createEmptyBlocks: false } },
-    act: [
-      when(everyone.decides(height(1))),
-      ...[1, 2, 3, 4, 5].flatMap((i) => [
-        after('20s', submit('v0', `k${i}=v`)),
-        when(everyone.decides(height(1 + 2 * i))),
-      ]),
-    ],
-    ends: nobody.decidesBeyond(height(11), { for: '60s' }),
-    liveness: 'waived', // waiting for a transaction has no bound
-  },
-);
-
-/**
  * v3 hears of no transaction of others. Each is given to it as it commits the block that holds it: the application is still asked about it
  * when the pool hears that it is in a block.
  */
@@ -246,76 +220,6 @@ export const remindedAtAStart = scenario(
     ends: everyone.decides(height(16), { within: '240s', afterwards: 2 }),
   },
 );
-
-/** Forty transactions come at once, and a block takes a few of them. Nothing of them is in the app hash, so no block is owed for that. */
-export const leftOverTransactions = scenario('what a block leaves over is reason enough for the next one', {
-  name: 'left-over-transactions',
-  cast: validators(4, { blockBytes: 15_000 }),
-  app: 'noop',
-  settings: { consensus: { createEmptyBlocks: false } },
-  act: [
-    when(everyone.decides(height(1))),
-    after('5s', ...Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
-  ],
-  ends: everyone.decides(height(12), { within: '240s' }),
-});
-
-/** v0 looks first whether f0 has blocks that it lacks; the transaction comes before that. The application proves nothing new. */
-export const earlyTransaction = scenario(
-  'a transaction that comes before consensus is reason enough for a block',
-  {
-    name: 'early-transaction',
-    cast: validators(1, { fullNodes: 1 }),
-    app: 'noop',
-    settings: { consensus: { createEmptyBlocks: false } },
-    act: [
-      when(v0.decides(height(1))),
-      ...[1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((k) => [
-        after('5s', crash('v0', { how: 'clean', restart: '1s' })),
-        when(v0.starts(), submit('v0', `early${k}=v`)),
-        when(v0.decides(height(k + 1))),
-      ]),
-    ],
-    ends: nobody.decidesBeyond(height(10), { for: '10s' }),
-  },
-);
-
-/** Each time that v3 is away two blocks are decided, and then nobody has anything to say. */
-export const waitingNodeCatchesUp = scenario('who missed a block while all wait is given it', {
-  name: 'waiting-node-catches-up',
-  cast: validators(4),
-  settings: { consensus: { createEmptyBlocks: false } },
-  act: [
-    when(everyone.decides(height(1))),
-    ...[3, 5, 7, 9, 11].flatMap((k) => [
-      after('5s', isolate('v3')),
-      after('100ms', submit('v0', `k${k}=v`)),
-      when(v0.decides(height(k))),
-      after('100ms', heal()),
-      when(v3.decides(height(k))),
-    ]),
-  ],
-  ends: nobody.decidesBeyond(height(11), { for: '10s' }),
-});
-
-/** Five seconds without a transaction, then the height itself: nine to ten heights a minute. */
-export const emptyBlocksAtIntervals = scenario('an empty block is made when nothing came for five seconds', {
-  name: 'empty-blocks-at-intervals',
-  cast: validators(4),
-  settings: { consensus: { createEmptyBlocksIntervalNs: 5n * SECOND_NS } },
-  act: [when(everyone.decides(height(2)))],
-  holds: [sometime(everyone.decides(height(11)))],
-  ends: nobody.decidesBeyond(height(12), { for: '60s' }),
-});
-
-/** Ten minutes without a transaction would be an empty block; one that comes sooner is not kept waiting. */
-export const transactionEndsTheWait = scenario('a transaction does not wait until an empty block is due', {
-  name: 'transaction-ends-the-wait',
-  cast: validators(4),
-  settings: { consensus: { createEmptyBlocksIntervalNs: 600n * SECOND_NS } },
-  act: [when(everyone.decides(height(1))), ...[2, 4].map((k) => after('15s', submit('v0', `soon${k}=v`)))],
-  ends: everyone.decides(height(5), { within: '60s' }),
-});
 
 const VALIDATORS = ['v0', 'v1', 'v2', 'v3'] as const;
 

@@ -110,6 +110,8 @@ class Run {
         if (link.from.peer === member.id && link.isBroken) return true;
       return false;
     };
+    this.witness.nameOfPeer = (peer) =>
+      world.machines.find(({ member }) => member.id === peer)?.name ?? 'a stranger';
     for (const name of namesIn(scenario)) world.machine(name);
     this.honest = world.machines.filter(({ name }) => !liars.has(name));
     const rules = new RuleBook(
@@ -392,5 +394,5 @@ function haltingIn({ holds }: Scenario): ReadonlySet<string> {
 function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {
   if (liars.length > 0 || line || backstage) return true;
   const text = JSON.stringify([act, holds]);
-  return /"does":"(proposes|prevotes|precommits|punishes)"|"block":/.test(text);
+  return /"does":"(proposes|prevotes|precommits|punishes|drops)"|"block":/.test(text);
 }

@@ -42,6 +42,8 @@ function deedOf(happening: Happening, nameBy: NameOfAddress): string | null {
       return `decides ${nameOf(hash)} at ${where}`;
     case 'punishes':
       return `stores block ${height} with evidence against ${whoIs(happening.against, nameBy)}`;
+    case 'drops':
+      return `ends its connection to ${happening.against}: ${happening.because}`;
     case 'joins':
       return `takes part in consensus after height ${height}`;
     case 'starts':

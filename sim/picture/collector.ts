@@ -182,7 +182,7 @@ export class PictureCollector implements EnvelopeWatch {
   }
 
   private happens(happening: Happening): void {
-    const { node, does, step, against } = happening;
+    const { node, does, step, against, because } = happening;
     if (does === 'joins') return; // the mode says it
     if (does === 'crashes') this.troubles?.paused(node.index, false, this.now);
     const more =
@@ -192,7 +192,9 @@ export class PictureCollector implements EnvelopeWatch {
           ? node.lives
           : does === 'punishes'
             ? this.texts.of(this.nameOf(against))
-            : NOTHING;
+            : does === 'drops'
+              ? this.texts.of(`${against}: ${because}`)
+              : NOTHING;
     this.mark(node, does, happening, more);
   }
 

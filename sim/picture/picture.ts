@@ -55,6 +55,7 @@ export const MARKS = [
   'values',
   'decides',
   'punishes',
+  'drops',
   'warns',
   'halts',
   'accuses',

@@ -40,6 +40,8 @@ export type Deed =
   | 'decides'
   /** It commits a block that carries evidence against `against`. */
   | 'punishes'
+  /** It ends its connection to `against`, for what that one said. */
+  | 'drops'
   /** It takes part in consensus after a handshake, and block sync if it needed it. */
   | 'joins'
   | 'crashes'
@@ -54,6 +56,8 @@ export interface Condition {
   readonly block?: BlockNumber;
   readonly step?: StepName;
   readonly against?: NodeName;
+  /** What the reason says, in part. */
+  readonly because?: string;
 }
 
 export const STEP_NAMES = {

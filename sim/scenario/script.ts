@@ -190,13 +190,15 @@ export class Script {
 
 // --- in words ----------------------------------------------------------------------------------------------
 
-export function conditionText({ who, does, height, round, block, step, against }: Condition): string {
+export function conditionText(condition: Condition): string {
+  const { who, does, height, round, block, step, against, because } = condition;
   const what = block === undefined ? '' : block === 'nil' ? ' nil' : ` block ${block}`;
   const where = [
     height === undefined ? '' : ` height ${height}`,
     round === undefined ? '' : ` in round ${round}`,
     step === undefined ? '' : ` ${step}`,
     against === undefined ? '' : ` ${against}`,
+    because === undefined ? '' : ` (${because})`,
   ].join('');
   return `${who} ${does}${what}${where}`;
 }

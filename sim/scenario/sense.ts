@@ -100,6 +100,7 @@ const KNOWN_OF: Readonly<Record<Deed, readonly Field[]>> = {
   values: ['height', 'round', 'block'],
   decides: ['height', 'round', 'block'],
   punishes: ['height', 'against'],
+  drops: ['against', 'because'],
   joins: ['height'],
   crashes: ['height', 'round'],
   starts: ['height'],

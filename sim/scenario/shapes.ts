@@ -96,6 +96,7 @@ const anyCondition = object({
     'values',
     'decides',
     'punishes',
+    'drops',
     'joins',
     'crashes',
     'starts',
@@ -105,6 +106,7 @@ const anyCondition = object({
   block: maybe(blockNumber),
   step: maybe(oneOf(Object.keys(STEP_NAMES))),
   against: maybe(nodeName),
+  because: maybe(isText),
 });
 const condition = without(
   'is',

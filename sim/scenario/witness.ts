@@ -1,7 +1,7 @@
 // Sees what happens in a world and says it in the words of plays: who locks, prevotes, decides, punishes; and
 // which block is which.
 
-import type { Effect, NodeEvent } from '../../actors/turn.ts';
+import type { Effect, NodeEvent, PeerId } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceListHash } from '../../protocol/hashes.ts';
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
@@ -25,8 +25,10 @@ export interface Happening {
   /** Hash of the block it is about; empty: nil; null: about no block. */
   readonly hash: Uint8Array | null;
   readonly step: number;
-  /** Hex address of the accused. */
+  /** Hex address of who is punished; name of who is dropped. */
   readonly against: string;
+  /** Why it is dropped. */
+  readonly because: string;
   /** The node itself did not say it: its liar did. */
   readonly isLie: boolean;
 }
@@ -76,6 +78,8 @@ export class Witness {
   private heightMax = 0n;
   /** Whether a link of this machine is cut: the network's to say. */
   isCutOff: (machine: Machine) => boolean = () => false;
+  /** What plays call a peer: the world's to say. */
+  nameOfPeer: (peer: PeerId) => string = (peer) => peer;
   /** What leaves now is what liars made of it. */
   hearsLies = false;
 
@@ -103,12 +107,12 @@ export class Witness {
     does: Deed,
     height: bigint,
     round: number,
-    more: { hash?: Uint8Array; step?: number; against?: string } = {},
+    more: { hash?: Uint8Array; step?: number; against?: string; because?: string } = {},
   ): void {
     if (this.listeners.length === 0) return;
-    const { hash = null, step = 0, against = '' } = more;
+    const { hash = null, step = 0, against = '', because = '' } = more;
     const isLie = this.hearsLies;
-    const happening: Happening = { node, does, height, round, hash, step, against, isLie };
+    const happening: Happening = { node, does, height, round, hash, step, against, because, isLie };
     for (const listener of this.listeners) listener(happening);
   }
 
@@ -134,6 +138,10 @@ export class Witness {
 
   private leaving(at: Machine, effect: Effect): void {
     if (effect.type === 'store' && effect.store === 'chain') this.storing(at, effect);
+    if (effect.type === 'score' && effect.drop) {
+      const { peer, because } = effect;
+      this.tell(at, 'drops', at.height, at.round, { against: this.nameOfPeer(peer), because });
+    }
     if (effect.type !== 'send') return;
     for (const payload of effect.payloads) {
       const vote = ownVote(at, payload);
@@ -214,7 +222,7 @@ export class Witness {
 
   /** `who` apart: the caller knows what anyone and everyone mean. */
   matches(happening: Happening, condition: Condition, addressByName: (name: string) => string): boolean {
-    const { does, height, round, block, step, against } = condition;
+    const { does, height, round, block, step, against, because } = condition;
     if (happening.does !== does) return false;
     if (height !== undefined) {
       const isThere =
@@ -223,7 +231,9 @@ export class Witness {
     }
     if (round !== undefined && happening.round !== round) return false;
     if (step !== undefined && happening.step !== STEP_NAMES[step]) return false;
-    if (against !== undefined && happening.against !== addressByName(against)) return false;
+    const accused = against !== undefined && does !== 'drops' ? addressByName(against) : against;
+    if (accused !== undefined && happening.against !== accused) return false;
+    if (because !== undefined && !happening.because.includes(because)) return false;
     return block === undefined || this.isBlock(block, happening.height, happening.hash);
   }
 

@@ -113,6 +113,8 @@ export class Actor<Name extends Who> {
   values = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
     this.does('values', what, where);
   punishes = (against: NodeName): Condition => this.does('punishes', { against });
+  drops = (against: NodeName, because?: string): Condition =>
+    this.does('drops', { against, ...(because !== undefined && { because }) });
   joins = (): Condition => this.does('joins');
   crashes = (): Condition => this.does('crashes');
   starts = (): Condition => this.does('starts');

@@ -18,7 +18,7 @@ export function conditionOf({ node, does, height, round, step }: Deeds): Conditi
   const who = { who: node, does };
   if (does === 'starts' || does === 'crashes' || does === 'joins') return who;
   if (does === 'decides') return { ...who, height };
-  if (does === 'punishes') return null;
+  if (does === 'punishes' || does === 'drops') return null;
   const name = stepName(step);
   if (does === 'enters' && !name) return null;
   return { ...who, height, round, ...(does === 'enters' && name && { step: name }) };

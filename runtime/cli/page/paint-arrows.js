@@ -282,6 +282,9 @@ function paintLetter({ c, model, view, theme }, mark, ends) {
   ends[lane] = x + letter.length * LETTER_PIXELS;
 }
 
+/** What stands above a lane. @type {Readonly<Record<string, string>>} */
+const SIGNS = { halts: '×', warns: '!', drops: '⊘', accuses: '§', punishes: '§' };
+
 /** @param {Canvas} canvas @param {number} mark */
 function paintMark({ c, model, view, theme }, mark) {
   const { marks, names } = model.picture;
@@ -309,10 +312,10 @@ function paintMark({ c, model, view, theme }, mark) {
     if (view.scale * 1e6 < 0.1) return;
     c.fillStyle = theme.ink;
     c.fillText('V', x - 9, box + 34);
-  } else if (what === 'halts' || what === 'accuses' || what === 'punishes' || what === 'warns') {
-    c.fillStyle = what === 'warns' ? theme.cut : theme.bad;
+  } else if (what !== undefined && SIGNS[what]) {
+    c.fillStyle = what === 'warns' || what === 'drops' ? theme.cut : theme.bad;
     c.font = '700 13px ui-sans-serif, system-ui, sans-serif';
-    c.fillText(what === 'halts' ? '×' : what === 'warns' ? '!' : '§', x - 4, box - 2);
+    c.fillText(SIGNS[what], x - 4, box - 2);
   } else if (what === 'crashes') {
     c.strokeStyle = theme.bad;
     c.lineWidth = 3;

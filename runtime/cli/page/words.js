@@ -132,6 +132,8 @@ export function markText(picture, mark) {
       return `${where} sees a polka: valid value ${block}`;
     case 'punishes':
       return `stores a block with evidence against ${texts[more]}`;
+    case 'drops':
+      return `ends its connection to ${texts[more]}`;
     case 'warns':
     case 'halts':
       return `${what}: ${texts[more]}`;
