@@ -107,6 +107,9 @@ export const transactionEndsTheWait = scenario('a transaction does not wait unti
   name: 'transaction-ends-the-wait',
   cast: validators(4),
   settings: { consensus: { createEmptyBlocksIntervalNs: 600n * SECOND_NS } },
-  act: [when(everyone.decides(height(1))), ...[2, 4].map((k) => after('15s', submit('v0', `soon${k}=v`)))],
-  ends: everyone.decides(height(5), { within: '60s' }),
+  act: [
+    when(everyone.decides(height(1))),
+    ...[2, 4, 6, 8, 10].map((k) => after('15s', submit('v0', `soon${k}=v`))),
+  ],
+  ends: everyone.decides(height(11), { within: '120s' }),
 });

@@ -233,7 +233,7 @@ export const forgedProposals = scenario('a proposal is of the round’s proposer
   cast: validators(4),
   liars: [liar('v2', 'proposal-forger', ['v0', 'v1', 'v3'])],
   act: [at('0s', delay('parts', '4s', { round: 0 }), delay('proposals', '2s', { round: 1 }))],
-  holds: loses('v2', 'is not signed by its proposer'),
+  holds: loses('v2', 'is not signed by its proposer', 'claims a POL of round'),
   ends: everyone.decides(height(10), { within: '240s' }),
 });
 

@@ -243,6 +243,11 @@ describe('who runs a module runs it without its types, so', () => {
       'holds[0].never: expected no round with joins (only height)',
     ],
     [
+      'a height at which a connection ends',
+      () => play({ holds: [never({ ...v1.drops('v2'), height: 2 })] }),
+      'holds[0].never: expected no height with drops (only against, because)',
+    ],
+    [
       'a block of a step',
       () => play({ act: [when({ ...v1.enters('prevote'), block: 1 }, isolate('v1'))] }),
       'act[0].when: expected no block with enters',

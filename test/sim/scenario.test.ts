@@ -226,6 +226,16 @@ describe('a play fails', () => {
     );
   });
 
+  it('when nobody is dropped who should be, nor for that reason', () => {
+    const told = { liars: [liar('v3', 'vote-forger', ['v0', 'v1', 'v2'])] };
+    const kept = [sometime(v0.drops('v3')), sometime(v0.drops('v3', 'wrong signature'))];
+    expect(runScenario({ ...small, ...told, holds: kept }, { seed: 1 }).violations).toEqual([]);
+    expect(failing({ ...told, holds: [sometime(v0.drops('v1'))] })).toContain('never happened: v0 drops v1');
+    expect(failing({ ...told, holds: [sometime(v0.drops('v3', 'its manners'))] })).toContain(
+      'never happened: v0 drops v3 (its manners)',
+    );
+  });
+
   it('when something that should happen does not', () => {
     expect(failing({ holds: [sometime(v1.enters('propose', { round: 7 }))] })).toContain(
       'never happened: v1 enters in round 7 propose',

@@ -207,6 +207,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['largest-for-a-pool', '1', 'X226', 'does not ask its application about it'],
   ['largest-for-a-block', '1', 'X227', 'does not ask its application about it'],
   ['largest-for-a-pool', '1', 'X228', 'a transaction of 501 bytes, and may take 500'],
+  ['forged-votes', '1', 'X229', 'never happened: anyone drops v2 (has a wrong signature)'],
+  ['forged-proposals', '1', 'X230', 'never happened: anyone drops v2 (claims a POL of round)'],
+  ['forged-blocks', '1', 'X231', 'never happened: anyone drops f0 (block sync at height)'],
+  ['false-evidence', '1', 'X232', 'never happened: anyone drops v2 ('],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
