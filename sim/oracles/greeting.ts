@@ -19,10 +19,11 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
   const nameOf = (peer: PeerId): string =>
     about.machines.find(({ member }) => member.id === peer)?.name ?? 'somebody';
 
-  /** What waits for the disk was said before the peer went. */
+  /** What waits for the disk was said before the peer went; a disk that was slow until now had the node held back. */
   const isThere = (at: Machine, peer: PeerId): boolean => {
     const since = lostNs.of(at).get(peer);
-    return since === null || (since !== undefined && about.now() - since <= saidLateNs(at));
+    if (since === undefined || since === null) return since === null;
+    return about.now() - Math.max(since, at.heldUntilNs) <= saidLateNs(at);
   };
 
   const isFitting = (from: PeerId, bytes: Uint8Array): boolean => {
