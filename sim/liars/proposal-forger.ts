@@ -1,5 +1,5 @@
-// The forger of proposals: with each vote of its own for a block it proposes that block again in the next round, whoever's turn that is; at odd
-// heights with a polka of that very round.
+// The forger of proposals: with each vote of its own for a block it proposes that block again in the next round, whoever's turn that is; at each
+// fourth height with a polka of that very round.
 
 import { unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
@@ -15,7 +15,7 @@ export const proposalForger: Liar = (kit) =>
       type: PROPOSAL,
       height,
       round: round + 1,
-      polRound: height % 2n === 1n ? round + 1 : -1,
+      polRound: height % 4n === 0n ? round + 1 : -1,
       blockId,
       timeNs,
       signature: new Uint8Array(0),

@@ -192,7 +192,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['invented-attacks', '1', 'X211', 'who never lied'],
   ['invented-attacks', '1', 'X212', 'by evidence that proves nothing'],
   ['doubtful-clock', '1', 'X213', 'far ahead of its clock'],
-  ['no-doubt-of-a-polka', '1', 'X214', 'the play promises 3'],
+  ['no-doubt-of-a-polka', '1', 'X214', 'v3 prevotes nil at 3/3, though the proposal comes with its polka'],
   ['same-proposal-again', '1', 'X215', 'that it signed before'],
   ['slow-signer', '1', 'X216', 'has the turn at 8/0, and proposes nothing in 3 s'],
   ['slow-signer', '1', 'X217', 'v3 precommits block 1 height 15'],
