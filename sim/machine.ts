@@ -1,6 +1,7 @@
 // A machine of the simulated world: a disk and a clock that outlive the node's lives, and the node that runs on it now.
 
 import type { NodeConfig } from '../actors/node.ts';
+import type { PeerId } from '../actors/turn.ts';
 import type { Node } from '../runtime/kernel/node.ts';
 import type { Member } from './cast.ts';
 import type { MachineClock } from './clock.ts';
@@ -61,3 +62,7 @@ export class Machine {
     return this.node !== null;
   }
 }
+
+/** What plays call the node behind a peer's id; undefined: it is none of these. */
+export const nameOfPeer = (machines: readonly Machine[], peer: PeerId): string | undefined =>
+  machines.find(({ member }) => member.id === peer)?.name;

@@ -13,7 +13,7 @@ import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
 import { castLiars } from './liars/cast-liars.ts';
 import { Liveness } from './liveness/watch.ts';
-import type { Machine } from './machine.ts';
+import { type Machine, nameOfPeer } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
 import { Forensics } from './oracles/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
@@ -110,8 +110,7 @@ class Run {
         if (link.from.peer === member.id && link.isBroken) return true;
       return false;
     };
-    this.witness.nameOfPeer = (peer) =>
-      world.machines.find(({ member }) => member.id === peer)?.name ?? 'a stranger';
+    this.witness.nameOfPeer = (peer) => nameOfPeer(world.machines, peer) ?? 'a stranger';
     for (const name of namesIn(scenario)) world.machine(name);
     this.honest = world.machines.filter(({ name }) => !liars.has(name));
     const rules = new RuleBook(

@@ -2,7 +2,7 @@
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHANNEL_GREETING } from '../../machines/peers/node-info.ts';
-import type { Machine } from '../machine.ts';
+import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { PerMachine } from './per-machine.ts';
 
@@ -61,7 +61,7 @@ export const dialingOracle: OracleMaker = (report, about): Oracle => {
       const waitedNs = now - Math.max(sinceNs, at.heldUntilNs);
       const patienceNs = (isSoon ? SOON_NS : PATIENCE_NS) / at.clock.slowest;
       if (upNs !== null || waitedNs <= patienceNs) continue;
-      const name = about.machines.find(({ member }) => member.id === peer)?.name ?? 'a peer';
+      const name = nameOfPeer(about.machines, peer) ?? 'a peer';
       report(`${at.name} has not dialed ${name} for ${Math.round(waitedNs / SECOND)} s`, at, at.height + 1n);
     }
   };

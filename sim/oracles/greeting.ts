@@ -5,7 +5,7 @@ import type { PeerId } from '../../actors/turn.ts';
 import { CHANNEL_GREETING, CHANNELS, decodeNodeInfo } from '../../machines/peers/node-info.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { BLOCK_PROTOCOL } from '../../protocol/types.ts';
-import type { Machine } from '../machine.ts';
+import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
@@ -16,8 +16,7 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
   /** Whom each node has for a peer; when it lost one, null while it is there. */
   const lostNs = new PerMachine<Map<PeerId, number | null>>(() => new Map());
 
-  const nameOf = (peer: PeerId): string =>
-    about.machines.find(({ member }) => member.id === peer)?.name ?? 'somebody';
+  const nameOf = (peer: PeerId): string => nameOfPeer(about.machines, peer) ?? 'somebody';
 
   /** What waits for the disk was said before the peer went; a disk that was slow until now had the node held back. */
   const isThere = (at: Machine, peer: PeerId): boolean => {

@@ -8,7 +8,7 @@ import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
-import type { Machine } from '../machine.ts';
+import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
@@ -257,7 +257,7 @@ class Watch {
 
   private nameOf(at: Machine, peer: Peer): string {
     for (const [id, each] of this.of(at).peers)
-      if (each === peer) return this.about.machines.find(({ member }) => member.id === id)?.name ?? 'a peer';
+      if (each === peer) return nameOfPeer(this.about.machines, id) ?? 'a peer';
     return 'a peer';
   }
 }

@@ -240,13 +240,11 @@ class Watch {
     return (isFree || equalBytes(lock.hash, proposal.blockId.hash)) && this.areFewLiars(set);
   }
 
-  private areFewLiars({ members, total }: GhostSet): boolean {
+  private areFewLiars(set: GhostSet): boolean {
     let lying = 0n;
-    for (const each of this.about.machines) {
-      if (this.about.isHonest(each)) continue;
-      lying += members.find(({ address }) => address === hexFor(each))?.power ?? 0n;
-    }
-    return lying * 3n <= total;
+    for (const each of this.about.machines)
+      if (!this.about.isHonest(each)) lying += set.powerOf(hexFor(each));
+    return lying * 3n <= set.total;
   }
 
   locks(at: Machine, event: Locked): void {

@@ -229,7 +229,8 @@ export function namesIn(play: Scenario): Set<NodeName> {
     if (typeof value === 'string' && /^[vcf][0-9]+$/.test(value)) names.add(value as NodeName);
     else if (Array.isArray(value)) value.forEach(collect);
     else if (typeof value === 'object' && value !== null) {
-      for (const [field, inner] of Object.entries(value)) if (field !== 'tx') collect(inner);
+      for (const [field, inner] of Object.entries(value))
+        if (field !== 'tx' && field !== 'because') collect(inner);
     }
   };
   collect([play.act, play.holds, play.ends, play.liars]);

@@ -57,6 +57,14 @@ const marked = ({ marks, names, nodes }: Picture, what: MarkName, node: string) 
     names.marks[each] === what && nodes[marks.node[i] as number]?.name === node ? [i] : [],
   );
 
+test('a picture of a liar says who ends its connection to it, and why', () => {
+  const { picture } = draw(playNamed('extended-votes'), 1);
+  const [mark] = marked(picture, 'drops', 'v0');
+  expect(picture.texts[picture.marks.more[mark as number] as number]).toBe(
+    'v3: vote carries an extension, and extensions are not enabled',
+  );
+});
+
 describe.each([
   ['tour', 1],
   ['swarm', 3],

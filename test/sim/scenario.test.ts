@@ -231,6 +231,7 @@ describe('a play fails', () => {
     const kept = [sometime(v0.drops('v3')), sometime(v0.drops('v3', 'wrong signature'))];
     expect(runScenario({ ...small, ...told, holds: kept }, { seed: 1 }).violations).toEqual([]);
     expect(failing({ ...told, holds: [sometime(v0.drops('v1'))] })).toContain('never happened: v0 drops v1');
+    expect(failing({ ...told, holds: [sometime(v0.drops('v3', 'v9'))] })).toContain('v0 drops v3 (v9)');
     expect(failing({ ...told, holds: [sometime(v0.drops('v3', 'its manners'))] })).toContain(
       'never happened: v0 drops v3 (its manners)',
     );
