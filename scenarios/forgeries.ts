@@ -2,10 +2,8 @@
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
 import { SECOND } from '../sim/latency.ts';
-import type { Claim, NodeName } from '../sim/scenario/play.ts';
 import {
   after,
-  anyone,
   at,
   block,
   calm,
@@ -35,16 +33,13 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
+import { loses } from './promises.ts';
 
 const tenth = { height: 10 };
 const sixth = { height: 6, round: 0 };
 const first = { height: 7, round: 0 };
 const second = { height: 7, round: 1 };
 const third = { height: 7, round: 2 };
-
-/** Somebody ends its connection to the liar, for each of these reasons. */
-const loses = (liar: NodeName, ...reasons: readonly string[]): Claim[] =>
-  reasons.map((reason) => sometime(anyone.drops(liar, reason)));
 
 /**
  * With four equal validators v0, v3 and v2 propose the first rounds of height 7. v0 alone locks block 1,

@@ -1,6 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
+import { brokenWords, unaskedBlocks } from './broken-words.ts';
 import { calm } from './calm.ts';
 import {
   allSignersSlow,
@@ -245,6 +246,8 @@ export const plays: readonly Play[] = [
   falseGreetings,
   forgedCommits,
   nilIsNoCommit,
+  brokenWords,
+  unaskedBlocks,
   oneVoice,
   bothVotesOfALiar,
   saidInALifeBefore,

@@ -10,7 +10,7 @@ import {
   CHANNEL_VOTE_SET_BITS,
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
-import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import type { Block, Evidence, Proposal, Vote } from '../../protocol/types.ts';
 import {
   decodeBlock,
@@ -80,10 +80,26 @@ export const evidencePayload = (evidence: readonly Evidence[]): Payload => ({
 });
 
 export function messageOf(payload: Payload, memo: boolean): ConsensusMessage | Refusal {
-  if (!memo) return decodeConsensusMessage(payload.bytes);
+  if (!memo) return understand(payload);
   const understood = payload as Understood;
-  understood.said ??= decodeConsensusMessage(payload.bytes);
+  understood.said ??= understand(payload);
   return understood.said;
+}
+
+/** Of a message (CometBFT consensus/reactor.go `maxMsgSize`). */
+const CONSENSUS_BYTES_MAX = 1_048_576;
+
+/** A channel that nobody owns ends here, too: no message is of it. */
+function understand({ channel, bytes }: Payload): ConsensusMessage | Refusal {
+  const { length } = bytes;
+  if (length > CONSENSUS_BYTES_MAX)
+    return refuse(
+      'long-message',
+      `${length} bytes on a consensus channel; a message may have ${CONSENSUS_BYTES_MAX}`,
+    );
+  const message = decodeConsensusMessage(bytes);
+  if (isRefusal(message) || channel === CHANNEL[message.type]) return message;
+  return refuse('wrong-channel', `${message.type} does not belong on channel 0x${channel.toString(16)}`);
 }
 
 /** What the bytes of a block say. */

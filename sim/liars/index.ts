@@ -4,7 +4,9 @@ import { unreachable } from '../../protocol/refusal.ts';
 import { absenceFiller } from './absence-filler.ts';
 import { amnesiac } from './amnesiac.ts';
 import { attackInventor } from './attack-inventor.ts';
+import { babbler } from './babbler.ts';
 import { blockForger } from './block-forger.ts';
+import { blockPusher } from './block-pusher.ts';
 import { byteStretcher } from './byte-stretcher.ts';
 import { commitForger } from './commit-forger.ts';
 import { falseAccuser } from './false-accuser.ts';
@@ -50,6 +52,8 @@ export const LIARS = {
   'attack-inventor': attackInventor,
   'false-greeter': falseGreeter,
   flooder,
+  babbler,
+  'block-pusher': blockPusher,
 } as const satisfies Readonly<Record<string, Liar>>;
 export type LiarName = keyof typeof LIARS;
 export const LIAR_NAMES = Object.keys(LIARS) as readonly LiarName[];

@@ -26,12 +26,12 @@ export class AskedBlocks {
     this.nodes.delete(at);
   }
 
-  /** Gives what it asks of whom without a reason. */
+  /** Gives what it asks of whom, and whether that peer said to have it. */
   *asks(
     at: Machine,
     to: readonly PeerId[],
     payloads: readonly Payload[],
-  ): Generator<{ readonly peer: PeerId; readonly height: bigint }> {
+  ): Generator<{ readonly peer: PeerId; readonly height: bigint; readonly isClaimed: boolean }> {
     for (const { channel, bytes } of payloads) {
       const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
       if (!message || isRefusal(message) || message.type !== 'block-request') continue;
@@ -39,7 +39,8 @@ export class AskedBlocks {
       for (const peer of to) {
         const { open, claims } = this.of(at, peer);
         open.add(height);
-        if (!claims.some((claim) => claim.base <= height && height <= claim.height)) yield { peer, height };
+        const isClaimed = claims.some((claim) => claim.base <= height && height <= claim.height);
+        yield { peer, height, isClaimed };
       }
     }
   }

@@ -1,4 +1,5 @@
-// Nobody honest is blamed: a node cuts off who broke a rule, and nobody who broke none; nor is anybody asked for what it never said to have.
+// Nobody honest is blamed: a node cuts off who broke a rule, and nobody who broke none; nor is anybody asked for what it never said to have, or
+// soon after it gave what was wrong.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
@@ -9,6 +10,10 @@ import { PerMachine } from './per-machine.ts';
 /** Said of who is slow, dead or behind a bad line: no rule is broken. Not of who answered everything, some time ago. */
 const QUIET = 'blocks asked for do not come';
 const TAKEN_UP_NS = 1_000_000_000;
+/** Said of who gave a wrong block, or a wrong commit for one. */
+const WRONG = 'block sync at height';
+/** It is asked for nothing for a minute (spec 5.12), of whose clock may be fast. */
+const DISTRUSTED_NS = 55_000_000_000;
 
 export const blameOracle: OracleMaker = (report, about): Oracle => {
   const byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
@@ -18,6 +23,8 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
   const garbled = new PerMachine<Set<PeerId>>(() => new Set());
   let isGarbling = false;
   const asked = new AskedBlocks();
+  /** Who gave a node what was wrong, in this life, and when it found out. */
+  const distrusted = new PerMachine(() => new Map<PeerId, number>());
 
   const isGarbled = (at: Machine, peer: PeerId): boolean =>
     isGarbling && (garbled.get(at)?.has(peer) ?? false);
@@ -27,10 +34,25 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
     return answeredNs !== null && about.now() - Math.max(answeredNs, at.heldUntilNs) > TAKEN_UP_NS;
   };
 
+  function asks(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
+    for (const { peer, height, isClaimed } of asked.asks(at, to, payloads)) {
+      if (!about.isHonest(at)) continue;
+      const what = `${at.name} asks ${byId.get(peer)?.name} for block ${height}`;
+      if (!isClaimed) report(`${what}, which it never said to have`, at, height);
+      const foundNs = distrusted.get(at)?.get(peer);
+      if (foundNs === undefined || about.now() - foundNs > DISTRUSTED_NS) continue;
+      const seconds = Math.round((about.now() - foundNs) / 1e9);
+      report(`${what}, ${seconds} s after it gave a wrong one`, at, height);
+    }
+  }
+
   return {
     name: 'blame',
     effects: ['score', 'send'],
-    started: (at) => asked.starts(at),
+    started(at) {
+      asked.starts(at);
+      distrusted.delete(at);
+    },
     corrupted(payload) {
       changed.add(payload);
       isGarbling = true;
@@ -40,15 +62,9 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
       asked.hears(at, from, payloads, about.now());
     },
     leaving(at, actor, effect) {
-      if (effect.type === 'send' && actor === 'blocksync')
-        for (const { peer, height } of asked.asks(at, effect.to, effect.payloads))
-          if (about.isHonest(at))
-            report(
-              `${at.name} asks ${byId.get(peer)?.name} for block ${height}, which it never said to have`,
-              at,
-              height,
-            );
+      if (effect.type === 'send' && actor === 'blocksync') asks(at, effect.to, effect.payloads);
       if (effect.type !== 'score' || !about.isHonest(at)) return;
+      if (effect.because.startsWith(WRONG)) distrusted.of(at).set(effect.peer, about.now());
       const peer = byId.get(effect.peer);
       if (!peer || !about.isHonest(peer) || isGarbled(at, effect.peer)) return;
       if (effect.because === QUIET && !isAllAnswered(at, effect.peer)) return;

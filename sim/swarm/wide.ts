@@ -3,7 +3,7 @@
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { Stream } from '../choices.ts';
-import { LIAR_NAMES } from '../liars/index.ts';
+import { LIAR_NAMES, type LiarName } from '../liars/index.ts';
 import type { CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
 import { txs } from '../scenario/words.ts';
 import { swarmPlay } from './index.ts';
@@ -27,17 +27,19 @@ export function widePlay(stream: Stream): Scenario {
   const heightsMore = (cast.initialHeight ?? 1) - 1;
   const liars = base.liars.map((words) => drawLiar(stream, words));
   const act = [...drawSigners(stream, base.cast), ...base.act];
+  const mempool = drawMempool(stream);
+  // Power changes are for kvstore: to these they are transactions like others, or none.
+  const app = stream.chance(1, 6) ? stream.pick(['counter', 'noop']) : base.app;
   return {
     ...base,
     cast,
     act: act.map((directive) => raised(directive, heightsMore)),
-    liars: liars.map((words) => raised(words, heightsMore)),
+    liars: liars.map((words) => raised(drawUnheard(stream, words), heightsMore)),
     // A chain without empty blocks goes on as long as there is something to decide.
     ...(!consensus.createEmptyBlocks && { load: txs({ perSecond: 2, size: 60 }) }),
-    settings: { ...base.settings, consensus, mempool: drawMempool(stream) },
+    settings: { ...base.settings, consensus, mempool },
     ends: { ...base.ends, decides: base.ends.decides + heightsMore },
-    // Power changes are for kvstore: to these they are transactions like others, or none.
-    app: stream.chance(1, 6) ? stream.pick(['counter', 'noop']) : base.app,
+    app,
   };
 }
 
@@ -78,12 +80,20 @@ const drawCast = (stream: Stream, cast: CastWords): CastWords => ({
   ...(stream.chance(1, 3) && { evidence: stream.pick(EVIDENCE_AGES) }),
 });
 
+/** They say what nobody takes for a word, or for an answer. */
+const UNHEARD: readonly LiarName[] = ['babbler', 'block-pusher'];
+const HEARD = LIAR_NAMES.filter((name) => !UNHEARD.includes(name));
+
 /** Two of three tell another lie, in any round: not every lie knows of rounds. */
 function drawLiar(stream: Stream, words: LiarWords): LiarWords {
   if (stream.chance(1, 3)) return words;
   const { fromRound: _, ...others } = words;
-  return { ...others, liar: stream.pick(LIAR_NAMES) };
+  return { ...others, liar: stream.pick(HEARD) };
 }
+
+/** One in eight. */
+const drawUnheard = (stream: Stream, words: LiarWords): LiarWords =>
+  stream.chance(1, 8) ? { ...words, liar: stream.pick(UNHEARD) } : words;
 
 function drawSigners(stream: Stream, { powers }: CastWords): Directive[] {
   if (!stream.chance(1, 3)) return [];

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { appMail, mempoolMail, signerMail, validatorMail } from '../../actors/mail.ts';
 import { nodeEvent } from '../../actors/turn.ts';
 import { logRecord } from '../../actors/validator/logbook.ts';
+import { messageOf, payloadOf } from '../../actors/validator/words.ts';
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { PREVOTE } from '../../protocol/types.ts';
 import { type Codec, decodeWith, encodeWith } from '../../protocol/words.ts';
 import * as any from '../protocol/arbitrary.ts';
 
@@ -87,3 +90,24 @@ function sorted(value: unknown): unknown {
       .map(([key, inner]) => [key, sorted(inner)]),
   );
 }
+
+describe('a message of consensus', () => {
+  const made = payloadOf({ type: 'has-vote', height: 3n, round: 0, voteType: PREVOTE, index: 1 });
+  /** With a field behind it that nobody knows. */
+  const long = (bytes: number): Uint8Array => {
+    const field = Uint8Array.of(0x7a, 0x80 | (bytes & 0x7f), 0x80 | ((bytes >> 7) & 0x7f), bytes >> 14);
+    return Uint8Array.from([...made.bytes, ...field, ...new Uint8Array(bytes)]);
+  };
+
+  it.each([true, false])('is of its own channel (memo: %s)', (memo) => {
+    expect(messageOf({ ...made }, memo)).toMatchObject({ type: 'has-vote', index: 1 });
+    for (const channel of [CHANNEL_VOTE, 0x99])
+      expect(messageOf({ channel, bytes: made.bytes }, memo)).toMatchObject({ refused: 'wrong-channel' });
+  });
+
+  it('has a mebibyte at most', () => {
+    const room = 1_048_576 - made.bytes.length - 4;
+    expect(messageOf({ ...made, bytes: long(room) }, false)).toMatchObject({ type: 'has-vote' });
+    expect(messageOf({ ...made, bytes: long(room + 1) }, false)).toMatchObject({ refused: 'long-message' });
+  });
+});

@@ -211,6 +211,12 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['forged-proposals', '1', 'X230', 'never happened: anyone drops v2 (claims a POL of round)'],
   ['forged-blocks', '1', 'X231', 'never happened: anyone drops f0 (block sync at height)'],
   ['false-evidence', '1', 'X232', 'never happened: anyone drops v2 ('],
+  ['nil-is-no-commit', '1', 'X233', 'v3 asks f0 for block 5, 1 s after it gave a wrong one'],
+  ['broken-words', '1', 'X234', 'has not answered a peer that asks for blocks'],
+  ['unasked-blocks', '1', 'X235', "never happened: anyone drops f0 (we didn't ask it for)"],
+  ['broken-words', '1', 'X236', 'never happened: anyone drops v2 (evidence of 1048577 bytes)'],
+  ['broken-words', '1', 'X237', 'never happened: anyone drops v2 (has-vote does not belong on channel 0x22)'],
+  ['broken-words', '1', 'X238', 'never happened: anyone drops v2 (bytes on a consensus channel)'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
