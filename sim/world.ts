@@ -44,7 +44,7 @@ export interface WorldOptions {
   readonly onEvent?: (at: Machine, actor: ActorName, event: NodeEvent, world: World) => void;
 }
 
-/** Signatures remembered between nodes with real ed25519, those of some forty heights of a hundred validators: verification is pure, and two thirds of the cost. */
+/** Signatures remembered between nodes with real ed25519, those of some forty heights of a hundred validators: verification is pure, and costs most of all that is done with them. */
 const SIGNATURES_REMEMBERED = 8_192;
 
 export class World {

@@ -1,6 +1,9 @@
-// The platform keeper for Node: native hashes and ed25519. The only file below floor 4 that may import `node:`.
+// The platform keeper for Node: native hashes and ed25519. Below floor 4 only it, and the two engines for ed25519 beside it, may import `node:`.
 
 import * as nodeCrypto from 'node:crypto';
+import type { Ed25519 } from './ed25519.ts';
+import { openssl } from './ed25519-openssl.ts';
+import { sodium } from './ed25519-sodium.ts';
 import type { RunningSha256 } from './platform.d.ts';
 
 const bytesOf = (buffer: Buffer): Uint8Array =>
@@ -32,53 +35,23 @@ const running = (hash: nodeCrypto.Hash): RunningSha256 => ({
 });
 export const runningSha256 = (): RunningSha256 => running(nodeCrypto.createHash('sha256'));
 
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
-/** A key object costs as much to make as a verification; this many validators' keys stay made. */
-const KEY_OBJECTS_MAX = 4096;
+/** Made when a signature is asked for: to load an addon takes longer than most runs need. */
+let engine: Ed25519 | null = null;
+const ed25519 = (): Ed25519 => {
+  engine ??= sodium() ?? openssl;
+  return engine;
+};
 
-function keyCache(
-  make: (raw: Uint8Array) => nodeCrypto.KeyObject,
-): (raw: Uint8Array) => nodeCrypto.KeyObject {
-  const made = new Map<string, nodeCrypto.KeyObject>();
-  return (raw) => {
-    const name = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1');
-    let key = made.get(name);
-    if (!key) {
-      if (made.size >= KEY_OBJECTS_MAX) made.clear();
-      key = make(raw);
-      made.set(name, key);
-    }
-    return key;
-  };
-}
-const privateKey = keyCache((seed) =>
-  nodeCrypto.createPrivateKey({ key: Buffer.concat([PKCS8_PREFIX, seed]), format: 'der', type: 'pkcs8' }),
-);
-const publicKeyOf = keyCache((raw) =>
-  nodeCrypto.createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' }),
-);
-
-export function ed25519PublicKey(seed: Uint8Array): Uint8Array {
-  const spki = nodeCrypto.createPublicKey(privateKey(seed)).export({ format: 'der', type: 'spki' });
-  return bytesOf(Buffer.from(spki.subarray(SPKI_PREFIX.length)));
-}
-
+export const ed25519PublicKey = (seed: Uint8Array): Uint8Array => ed25519().publicKey(seed);
 export const ed25519Sign = (seed: Uint8Array, message: Uint8Array): Uint8Array =>
-  bytesOf(nodeCrypto.sign(null, message, privateKey(seed)));
-
-export function ed25519VerifyStrict(
+  ed25519().sign(seed, message);
+export const ed25519VerifyStrict = (
   publicKey: Uint8Array,
   message: Uint8Array,
   signature: Uint8Array,
-): boolean {
-  if (publicKey.length !== 32 || signature.length !== 64) return false;
-  try {
-    return nodeCrypto.verify(null, message, publicKeyOf(publicKey), signature);
-  } catch {
-    return false; // some engines throw on encodings that they do not like; ZIP-215 decides then
-  }
-}
+): boolean =>
+  publicKey.length === 32 && signature.length === 64 && ed25519().verify(publicKey, message, signature);
+export const ed25519Engine = (): string => ed25519().name;
 
 const { latin1Slice } = Buffer.prototype as unknown as {
   latin1Slice(this: Uint8Array, start: number, end: number): string;

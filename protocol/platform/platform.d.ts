@@ -26,6 +26,9 @@ export function ed25519VerifyStrict(
   signature: Uint8Array,
 ): boolean;
 
+/** Whose library signs and verifies. */
+export function ed25519Engine(): string;
+
 /** One char per byte. */
 export function latin1Decode(bytes: Uint8Array): string;
 export function utf8Encode(text: string): Uint8Array;

@@ -32,6 +32,8 @@ export function ed25519VerifyStrict(
   }
 }
 
+export const ed25519Engine = (): string => 'noble';
+
 /** Arguments of one call; longer texts are made piece by piece. */
 const PIECE_BYTES = 1024;
 

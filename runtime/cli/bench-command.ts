@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism, constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { ed25519Engine } from '#platform';
 import { machineLine, measureMachine } from './bench-machine.ts';
 import { measureMemory, memoryLine } from './bench-memory.ts';
 import { profileStages } from './bench-stages.ts';
@@ -154,6 +155,7 @@ class Bench {
       digestWithoutMemo: this.digestWithoutMemo(),
       memo: this.flags.memo,
       machine: measureMachine(),
+      ed25519By: ed25519Engine(),
       node: process.versions.node,
       nodeFlags: process.execArgv,
       seconds: rounded((performance.now() - this.startedMs) / 1000),
@@ -314,7 +316,7 @@ function linesOf(report: Report): string[] {
     memoryLine(report.memory),
     `digest without memo: ${report.digestWithoutMemo}`,
     machineLine(report.machine),
-    `measured in ${report.seconds} s on Node ${report.node} ${report.nodeFlags.join(' ')}${report.memo ? '' : ', without memo'}`,
+    `measured in ${report.seconds} s on Node ${report.node} ${report.nodeFlags.join(' ')}, ed25519 by ${report.ed25519By}${report.memo ? '' : ', without memo'}`,
   );
   return lines;
 }

@@ -4,10 +4,12 @@
 import { Point } from '@noble/ed25519';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ed25519VerifyStrict, sha512 } from '#platform';
+import { ed25519Engine, ed25519VerifyStrict, sha512 } from '#platform';
 import { bytesOfHex, concatBytes, hexOf } from '../../protocol/bytes.ts';
 import * as gen from '../../protocol/gen/types.ts';
 import { ed25519FromSecret, keyPairOfSeed, secp256k1KeyPairOf } from '../../protocol/keys.ts';
+import { openssl } from '../../protocol/platform/ed25519-openssl.ts';
+import { sodium } from '../../protocol/platform/ed25519-sodium.ts';
 import { proposalSignBytes, voteExtensionSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
   rememberingVerify,
@@ -52,6 +54,10 @@ const NON_CANONICAL = [
 const SMALL_ORDER = [...EIGHT_TORSION, ...NON_CANONICAL];
 const message = new TextEncoder().encode('Zcash');
 
+const libsodium = sodium();
+/** Those that are here: libsodium is an optional dependency. */
+const engines = libsodium ? [openssl, libsodium] : [openssl];
+
 describe('ZIP-215', () => {
   const grid = SMALL_ORDER.flatMap((key) =>
     SMALL_ORDER.map((r) => [key, concatBytes(r, new Uint8Array(32))] as const),
@@ -65,10 +71,11 @@ describe('ZIP-215', () => {
   it('the strict rules alone would refuse some of them', () => {
     expect(grid.some(([key, signature]) => !ed25519VerifyStrict(key, message, signature))).toBe(true);
   });
-  it('a strict yes is always a ZIP-215 yes', () => {
+  it.each(engines)('a yes of $name is always a ZIP-215 yes', ({ verify }) => {
     for (const [key, signature] of grid) {
-      if (ed25519VerifyStrict(key, message, signature))
-        expect(verifyZip215(key, message, signature)).toBe(true);
+      const large = concatBytes(signature.subarray(0, 32), littleEndian(ORDER));
+      for (const each of [signature, large])
+        if (verify(key, message, each)) expect(verifyZip215(key, message, each)).toBe(true);
     }
   });
   it('S must be below the order, whatever the points', () => {
@@ -100,6 +107,54 @@ describe('ZIP-215', () => {
       if (ed25519VerifyStrict(key, text, signature)) strict++;
     }
     expect(strict).toBeLessThan(16);
+  });
+});
+
+describe.each(engines)('$name', (engine) => {
+  // RFC 8032, 7.1: the third.
+  const seed = bytesOfHex('c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7')!;
+  const publicKey = 'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025';
+  const signature =
+    '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a';
+  const signed = Uint8Array.of(0xaf, 0x82);
+
+  it('signs as RFC 8032 does', () => {
+    expect(hexOf(engine.publicKey(seed))).toBe(publicKey);
+    expect(hexOf(engine.sign(seed, signed))).toBe(signature);
+    expect(engine.verify(bytesOfHex(publicKey)!, signed, bytesOfHex(signature)!)).toBe(true);
+  });
+  it('finds a bit that was turned', () => {
+    const key = bytesOfHex(publicKey)!;
+    for (let bit = 0; bit < 512; bit++) {
+      const turned = bytesOfHex(signature)!;
+      turned[bit >> 3]! ^= 1 << (bit & 7);
+      expect(engine.verify(key, signed, turned), `bit ${bit}`).toBe(false);
+    }
+    expect(engine.verify(key, Uint8Array.of(0xaf, 0x83), bytesOfHex(signature)!)).toBe(false);
+  });
+  it('gives keys and signatures that are nobody else’s to change', () => {
+    engine.publicKey(seed).fill(0);
+    engine.sign(seed, signed).fill(0);
+    expect(hexOf(engine.publicKey(seed))).toBe(publicKey);
+    expect(hexOf(engine.sign(seed, signed))).toBe(signature);
+  });
+});
+
+describe.skipIf(!libsodium)('libsodium and OpenSSL', () => {
+  it('are one: whoever signs, the bytes are the same, and both say yes', () => {
+    fc.assert(
+      fc.property(any.bytes(32, 32), any.bytes(200), (seed, text) => {
+        const [first, second] = engines.map((engine) => engine.sign(seed, text));
+        const [key, same] = engines.map((engine) => engine.publicKey(seed));
+        expect(second).toEqual(first);
+        expect(same).toEqual(key);
+        for (const { verify } of engines) expect(verify(key!, text, first!)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+  it('libsodium is asked where it is', () => {
+    expect(ed25519Engine()).toBe('libsodium');
   });
 });
 
