@@ -15,7 +15,7 @@ import {
 } from '../sim/scenario/words.ts';
 import { loses } from './promises.ts';
 
-/** Sixty in all, one each height: v2 is cut off for it, and comes back with the next. */
+/** One for each, again and again: v2 is cut off for it, and comes back with the next. */
 export const brokenWords = scenario('who says what is no word loses its connection', {
   name: 'broken-words',
   cast: validators(4),
