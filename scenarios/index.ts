@@ -48,6 +48,7 @@ import {
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
+import { manyParts, manyValidators } from './large.ts';
 import { lockSplits } from './lock-splits.ts';
 import {
   latePolkaIsValid,
@@ -268,6 +269,7 @@ export const plays: readonly Play[] = [
   largestForABlock,
   largestForAPool,
   largeBlocks,
+  manyParts,
   smallBlocks,
   refusedTransactions,
   illFormedUpdates,
@@ -303,6 +305,7 @@ export const plays: readonly Play[] = [
   validatorJoinsAndLeaves,
   restartWithEverySet,
   setReplaced,
+  manyValidators,
   tyrantOverthrown,
   tyrantReplaced,
   olderPolkaRefused,

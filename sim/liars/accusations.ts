@@ -68,12 +68,6 @@ const ACCUSATIONS: readonly Accusation[] = [
   (about) => Array.from({ length: MANY }, (_, round) => ownDouble(about, { round })),
 ];
 
-/** A true double vote, changed where no signature is: a new one for whoever goes by its hash. Blocks may hold it, so peers alone are told. */
-export const CHANGED: readonly Accusation[] = [
-  (about) => [changed(about, { validatorIndex: about.other })],
-  (about) => [changed(about, { extension: Uint8Array.of(1), extensionSignature: new Uint8Array(64) })],
-];
-
 /** Each true, and of a height of its own: what every honest validator has signed. */
 const twoHeights: Accusation = ({ against, precommit, precommitsBefore }) => {
   const before = precommitsBefore.find((vote) => compareBlockIdKeys(precommit.blockId, vote.blockId) < 0);
@@ -82,24 +76,45 @@ const twoHeights: Accusation = ({ against, precommit, precommitsBefore }) => {
   return precommitsBefore.slice(0, 1).map((vote) => against(vote, precommit));
 };
 
-function changed(about: Case, by: Partial<Vote>): DuplicateVoteEvidence {
+type Side = 'voteA' | 'voteB';
+
+function changed(about: Case, side: Side, by: Partial<Vote>): readonly Evidence[] {
   const proof = ownDouble(about);
-  return { ...proof, voteA: { ...proof.voteA, ...by } };
+  return [{ ...proof, [side]: { ...proof[side], ...by } }];
 }
+
+const ONE_BYTE = Uint8Array.of(1);
+const NO_SIGNATURE = new Uint8Array(64);
+
+/** In blocks. */
+export const IN_BLOCKS: readonly Accusation[] = [twoHeights];
+/**
+ * Beside votes also a true double vote, changed where no signature is: a new one for whoever goes by its hash. Blocks may hold it, so peers alone
+ * are told.
+ */
+export const BESIDE_VOTES: readonly Accusation[] = [
+  (about) => changed(about, 'voteA', { validatorIndex: about.other }),
+  (about) => changed(about, 'voteA', { extension: ONE_BYTE, extensionSignature: NO_SIGNATURE }),
+  twoHeights,
+  (about) => changed(about, 'voteB', { validatorIndex: about.other }),
+  (about) => changed(about, 'voteB', { extensionSignature: NO_SIGNATURE }),
+  (about) => changed(about, 'voteB', { validatorAddress: about.precommit.validatorAddress }),
+];
 
 /** What the liar accuses of next, of a height whose next block is decided; nothing where it knows too little of it. */
 export class Accuser {
   private readonly kit: LiarKit;
   private next = 0;
-  /** The first true evidence, to be brought again in every turn of the list. */
+  /** The first true evidence, to be brought again and again. */
   private proof: readonly Evidence[] | null = null;
 
   private readonly turns: readonly Accusation[];
 
   /** @param more what it also accuses of, after all others. */
-  constructor(kit: LiarKit, more: readonly Accusation[] = []) {
+  constructor(kit: LiarKit, more: readonly Accusation[]) {
     this.kit = kit;
-    this.turns = [...ACCUSATIONS, ownProof, () => this.proof ?? [], ...more, twoHeights];
+    const again: Accusation = () => this.proof ?? [];
+    this.turns = [...ACCUSATIONS, ownProof, again, ...more, again];
   }
 
   about(height: bigint): readonly Evidence[] {

@@ -217,6 +217,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-words', '1', 'X236', 'never happened: anyone drops v2 (evidence of 1048577 bytes)'],
   ['broken-words', '1', 'X237', 'never happened: anyone drops v2 (has-vote does not belong on channel 0x22)'],
   ['broken-words', '1', 'X238', 'never happened: anyone drops v2 (bytes on a consensus channel)'],
+  ['false-evidence', '1', 'X239', 'its votes are not signed by who is accused'],
+  ['false-evidence', '1', 'X240', 'its votes are not signed by who is accused'],
+  ['many-validators', '1', 'X241', 'v8 has the turn at 1/0, and proposes nothing'],
+  ['many-validators', '1', 'X242', 'which broke no rule: vote of index'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

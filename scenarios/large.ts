@@ -1,0 +1,50 @@
+// Large sets, and large blocks: more validators and more parts than a word of 64 bits has.
+
+import {
+  at,
+  crash,
+  drop,
+  empower,
+  everyone,
+  finally_,
+  heal,
+  height,
+  node,
+  scenario,
+  txs,
+  v0,
+  v1,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const [c0, v65] = [node('c0'), node('v65')];
+
+/** Most of them know four or five others. One dies, one comes, one becomes stronger, and one goes. */
+export const manyValidators = scenario('sixty-six validators are as good as four', {
+  name: 'many-validators',
+  cast: validators(66, { candidates: 1, degree: 3 }),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(v0.decides(height(2)), crash('v1', { restart: '1s' }), empower('c0', 10)),
+    when(v0.decides(height(3)), empower('v3', 0)),
+    when(v0.decides(height(4)), empower('v65', 20)),
+    when(v1.decides(height(9))),
+  ],
+  holds: [finally_(c0.hasPower(10)), finally_(v65.hasPower(20)), finally_(v3.hasPower(0))],
+  ends: everyone.decides(height(12), { within: '240s' }),
+});
+
+/** Eighty-three parts each. Of the second v3 gets none as it is proposed, and then as many as fit an offer, and those that it lacks still. */
+export const manyParts = scenario('a block of more parts than fit one offer', {
+  name: 'many-parts',
+  cast: validators(4),
+  load: txs({ perBlock: 6, size: 900_000, count: 12 }),
+  act: [
+    at('0s', drop('parts', { height: 3, to: ['v3'] })),
+    when(v0.decides(height(3)), heal()),
+    when(v3.decides(height(3))),
+  ],
+  ends: everyone.decides(height(10), { within: '240s' }),
+});
