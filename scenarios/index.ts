@@ -17,6 +17,14 @@ import {
   timeGoesOn,
 } from './clocks-and-disks.ts';
 import {
+  fullThenRoom,
+  largerThanABatch,
+  lastLeaves,
+  oneSignature,
+  pastTwoBytes,
+  strangerLeaves,
+} from './edges.ts';
+import {
   earlyTransaction,
   emptyBlocksAtIntervals,
   leftOverTransactions,
@@ -77,6 +85,7 @@ import {
   nothingIsKeptForEver,
   oldBlocksGo,
   roomShrinks,
+  tooLargeLeaves,
 } from './own-application.ts';
 import {
   asymmetricPartition,
@@ -297,6 +306,7 @@ export const plays: readonly Play[] = [
   goneBlocksAreRemembered,
   blocksGoMeanwhile,
   roomShrinks,
+  tooLargeLeaves,
   gasIsCounted,
   allTheGas,
   noEmptyBlocks,
@@ -306,6 +316,12 @@ export const plays: readonly Play[] = [
   restartWithEverySet,
   setReplaced,
   manyValidators,
+  strangerLeaves,
+  lastLeaves,
+  oneSignature,
+  pastTwoBytes,
+  fullThenRoom,
+  largerThanABatch,
   tyrantOverthrown,
   tyrantReplaced,
   olderPolkaRefused,

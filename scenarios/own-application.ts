@@ -121,6 +121,19 @@ export const roomShrinks = scenario('what is larger than a block may be keeps no
   ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
 });
 
+/** It was in every pool when the room shrank. */
+export const tooLargeLeaves = scenario(
+  'what no block has room for any more leaves, and nothing waits for it',
+  {
+    name: 'too-large-leaves',
+    cast: validators(4),
+    app: () => new Narrowing(),
+    load: txs({ perSecond: 1, size: 100 }),
+    act: [when(v0.prevotes({}, { height: 4 }), submit('v0', `large=${'x'.repeat(500)}`))],
+    ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+  },
+);
+
 /** Wants the latest blocks, so many, and no others. */
 class Forgetful extends KvStore {
   private latest = 0n;

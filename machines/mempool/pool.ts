@@ -135,12 +135,14 @@ export class Pool {
     if (length > txBytesMax) {
       return refuse('tx-too-large', `Tx too large. Max size is ${txBytesMax}, but got ${length}`);
     }
+    return this.refusalOfSize(length);
+  }
+
+  /** No block has room for it. */
+  private refusalOfSize(length: number): PoolRefusal | null {
     const size = BigInt(protoSizeOfTx(length));
-    if (this.blockTxBytesMax >= 0n && size > this.blockTxBytesMax) {
-      const because = `tx pre check: tx size is too big: ${size}, max: ${this.blockTxBytesMax}`;
-      return refuse('pre-check', because);
-    }
-    return null;
+    if (this.blockTxBytesMax < 0n || size <= this.blockTxBytesMax) return null;
+    return refuse('pre-check', `tx pre check: tx size is too big: ${size}, max: ${this.blockTxBytesMax}`);
   }
 
   /** The application's answer to the first check. */
@@ -149,7 +151,7 @@ export class Pool {
     const { tx, hash, key, knownBy } = checking;
     this.checking.delete(key);
     this.bytesChecking -= tx.length;
-    const refusal = this.refusalOf(response);
+    const refusal = this.refusalOf(response) ?? this.refusalOfSize(tx.length);
     if (refusal) {
       if (!this.config.keepInvalidTxsInCache) this.cache.remove(key);
       return refusal;
@@ -199,6 +201,7 @@ export class Pool {
    */
   update(height: bigint, txs: readonly Uint8Array[], codes: readonly number[], limits: PoolLimits): void {
     this.height = height;
+    const isOtherRoom = limits.txBytesMax !== this.blockTxBytesMax;
     this.blockTxBytesMax = limits.txBytesMax;
     this.gasMax = limits.gasMax;
     this.isOverrun = this.rechecks > 0;
@@ -216,7 +219,17 @@ export class Pool {
       const pooled = this.txs.get(key);
       if (pooled) this.remove(pooled);
     }
+    if (isOtherRoom) this.removeTooLarge();
     if (this.txs.size === 0) this.isOverrun = false;
+  }
+
+  /** What fits no block any more would keep all that waits behind it from every block: these are filled in order. */
+  private removeTooLarge(): void {
+    for (const pooled of this.txs.values()) {
+      if (!this.refusalOfSize(pooled.tx.length)) continue;
+      this.remove(pooled);
+      if (!this.config.keepInvalidTxsInCache) this.cache.remove(pooled.key);
+    }
   }
 
   recheckAsked(pooled: PoolTx, tag: number): void {

@@ -3,19 +3,18 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import type { MempoolConfig } from '../../machines/mempool/config.ts';
-import { CHECK_TX_NEW, type ResponseCheckTx } from '../../protocol/abci.ts';
+import type { ResponseCheckTx } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { Counted, HAS_IT } from './counted.ts';
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { messagesIn, txsIn } from './messages.ts';
-import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
-import { mayBeTooDear, mayBeTooLarge } from './room.ts';
+import { mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
@@ -28,176 +27,10 @@ const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
 };
 /** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
-/** A peer that has shown it may go without an offer for ever. */
-const HAS_IT = Number.POSITIVE_INFINITY;
 /** From then on it matters where peers stand. */
 const WATCHED_AFTER_NS = 3_000_000_000;
 /** With every block, and so often while there is none. */
 const LOOK_NS = 3_000_000_000;
-/** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
-const SENDERS_NS = 60_000_000_000;
-
-interface Known {
-  readonly bytes: number;
-  /** Since when it waits for a block; null: the application has not answered. */
-  sinceNs: number | null;
-  /** To whom it was offered, and when last; a peer that has shown it: for ever. */
-  readonly toldTo: Map<PeerId, number>;
-}
-
-interface Peer {
-  /** The height that it says it is at; -1: it has not said so. */
-  height: bigint;
-  /** Since when that has been the height under way, or the one before; null: it is behind. */
-  fitNs: number | null;
-}
-
-/** One mempool in one life, by what goes in and out. */
-class Counted {
-  readonly known = new Map<string, Known>();
-  readonly peers = new Map<PeerId, Peer>();
-  /** Given, and to be asked about: since when. */
-  readonly due = new Map<string, number>();
-  /** Who sent what is not known yet, and when. */
-  private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
-  private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
-  /**
-   * What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first, and
-   * whether it pushes others out. What failed in a block, and is kept, stays in the cache where it was.
-   */
-  private readonly gone = new Map<string, boolean>();
-  private pushing = 0;
-  /** What the pool may hold, or not: how many bytes each has. */
-  private readonly doubtful = new Map<string, number>();
-  private doubtfulBytes = 0;
-  private readonly config: MempoolConfig;
-  /** What the last block took. */
-  private taken: readonly string[] = [];
-  private takenNs = 0;
-  private rechecks = 0;
-  private count = 0;
-  private bytes = 0;
-
-  constructor(config: MempoolConfig) {
-    this.config = config;
-  }
-
-  /** Whether it may refuse for want of room: told with half of it left, and what a block takes leaves when the pool hears of it. */
-  mayBeFull(length: number, nowNs: number): boolean {
-    const { txsMax, bytesMax } = this.config;
-    if (nowNs - this.takenNs < HOP_NS) return true;
-    const count = this.count + this.doubtful.size + 1;
-    const bytes = this.bytes + this.doubtfulBytes + length;
-    return this.rechecks > 0 || 2 * count > txsMax || 2 * bytes > bytesMax;
-  }
-
-  /** A peer shows that it has it. */
-  shows(id: string, peer: PeerId, nowNs: number): void {
-    this.isGivenAgain(id, nowNs);
-    const known = this.known.get(id) ?? this.senders.get(id);
-    if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
-    else if ('peers' in known) known.peers.add(peer);
-    else known.toldTo.set(peer, HAS_IT);
-    for (const [old, { atNs }] of this.senders) {
-      if (nowNs - atNs < SENDERS_NS) break;
-      this.senders.delete(old);
-    }
-  }
-
-  asks(tag: number, tx: Uint8Array, type: number, nowNs: number): void {
-    const id = idOf(tx);
-    const isNew = type === CHECK_TX_NEW;
-    this.asked.set(tag, { id, isNew });
-    if (!isNew) {
-      this.rechecks++;
-      return;
-    }
-    this.due.delete(id);
-    // It will hear that it is in a block before it hears what the application says; or it has, and forgotten it by the end of the block.
-    if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) {
-      if (this.taken.length > this.config.cacheSize) this.isDoubtful(id, tx.length);
-      return;
-    }
-    this.isBack(id);
-    if (this.known.has(id)) return;
-    const toldTo = new Map<PeerId, number>();
-    for (const peer of this.senders.get(id)?.peers ?? []) toldTo.set(peer, HAS_IT);
-    this.senders.delete(id);
-    this.known.set(id, { bytes: tx.length, sinceNs: null, toldTo });
-    this.count++;
-    this.bytes += tx.length;
-  }
-
-  /** `isHeld`: null where the pool may have its own reason to refuse. */
-  answers(tag: number, isHeld: boolean | null, nowNs: number): void {
-    const about = this.asked.get(tag);
-    this.asked.delete(tag);
-    if (!about) return;
-    if (!about.isNew) this.rechecks--;
-    const known = this.known.get(about.id);
-    if (isHeld === false) this.isSettled(about.id);
-    if (!known) return;
-    if (isHeld) known.sinceNs ??= nowNs;
-    else this.leaves(about.id, known);
-    if (isHeld === null || (!isHeld && this.config.keepInvalidTxsInCache)) this.isGone(about.id);
-  }
-
-  isKnown(id: string): boolean {
-    return this.known.has(id) || this.gone.has(id) || this.doubtful.has(id);
-  }
-
-  /** What a cache has seen again it remembers for longer; a full pool does not look: then it may stay where it was, and push nothing out. */
-  isGivenAgain(id: string, nowNs: number): void {
-    const pushes = this.gone.get(id);
-    if (pushes !== undefined) this.isGone(id, pushes && !this.mayBeFull(0, nowNs));
-  }
-
-  private isGone(id: string, pushes = true): void {
-    this.isBack(id);
-    this.gone.set(id, pushes);
-    if (pushes) this.pushing++;
-    for (const oldest of this.gone.keys()) {
-      if (this.pushing <= this.config.cacheSize) return;
-      this.isBack(oldest);
-    }
-  }
-
-  private isBack(id: string): void {
-    if (this.gone.get(id)) this.pushing--;
-    this.gone.delete(id);
-  }
-
-  private isDoubtful(id: string, bytes: number): void {
-    this.isSettled(id);
-    this.doubtful.set(id, bytes);
-    this.doubtfulBytes += bytes;
-  }
-
-  private isSettled(id: string): void {
-    this.doubtfulBytes -= this.doubtful.get(id) ?? 0;
-    this.doubtful.delete(id);
-  }
-
-  private leaves(id: string, known: Known): void {
-    this.known.delete(id);
-    this.count--;
-    this.bytes -= known.bytes;
-  }
-
-  /** What failed in a block may come again, if the operator does not say otherwise. */
-  takes(txs: readonly Uint8Array[], codes: readonly number[], nowNs: number): void {
-    this.takenNs = nowNs;
-    const ids = txs.map(idOf);
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i] as string;
-      const known = this.known.get(id);
-      if (known) this.leaves(id, known);
-      this.isSettled(id);
-      if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id, codes[i] === 0);
-    }
-    this.taken = ids;
-  }
-}
 
 export const admissionOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -254,17 +87,19 @@ class Watch {
 
   passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     const now = this.about.now();
-    if (mail.type === 'committed') this.pools.of(at).takes(mail.txs, mail.codes, now);
+    const pool = this.pools.of(at);
+    if (mail.type === 'committed')
+      pool.takes(mail.txs, mail.codes, roomAt(this.ghost, mail.height + 1n), now);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      this.pools.of(at).asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
+      pool.asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      this.pools.of(at).answers(mail.tag, this.isHeld(at, mail.response.value), now);
+      pool.answers(mail.tag, this.isHeld(at, mail.response.value, pool.bytesAsked(mail.tag)), now);
   }
 
-  /** Whether the pool takes what the application says this of; null: it may be against what it wants of gas. */
-  private isHeld(at: Machine, { code, gasWanted }: ResponseCheckTx): boolean | null {
+  /** Whether the pool takes what the application says this of; null: it may be against its gas, or its size. */
+  private isHeld(at: Machine, { code, gasWanted }: ResponseCheckTx, bytes: number): boolean | null {
     if (code !== 0) return false;
-    return mayBeTooDear(this.ghost, at, gasWanted) ? null : true;
+    return mayBeTooDear(this.ghost, at, gasWanted) || mayBeTooLarge(this.ghost, at, bytes) ? null : true;
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {

@@ -15,7 +15,7 @@ import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
-import { fieldBytes, gasAt, mayBeTooDear, roomAt } from './room.ts';
+import { fieldBytes, gasAt, mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
@@ -113,12 +113,13 @@ class Watch {
     if (bytes > room) this.bad(at, `holds a transaction of ${bytes} bytes, and a block has room for ${room}`);
   }
 
-  /** What its application accepts a node refuses for its gas alone; or because a block has it. */
+  /** What its application accepts a node refuses for its gas, or where blocks have become too small for it; or because a block has it. */
   refuses(at: Machine, hash: Uint8Array, because: string): void {
     const id = byteKey(hash);
     const accepted = this.pools.get(at)?.accepted.get(id);
     if (!accepted || this.isIncluded(id) || !this.about.isHonest(at)) return;
-    if (mayBeTooDear(this.ghost, at, accepted.gasWanted)) return;
+    if (mayBeTooDear(this.ghost, at, accepted.gasWanted) || mayBeTooLarge(this.ghost, at, accepted.bytes))
+      return;
     this.bad(at, `refuses a transaction that its application accepts: ${because}`);
   }
 

@@ -6,7 +6,7 @@ import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import type { Machine } from '../machine.ts';
 import type { GhostChain } from './ghost.ts';
-import { mayBeTooDear } from './room.ts';
+import { fieldBytes, mayBeTooDear, roomAt } from './room.ts';
 
 /** What a block took is remembered for so many more: a proposer may have asked before. */
 const BLOCKS_REMEMBERED = 2;
@@ -93,7 +93,7 @@ export class Pool {
   /** What actors of its node say to each other. */
   hears(mail: AppMail | MempoolMail | ValidatorMail, nowNs: number): void {
     if (mail.type === 'reap') this.reaps(mail.bytesMax, mail.gasMax, nowNs);
-    else if (mail.type === 'committed') this.takes(mail.txs);
+    else if (mail.type === 'committed') this.takes(mail.height, mail.txs);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       this.asks(mail.tag, mail.request.value.tx, mail.request.value.type);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
@@ -107,8 +107,11 @@ export class Pool {
   }
 
   /** The mempool is told of a block. */
-  private takes(txs: readonly Uint8Array[]): void {
+  private takes(height: bigint, txs: readonly Uint8Array[]): void {
     this.blocks++;
+    // For what no block has room for any more nothing waits: it leaves.
+    const room = roomAt(this.ghost, height + 1n);
+    for (const [id, { bytes }] of this.accepted) if (fieldBytes(bytes) > room) this.frees(id);
     this.taken.push(txs.map(idOf));
     if (this.taken.length <= BLOCKS_REMEMBERED) return;
     for (const id of this.taken.shift() ?? []) {
@@ -162,7 +165,7 @@ export class Pool {
     this.owedBytes += accepted.bytes;
   }
 
-  /** It is in a block, or refused, or wants too much. */
+  /** It is in a block, or refused, or wants too much, or is too large. */
   frees(id: string): void {
     const accepted = this.accepted.get(id);
     if (!accepted || accepted.owedSince === null) return;

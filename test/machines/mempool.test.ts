@@ -72,6 +72,24 @@ it('says what the application and the gas limit say', () => {
   expect(refusalOf(strict.admit(tx(1), null))).toBe('in-cache');
 });
 
+it('lets go of what no block has room for any more, and of nothing else', () => {
+  const pool = poolOf();
+  for (const n of [5, 1, 4]) entered(pool, n); // of eight, four and seven bytes with their frame
+  const late = admitted(pool, 6);
+  pool.update(1n, [], [], { txBytesMax: 7n, gasMax: -1n });
+  expect(reaped(pool)).toEqual([1, 4]);
+  expect([pool.size, pool.sizeBytes]).toEqual([2, 7]);
+  expect(refusalOf(pool.settle(late, response(0)))).toBe('pre-check');
+  // It may come again when there is room again.
+  pool.update(2n, [], [], NO_LIMITS);
+  for (const n of [5, 6]) expect(refusalOf(pool.admit(tx(n), null))).toBe('fine');
+  const strict = poolOf({ keepInvalidTxsInCache: true });
+  entered(strict, 5);
+  strict.update(1n, [], [], { txBytesMax: 3n, gasMax: -1n });
+  strict.update(2n, [], [], NO_LIMITS);
+  expect(refusalOf(strict.admit(tx(5), null))).toBe('in-cache');
+});
+
 it('reaps in order until the first that does not fit', () => {
   const pool = poolOf();
   for (const n of [1, 6, 2]) entered(pool, n, null, 2n); // 4, 9 and 5 bytes as protobuf

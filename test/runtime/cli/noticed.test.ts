@@ -221,6 +221,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['false-evidence', '1', 'X240', 'its votes are not signed by who is accused'],
   ['many-validators', '1', 'X241', 'v8 has the turn at 1/0, and proposes nothing'],
   ['many-validators', '1', 'X242', 'which broke no rule: vote of index'],
+  ['too-large-leaves', '1', 'X243', 'without a transaction that it accepted at 5'],
+  ['past-two-bytes', '1', 'X244', 'stores another answer to block'],
+  ['stranger-leaves', '1', 'X245', 'failed to find validator'],
+  ['last-leaves', '1', 'X246', 'would result in empty set'],
+  ['one-signature', '1', 'X247', 'agreement: v0 committed'],
+  ['full-then-room', '1', 'X248', 'does not ask its application about it'],
+  ['larger-than-a-batch', '1', 'X249', 'which broke no rule: mempool message: 2500 bytes'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,90 @@
+// Where something ends or begins: a height of more than two bytes, the last validator, the last block, a pool that is full.
+
+import {
+  after,
+  crash,
+  cut,
+  empower,
+  everyone,
+  f0,
+  finally_,
+  heal,
+  height,
+  liar,
+  powers,
+  restart,
+  scenario,
+  submit,
+  txs,
+  v0,
+  v1,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+import { loses } from './promises.ts';
+
+/** v1 is away as the chain passes it, and has the blocks on both sides from the others. */
+export const pastTwoBytes = scenario('a chain passes the height 65,536', {
+  name: 'past-two-bytes',
+  cast: validators(4, { initialHeight: 65_530 }),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(v0.decides(height(65_532)), crash('v1', { how: 'clean' })),
+    when(v0.decides(height(65_540)), restart('v1')),
+    when(v1.joins()),
+  ],
+  ends: everyone.decides(height(65_545), { within: '120s' }),
+});
+
+/** c0 never came. The application refuses both transactions. */
+export const strangerLeaves = scenario('who is no validator cannot leave', {
+  name: 'stranger-leaves',
+  cast: validators(4, { candidates: 1 }),
+  act: [when(v0.decides(height(3)), empower('c0', 0))],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+export const lastLeaves = scenario('the last validator cannot leave', {
+  name: 'last-leaves',
+  cast: validators(1),
+  act: [when(v0.decides(height(3)), empower('v0', 0))],
+  holds: [finally_(v0.hasPower(10))],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/** One signature is all that a commit has; what f1 makes has none that is true. f0 hears of f1 alone at first. */
+export const oneSignature = scenario('of a chain of one validator no block is taken that it did not sign', {
+  name: 'one-signature',
+  cast: { ...powers(10), fullNodes: 2 },
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f1', 'block-forger', ['f0'])],
+  act: [
+    when(v0.decides(height(2)), crash('f0')),
+    when(v0.decides(height(20)), cut(['v0'], ['f0']), cut(['f0'], ['v0']), restart('f0')),
+    after('15s', heal()),
+    when(f0.joins()),
+  ],
+  holds: loses('f1', 'block sync at height'),
+  ends: everyone.decides(height(26), { within: '400s', afterwards: 2 }),
+});
+
+/** Three are all that a pool holds. Each of the others is given again when they are in a block. */
+export const fullThenRoom = scenario('what a full pool refused is taken when there is room', {
+  name: 'full-then-room',
+  cast: validators(4),
+  settings: { mempool: { txsMax: 3 } },
+  act: [
+    when(v0.decides(height(3)), ...['a', 'b', 'c', 'd', 'e'].map((key) => submit('v0', `${key}=1`))),
+    after('4s', submit('v0', 'd=1')),
+    after('1ms', submit('v0', 'e=1')),
+  ],
+  ends: everyone.decides(height(12), { within: '120s' }),
+});
+
+export const largerThanABatch = scenario('a transaction may be larger than a batch', {
+  name: 'larger-than-a-batch',
+  cast: validators(4),
+  settings: { mempool: { txBytesMax: 3_000, batchBytesMax: 1_000 } },
+  act: [when(v0.decides(height(3)), submit('v0', 'large='.padEnd(2_500, 'v')))],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});

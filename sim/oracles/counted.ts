@@ -1,0 +1,182 @@
+// One mempool in one life, as it can be counted from outside: by what goes in and out.
+
+import type { PeerId } from '../../actors/turn.ts';
+import type { MempoolConfig } from '../../machines/mempool/config.ts';
+import { CHECK_TX_NEW } from '../../protocol/abci.ts';
+import { HOP_NS } from './pace.ts';
+import { idOf } from './pool.ts';
+import { fieldBytes } from './room.ts';
+
+/** A peer that has shown it may go without an offer for ever. */
+export const HAS_IT = Number.POSITIVE_INFINITY;
+/** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
+const SENDERS_NS = 60_000_000_000;
+
+interface Known {
+  readonly bytes: number;
+  /** Since when it waits for a block; null: the application has not answered. */
+  sinceNs: number | null;
+  /** To whom it was offered, and when last; a peer that has shown it: for ever. */
+  readonly toldTo: Map<PeerId, number>;
+}
+
+interface Peer {
+  /** The height that it says it is at; -1: it has not said so. */
+  height: bigint;
+  /** Since when that has been the height under way, or the one before; null: it is behind. */
+  fitNs: number | null;
+}
+
+/** What a pool may hold, and what it has been given. */
+export class Counted {
+  readonly known = new Map<string, Known>();
+  readonly peers = new Map<PeerId, Peer>();
+  /** Given, and to be asked about: since when. */
+  readonly due = new Map<string, number>();
+  /** Who sent what is not known yet, and when. */
+  private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
+  private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
+  /**
+   * What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first, and
+   * whether it pushes others out. What failed in a block, and is kept, stays in the cache where it was.
+   */
+  private readonly gone = new Map<string, boolean>();
+  private pushing = 0;
+  /** What the pool may hold, or not: how many bytes each has. */
+  private readonly doubtful = new Map<string, number>();
+  private doubtfulBytes = 0;
+  private readonly config: MempoolConfig;
+  /** What the last block took. */
+  private taken: readonly string[] = [];
+  private takenNs = 0;
+  private rechecks = 0;
+  private count = 0;
+  private bytes = 0;
+
+  constructor(config: MempoolConfig) {
+    this.config = config;
+  }
+
+  /** Whether it may refuse for want of room: told with half of it left, and what a block takes leaves when the pool hears of it. */
+  mayBeFull(length: number, nowNs: number): boolean {
+    const { txsMax, bytesMax } = this.config;
+    if (nowNs - this.takenNs < HOP_NS) return true;
+    const count = this.count + this.doubtful.size + 1;
+    const bytes = this.bytes + this.doubtfulBytes + length;
+    return this.rechecks > 0 || 2 * count > txsMax || 2 * bytes > bytesMax;
+  }
+
+  /** A peer shows that it has it. */
+  shows(id: string, peer: PeerId, nowNs: number): void {
+    this.isGivenAgain(id, nowNs);
+    const known = this.known.get(id) ?? this.senders.get(id);
+    if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
+    else if ('peers' in known) known.peers.add(peer);
+    else known.toldTo.set(peer, HAS_IT);
+    for (const [old, { atNs }] of this.senders) {
+      if (nowNs - atNs < SENDERS_NS) break;
+      this.senders.delete(old);
+    }
+  }
+
+  asks(tag: number, tx: Uint8Array, type: number, nowNs: number): void {
+    const id = idOf(tx);
+    const isNew = type === CHECK_TX_NEW;
+    this.asked.set(tag, { id, isNew });
+    if (!isNew) {
+      this.rechecks++;
+      return;
+    }
+    this.due.delete(id);
+    // It will hear that it is in a block before it hears what the application says; or it has, and forgotten it by the end of the block.
+    if (nowNs - this.takenNs < HOP_NS && this.taken.includes(id)) {
+      if (this.taken.length > this.config.cacheSize) this.isDoubtful(id, tx.length);
+      return;
+    }
+    this.isBack(id);
+    if (this.known.has(id)) return;
+    const toldTo = new Map<PeerId, number>();
+    for (const peer of this.senders.get(id)?.peers ?? []) toldTo.set(peer, HAS_IT);
+    this.senders.delete(id);
+    this.known.set(id, { bytes: tx.length, sinceNs: null, toldTo });
+    this.count++;
+    this.bytes += tx.length;
+  }
+
+  /** How large what the application answers about is. */
+  bytesAsked(tag: number): number {
+    const about = this.asked.get(tag);
+    return (about && this.known.get(about.id)?.bytes) ?? 0;
+  }
+
+  /** `isHeld`: null where the pool may have its own reason to refuse. */
+  answers(tag: number, isHeld: boolean | null, nowNs: number): void {
+    const about = this.asked.get(tag);
+    this.asked.delete(tag);
+    if (!about) return;
+    if (!about.isNew) this.rechecks--;
+    const known = this.known.get(about.id);
+    if (isHeld === false) this.isSettled(about.id);
+    if (!known) return;
+    if (isHeld) known.sinceNs ??= nowNs;
+    else this.leaves(about.id, known);
+    if (isHeld === null || (!isHeld && this.config.keepInvalidTxsInCache)) this.isGone(about.id);
+  }
+
+  isKnown(id: string): boolean {
+    return this.known.has(id) || this.gone.has(id) || this.doubtful.has(id);
+  }
+
+  /** What a cache has seen again it remembers for longer; a full pool does not look: then it may stay where it was, and push nothing out. */
+  isGivenAgain(id: string, nowNs: number): void {
+    const pushes = this.gone.get(id);
+    if (pushes !== undefined) this.isGone(id, pushes && !this.mayBeFull(0, nowNs));
+  }
+
+  private isGone(id: string, pushes = true): void {
+    this.isBack(id);
+    this.gone.set(id, pushes);
+    if (pushes) this.pushing++;
+    for (const oldest of this.gone.keys()) {
+      if (this.pushing <= this.config.cacheSize) return;
+      this.isBack(oldest);
+    }
+  }
+
+  private isBack(id: string): void {
+    if (this.gone.get(id)) this.pushing--;
+    this.gone.delete(id);
+  }
+
+  private isDoubtful(id: string, bytes: number): void {
+    this.isSettled(id);
+    this.doubtful.set(id, bytes);
+    this.doubtfulBytes += bytes;
+  }
+
+  private isSettled(id: string): void {
+    this.doubtfulBytes -= this.doubtful.get(id) ?? 0;
+    this.doubtful.delete(id);
+  }
+
+  private leaves(id: string, known: Known): void {
+    this.known.delete(id);
+    this.count--;
+    this.bytes -= known.bytes;
+  }
+
+  /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves. */
+  takes(txs: readonly Uint8Array[], codes: readonly number[], room: number, nowNs: number): void {
+    this.takenNs = nowNs;
+    for (const [id, known] of this.known) if (fieldBytes(known.bytes) > room) this.leaves(id, known);
+    const ids = txs.map(idOf);
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i] as string;
+      const known = this.known.get(id);
+      if (known) this.leaves(id, known);
+      this.isSettled(id);
+      if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id, codes[i] === 0);
+    }
+    this.taken = ids;
+  }
+}
