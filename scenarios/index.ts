@@ -152,6 +152,7 @@ import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   committedMeanwhile,
+  failedThenAgain,
   framesOfTwoBytes,
   fullOfBytes,
   givenAgain,
@@ -283,6 +284,7 @@ export const plays: readonly Play[] = [
   refusedTransactions,
   illFormedUpdates,
   staleNumbers,
+  failedThenAgain,
   givenAgain,
   heldTransactions,
   lostTransaction,

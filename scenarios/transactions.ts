@@ -160,6 +160,19 @@ export const staleNumbers = scenario('what a block has made stale leaves the poo
   ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
 });
 
+/** `counter_serial` takes numbers in their order: 1 fails in a block, 0 follows it, and then it is the turn of 1. */
+export const failedThenAgain = scenario('what failed in a block may be given again, and is decided', {
+  name: 'failed-then-again',
+  cast: validators(4),
+  app: 'counter_serial',
+  act: [
+    when(v0.decides(height(3)), submit('v0', '\x01')),
+    after('3s', submit('v0', '\x00')),
+    after('3s', submit('v0', '\x01')),
+  ],
+  ends: everyone.decides(height(12), { within: '120s' }),
+});
+
 /**
  * Each number comes in four forms: those that a block takes fail, all but the first, and the others are stale after it. Three seconds later all come again, and it is the application that
  * has to say no.

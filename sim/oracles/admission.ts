@@ -89,7 +89,11 @@ class Watch {
     const now = this.about.now();
     const pool = this.pools.of(at);
     if (mail.type === 'committed')
-      pool.takes(mail.txs, mail.codes, roomAt(this.ghost, mail.height + 1n), now);
+      pool.takes(mail.txs, pool.codesOf(mail), roomAt(this.ghost, mail.height + 1n), now);
+    else if (mail.type === 'request' && mail.request.type === 'finalize-block')
+      pool.executes(mail.request.value.height);
+    else if (mail.type === 'answer' && mail.response.type === 'finalize-block' && at.mode !== 'handshake')
+      pool.executed(mail.response.value.txResults.map(({ code }) => code));
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       pool.asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx')

@@ -1,5 +1,6 @@
 // One mempool in one life, as it can be counted from outside: by what goes in and out.
 
+import type { MempoolMail } from '../../actors/mail.ts';
 import type { PeerId } from '../../actors/turn.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
@@ -11,6 +12,8 @@ import { fieldBytes } from './room.ts';
 export const HAS_IT = Number.POSITIVE_INFINITY;
 /** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
 const SENDERS_NS = 60_000_000_000;
+
+type Taken = Extract<MempoolMail, { type: 'committed' }>;
 
 interface Known {
   readonly bytes: number;
@@ -49,6 +52,8 @@ export class Counted {
   /** What the last block took. */
   private taken: readonly string[] = [];
   private takenNs = 0;
+  /** The block that the application executed last, in this life. */
+  private execution: { readonly height: bigint; readonly codes: readonly number[] | null } | null = null;
   private rechecks = 0;
   private count = 0;
   private bytes = 0;
@@ -163,6 +168,21 @@ export class Counted {
     this.known.delete(id);
     this.count--;
     this.bytes -= known.bytes;
+  }
+
+  executes(height: bigint): void {
+    this.execution = { height, codes: null };
+  }
+
+  executed(codes: readonly number[]): void {
+    if (this.execution) this.execution = { height: this.execution.height, codes };
+  }
+
+  /** As the application said itself; of what a life before executed, as the node says. */
+  codesOf({ height, txs, codes }: Taken): readonly number[] {
+    const { execution } = this;
+    const isOfIt = execution?.height === height && execution.codes?.length === txs.length;
+    return (isOfIt && execution.codes) || codes;
   }
 
   /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves. */

@@ -228,6 +228,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['one-signature', '1', 'X247', 'agreement: v0 committed'],
   ['full-then-room', '1', 'X248', 'does not ask its application about it'],
   ['larger-than-a-batch', '1', 'X249', 'which broke no rule: mempool message: 2500 bytes'],
+  ['failed-then-again', '1', 'X250', 'does not ask its application about it'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
