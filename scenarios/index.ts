@@ -57,6 +57,13 @@ import {
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { manyParts, manyValidators } from './large.ts';
+import {
+  joinsWithoutTransaction,
+  polkaOfASkippedRound,
+  proposalOutlivesLog,
+  shortCommit,
+  slowGossip,
+} from './left-behind.ts';
 import { lockSplits } from './lock-splits.ts';
 import {
   latePolkaIsValid,
@@ -70,6 +77,7 @@ import {
   validValueReproposed,
   valueOutlivesCrash,
 } from './locks.ts';
+import { longReplay } from './long-ago.ts';
 import {
   allTheGas,
   anotherPast,
@@ -81,6 +89,7 @@ import {
   gasIsCounted,
   goneBlocksAreNotNeeded,
   goneBlocksAreRemembered,
+  lastBlockAlone,
   littleEvidence,
   nothingIsKeptForEver,
   oldBlocksGo,
@@ -302,6 +311,7 @@ export const plays: readonly Play[] = [
   anotherPast,
   askedOfWhoHasThem,
   farTooFar,
+  lastBlockAlone,
   oldBlocksGo,
   nothingIsKeptForEver,
   goneBlocksAreNotNeeded,
@@ -318,6 +328,12 @@ export const plays: readonly Play[] = [
   restartWithEverySet,
   setReplaced,
   manyValidators,
+  longReplay,
+  polkaOfASkippedRound,
+  joinsWithoutTransaction,
+  slowGossip,
+  proposalOutlivesLog,
+  shortCommit,
   strangerLeaves,
   lastLeaves,
   oneSignature,

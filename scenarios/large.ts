@@ -36,15 +36,12 @@ export const manyValidators = scenario('sixty-six validators are as good as four
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
-/** Eighty-three parts each. Of the second v3 gets none as it is proposed, and then as many as fit an offer, and those that it lacks still. */
+/** More than a hundred parts. v3 has none of them until the others are three heights further, and serve it from their stores. */
 export const manyParts = scenario('a block of more parts than fit one offer', {
   name: 'many-parts',
   cast: validators(4),
-  load: txs({ perBlock: 6, size: 900_000, count: 12 }),
-  act: [
-    at('0s', drop('parts', { height: 3, to: ['v3'] })),
-    when(v0.decides(height(3)), heal()),
-    when(v3.decides(height(3))),
-  ],
-  ends: everyone.decides(height(10), { within: '240s' }),
+  load: txs({ perSecond: 100, size: 900_000, count: 8 }),
+  settings: { mempool: { batchBytesMax: 2_000_000 } },
+  act: [at('0s', drop('parts', { to: ['v3'] })), when(v0.decides(height(4)), heal())],
+  ends: everyone.decides(height(10), { within: '120s' }),
 });

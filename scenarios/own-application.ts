@@ -152,6 +152,14 @@ class Forgetful extends KvStore {
   }
 }
 
+export const lastBlockAlone = scenario('an application may want the last block alone', {
+  name: 'last-block-alone',
+  cast: validators(4),
+  app: () => new Forgetful(1n),
+  load: txs({ perSecond: 2 }),
+  ends: everyone.decides(height(14), { within: '120s' }),
+});
+
 export const oldBlocksGo = scenario('blocks that the application wants no more go, and no others', {
   name: 'old-blocks-go',
   cast: validators(4),

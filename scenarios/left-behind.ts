@@ -1,0 +1,120 @@
+// Who missed something, or lost it, gets what it needs; and who leaves something out is found out.
+
+import { commitHash } from '../protocol/hashes.ts';
+import { FLAG_ABSENT, FLAG_COMMIT, ZERO_TIME_NS } from '../protocol/types.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
+import {
+  after,
+  at,
+  core,
+  crash,
+  drop,
+  everyone,
+  heal,
+  height,
+  isolate,
+  liar,
+  links,
+  removeLog,
+  restart,
+  scenario,
+  submit,
+  these,
+  txs,
+  v0,
+  v1,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const fifth = { height: 5 };
+
+/**
+ * v1 to v3 lock in round 1, from which v6 is away; v4 and v5 die as round 2 begins. Without v6 there are four of seven, and v6 goes from
+ * round 0 to the one in which the block is proposed again: it needs a polka of a round that it never was in.
+ */
+export const polkaOfASkippedRound = scenario('who was away in the round of a polka is given it', {
+  name: 'polka-of-a-skipped-round',
+  cast: validators(7),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(
+      v0.decides(height(4)),
+      isolate('v6'),
+      drop('proposals', { ...fifth, round: 0 }),
+      drop('parts', { ...fifth, round: 0 }),
+      drop('parts', { ...fifth, round: 1, to: ['v0'] }),
+      drop('prevotes', { ...fifth, round: 1, by: ['v1'], to: ['v4', 'v5'] }),
+    ),
+    when(v1.enters('propose', { ...fifth, round: 2 }), crash('v4'), crash('v5')),
+    after('500ms', heal(), core('v0', 'v1', 'v2', 'v3', 'v6')),
+  ],
+  ends: these('v0', 'v1', 'v2', 'v3', 'v6').decides(height(10), { within: '300s' }),
+});
+
+/** Without transactions nobody begins a height; v2 hears of none, and without v3 it is needed. */
+export const joinsWithoutTransaction = scenario(
+  'who has no transaction joins a round that others have begun',
+  {
+    name: 'joins-without-transaction',
+    cast: validators(4),
+    settings: { consensus: { createEmptyBlocks: false } },
+    act: [
+      at('0s', drop('transactions', { to: ['v2'] })),
+      after('5s', isolate('v3')),
+      ...[1, 2, 3, 4, 5, 6].map((i) => after('5s', submit('v0', `k${i}=v`))),
+    ],
+    ends: these('v0', 'v1', 'v2').decides(height(10), { within: '120s' }),
+  },
+);
+
+export const slowGossip = scenario('what is lost is offered again where gossip is slower than offers', {
+  name: 'slow-gossip',
+  cast: validators(4),
+  load: txs({ perSecond: 1 }),
+  settings: { consensus: { gossipNs: 1_500_000_000n, reofferNs: 1_000_000_000n } },
+  act: [at('0s', links({ lossPpm: 150_000 }))],
+  ends: everyone.decides(height(12), { within: '400s' }),
+});
+
+/** Its log is gone, with its own proposal in it; its signer remembers. */
+export const proposalOutlivesLog = scenario('who proposed and lost its log does not propose another block', {
+  name: 'proposal-outlives-log',
+  cast: validators(4),
+  load: txs({ perSecond: 10 }),
+  act: [
+    when(v1.decides(height(6)), drop('parts', { height: 7, round: 0 })),
+    when(v0.proposes({}, { height: 7, round: 0 }), crash('v0'), removeLog('v0')),
+    after('300ms', restart('v0')),
+    after('3s', heal()),
+  ],
+  ends: everyone.decides(height(11), { within: '120s' }),
+});
+
+const NEEDED = 4;
+
+/** Of six equal ones: of its last commit it leaves all signatures out but four, and dates the block by those. */
+const shortening: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: a commit of two thirds', ({ lastCommit, ...block }) => {
+    const whole = lastCommit?.signatures.every(({ flag }) => flag === FLAG_COMMIT) ? lastCommit : null;
+    if (!whole) return null;
+    const signatures = whole.signatures.map((each, i) =>
+      i < NEEDED ? each : { ...each, ...NOTHING, flag: FLAG_ABSENT },
+    );
+    const times = whole.signatures.slice(0, NEEDED).map(({ timeNs }) => timeNs);
+    const [, timeNs = ZERO_TIME_NS] = times.sort((a, b) => (a < b ? -1 : 1));
+    const commit = { ...whole, signatures };
+    const header = { ...block.header, timeNs, lastCommitHash: commitHash(commit) };
+    return { block: { ...block, header, lastCommit: commit } };
+  });
+
+const NOTHING = { validatorAddress: new Uint8Array(0), timeNs: ZERO_TIME_NS, signature: new Uint8Array(0) };
+
+export const shortCommit = scenario('a commit of exactly two thirds is none', {
+  name: 'short-commit',
+  cast: validators(6),
+  liars: [liar('v5', shortening, ['v0', 'v1', 'v2', 'v3', 'v4'])],
+  load: txs({ perSecond: 2 }),
+  ends: these('v0', 'v1', 'v2', 'v3', 'v4').decides(height(14), { within: '200s' }),
+});
