@@ -223,7 +223,10 @@ export class Pool {
     if (this.txs.size === 0) this.isOverrun = false;
   }
 
-  /** What fits no block any more would keep all that waits behind it from every block: these are filled in order. */
+  /**
+   * What fits no block any more would keep all that waits behind it from every block: these are filled in order. CometBFT asks its preCheck
+   * once, and keeps it.
+   */
   private removeTooLarge(): void {
     for (const pooled of this.txs.values()) {
       if (!this.refusalOfSize(pooled.tx.length)) continue;
