@@ -84,10 +84,8 @@ export const proposalOutlivesLog = scenario('who proposed and lost its log does 
   cast: validators(4),
   load: txs({ perSecond: 10 }),
   act: [
-    when(v1.decides(height(6)), drop('parts', { height: 7, round: 0 })),
     when(v0.proposes({}, { height: 7, round: 0 }), crash('v0'), removeLog('v0')),
     after('300ms', restart('v0')),
-    after('3s', heal()),
   ],
   ends: everyone.decides(height(11), { within: '120s' }),
 });
