@@ -2,6 +2,7 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
+import { concatBytes } from '../../protocol/bytes.ts';
 import {
   type BlocksyncMessage,
   CHANNEL_BLOCKSYNC,
@@ -32,6 +33,7 @@ import {
   encodeConsensusMessage,
   encodeMempoolMessage,
 } from '../../protocol/wire/index.ts';
+import { encodeWith } from '../../protocol/wire/writer.ts';
 import type { Liar } from './liar.ts';
 import { aboutOwnVotes } from './own-votes.ts';
 
@@ -158,8 +160,8 @@ const stretched =
   (babble: Babble, bytes: number): Babble =>
   (heard) => {
     const { channel, bytes: said } = babble(heard);
-    const length = Uint8Array.of(0x7a, 0x80 | (bytes & 0x7f), 0x80 | ((bytes >> 7) & 0x7f), bytes >> 14);
-    return { channel, bytes: Uint8Array.from([...said, ...length, ...new Uint8Array(bytes)]) };
+    const field = encodeWith((writer, size) => writer.bytes(0x7a, new Uint8Array(size)), bytes);
+    return { channel, bytes: concatBytes(said, field) };
   };
 
 const txs = (...sizes: readonly number[]): Babble =>
@@ -181,7 +183,7 @@ const gives =
     return { channel: CHANNEL_BLOCKSYNC, bytes: encodeBlocksyncMessage(message) };
   };
 
-/** A wrong thing each, in the words that whoever hears it has for it (`validateConsensusMessage` and its like, spec 4.6). */
+/** One thing wrong each, so that each check of whoever hears it is needed (`validateConsensusMessage` and its like, spec 4.6). */
 const BABBLE: readonly Babble[] = [
   raw(CHANNEL_STATE, BROKEN_OFF),
   raw(CHANNEL_VOTE, UNKNOWN_FIELD),

@@ -5,20 +5,18 @@ import { utf8Encode } from '#platform';
 import { commitHash, dataHash, headerHash } from '../../protocol/hashes.ts';
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, BlockId, CommitSig } from '../../protocol/types.ts';
-import { decodeBlocksyncMessage, encodeBlock, encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
-import { instead, isItsPlace, type Liar, type LiarKit, Remembered } from './liar.ts';
+import { encodeBlock, encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
+import { blockGiven, instead, isItsPlace, type Liar, type LiarKit, Remembered } from './liar.ts';
 import { Overheard } from './overheard.ts';
 
 export const blockForger: Liar = (kit) => {
   /** By height; null: it told the truth there. */
   const forged = new Remembered<Block | null>();
   const overheard = new Overheard(kit);
-  return instead(kit, ({ channel, bytes }) => {
-    if (channel !== CHANNEL_BLOCKSYNC) return null;
-    const message = decodeBlocksyncMessage(bytes);
-    if (isRefusal(message) || message.type !== 'block-response') return null;
+  return instead(kit, (payload) => {
+    const message = blockGiven(payload);
+    if (!message) return null;
     const { height } = message.block.header;
     const block = forged.get(String(height), () => {
       if (!isItsPlace(kit.words, height, 0) || !kit.lies()) return null;
@@ -28,7 +26,7 @@ export const blockForger: Liar = (kit) => {
       const isNew = overheard.nilOf(height) !== null || (height % 2n === 0n && !nils);
       return isNew ? withOwnTransaction(kit, message.block) : withCommitFor(message.block, before, nils);
     });
-    return block && [{ channel, bytes: encodeBlocksyncMessage({ ...message, block }) }];
+    return block && [{ channel: CHANNEL_BLOCKSYNC, bytes: encodeBlocksyncMessage({ ...message, block }) }];
   });
 };
 

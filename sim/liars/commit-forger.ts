@@ -2,22 +2,24 @@
 
 import { commitHash } from '../../protocol/hashes.ts';
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
 import { type Commit, FLAG_COMMIT } from '../../protocol/types.ts';
-import { decodeBlocksyncMessage, encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
-import { instead, isItsPlace, type Liar } from './liar.ts';
+import { encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
+import { blockGiven, instead, isItsPlace, type Liar } from './liar.ts';
 
 export const commitForger: Liar = (kit) =>
-  instead(kit, ({ channel, bytes }) => {
-    const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
-    if (!message || isRefusal(message) || message.type !== 'block-response') return null;
+  instead(kit, (payload) => {
+    const message = blockGiven(payload);
+    if (!message) return null;
     const { block } = message;
     const lastCommit = block.lastCommit && withoutProof(block.lastCommit);
     if (!lastCommit || !isItsPlace(kit.words, block.header.height, 0) || !kit.lies()) return null;
     kit.count('lie: a commit with a signature that is none');
     const header = { ...block.header, lastCommitHash: commitHash(lastCommit) };
     return [
-      { channel, bytes: encodeBlocksyncMessage({ ...message, block: { ...block, header, lastCommit } }) },
+      {
+        channel: CHANNEL_BLOCKSYNC,
+        bytes: encodeBlocksyncMessage({ ...message, block: { ...block, header, lastCommit } }),
+      },
     ];
   });
 

@@ -1,8 +1,13 @@
 // What a liar is: an honest node whose words are changed on their way out, and signed again with its own key, the only one it has.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { unreachable } from '../../protocol/refusal.ts';
+import {
+  type BlocksyncMessage,
+  CHANNEL_BLOCKSYNC,
+  CHANNEL_DATA,
+  CHANNEL_VOTE,
+} from '../../protocol/messages.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
   type Block,
@@ -12,7 +17,7 @@ import {
   type Proposal,
   type Vote,
 } from '../../protocol/types.ts';
-import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { decodeBlocksyncMessage, encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Lie } from '../scenario/rules.ts';
@@ -87,6 +92,13 @@ export const partPayload = (height: bigint, round: number, part: Part): Payload 
   channel: CHANNEL_DATA,
   bytes: encodeConsensusMessage({ type: 'block-part', height, round, part }),
 });
+
+/** A block that is given in block sync; null: the payload says something else. */
+export function blockGiven({ channel, bytes }: Payload): BlockGiven | null {
+  const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
+  return message && !isRefusal(message) && message.type === 'block-response' ? message : null;
+}
+type BlockGiven = Extract<BlocksyncMessage, { type: 'block-response' }>;
 
 /** What goes to a victim instead of each payload; null: the truth. */
 export const instead =

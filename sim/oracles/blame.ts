@@ -12,7 +12,7 @@ const QUIET = 'blocks asked for do not come';
 const TAKEN_UP_NS = 1_000_000_000;
 /** Said of who gave a wrong block, or a wrong commit for one. */
 const WRONG = 'block sync at height';
-/** It is asked for nothing for a minute (spec 5.12), of whose clock may be fast. */
+/** It is asked for nothing for a minute (spec 5.12); less, where the node's clock runs fast. */
 const DISTRUSTED_NS = 55_000_000_000;
 
 export const blameOracle: OracleMaker = (report, about): Oracle => {

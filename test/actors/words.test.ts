@@ -4,8 +4,10 @@ import { appMail, mempoolMail, signerMail, validatorMail } from '../../actors/ma
 import { nodeEvent } from '../../actors/turn.ts';
 import { logRecord } from '../../actors/validator/logbook.ts';
 import { messageOf, payloadOf } from '../../actors/validator/words.ts';
+import { concatBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
+import { encodeWith as encodeField } from '../../protocol/wire/writer.ts';
 import { type Codec, decodeWith, encodeWith } from '../../protocol/words.ts';
 import * as any from '../protocol/arbitrary.ts';
 
@@ -95,8 +97,8 @@ describe('a message of consensus', () => {
   const made = payloadOf({ type: 'has-vote', height: 3n, round: 0, voteType: PREVOTE, index: 1 });
   /** With a field behind it that nobody knows. */
   const long = (bytes: number): Uint8Array => {
-    const field = Uint8Array.of(0x7a, 0x80 | (bytes & 0x7f), 0x80 | ((bytes >> 7) & 0x7f), bytes >> 14);
-    return Uint8Array.from([...made.bytes, ...field, ...new Uint8Array(bytes)]);
+    const field = encodeField((writer, size) => writer.bytes(0x7a, new Uint8Array(size)), bytes);
+    return concatBytes(made.bytes, field);
   };
 
   it.each([true, false])('is of its own channel (memo: %s)', (memo) => {
