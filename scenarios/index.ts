@@ -79,22 +79,17 @@ import {
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
 import {
-  allTheGas,
   anotherPast,
   applicationDecides,
   askedOfWhoHasThem,
   blocksGoMeanwhile,
-  earlyGreed,
   farTooFar,
-  gasIsCounted,
   goneBlocksAreNotNeeded,
   goneBlocksAreRemembered,
   lastBlockAlone,
   littleEvidence,
   nothingIsKeptForEver,
   oldBlocksGo,
-  roomShrinks,
-  tooLargeLeaves,
 } from './own-application.ts';
 import {
   asymmetricPartition,
@@ -157,10 +152,19 @@ import {
   smallBuffer,
   thirdRoundAhead,
 } from './recovery.ts';
+import {
+  allTheGas,
+  earlyGreed,
+  gasIsCounted,
+  roomShrinks,
+  tooDearLeaves,
+  tooLargeLeaves,
+} from './room-in-blocks.ts';
 import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   committedMeanwhile,
+  failedInALifeBefore,
   failedThenAgain,
   framesOfTwoBytes,
   fullOfBytes,
@@ -294,6 +298,7 @@ export const plays: readonly Play[] = [
   illFormedUpdates,
   staleNumbers,
   failedThenAgain,
+  failedInALifeBefore,
   givenAgain,
   heldTransactions,
   lostTransaction,
@@ -319,6 +324,7 @@ export const plays: readonly Play[] = [
   blocksGoMeanwhile,
   roomShrinks,
   tooLargeLeaves,
+  tooDearLeaves,
   gasIsCounted,
   allTheGas,
   noEmptyBlocks,

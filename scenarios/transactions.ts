@@ -173,6 +173,23 @@ export const failedThenAgain = scenario('what failed in a block may be given aga
   ends: everyone.decides(height(12), { within: '120s' }),
 });
 
+/** A node that has died in between knows of the block from its disk, and of what came of it. */
+export const failedInALifeBefore = scenario(
+  'what failed in a block may be given again to who has died since',
+  {
+    name: 'failed-in-a-life-before',
+    cast: validators(4),
+    app: 'counter_serial',
+    act: [
+      when(v0.decides(height(3)), submit('v0', '\x01')),
+      after('3s', crash('v0', { restart: '1s' })),
+      after('5s', submit('v0', '\x00')),
+      after('3s', submit('v0', '\x01')),
+    ],
+    ends: everyone.decides(height(15), { within: '120s' }),
+  },
+);
+
 /**
  * Each number comes in four forms: those that a block takes fail, all but the first, and the others are stale after it. Three seconds later all come again, and it is the application that
  * has to say no.

@@ -36,7 +36,7 @@ import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord, hasEnded } from './logbook.ts';
 import { prune } from './pruning.ts';
 import { follow, requestsFor } from './shared.ts';
-import type { ValidatorState } from './state.ts';
+import type { Outcomes, ValidatorState } from './state.ts';
 
 export interface Execution {
   readonly id: BlockId;
@@ -203,34 +203,26 @@ function tellOthers(
   const { block, id, round, source } = execution;
   const { height } = block.header;
   const { chain } = v;
-  tellMempool(
-    v,
-    height,
-    block.txs,
-    response.txResults.map((result) => result.code),
-  );
+  const { txs } = block;
+  const codes = response.txResults.map((result) => result.code);
+  tellMempool(v, height, { txs, codes });
   const { appHash } = chain;
-  v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: block.txs.length, stateDigest });
+  v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: txs.length, stateDigest });
   const made = v.pool.onCommitted(v.facts());
   for (const each of made) storeEvidence(v, each);
   if (made.length > 0) gossipEvidence(v);
   if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });
 }
 
-/** Committed transactions leave the pool; without codes they all count as executed. */
-export function tellMempool(
-  v: ValidatorState,
-  height: bigint,
-  txs: readonly Uint8Array[],
-  codes: readonly number[],
-): void {
+/** What blocks took leaves the pool. */
+export function tellMempool(v: ValidatorState, height: bigint, { txs, codes }: Outcomes): void {
   const { chain } = v;
   const room = maxDataBytes(blockBytesMax(chain.consensusParams), 0n, chain.validators.validators.length);
   v.tell('mempool', {
     type: 'committed',
     height,
     txs,
-    codes: codes.length > 0 ? codes : txs.map(() => 0),
+    codes,
     txBytesMax: isRefusal(room) ? 0n : room,
     gasMax: chain.consensusParams.block.maxGas,
   });

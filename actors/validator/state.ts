@@ -37,10 +37,23 @@ export interface Proposing {
   lastCommit: Commit | null;
 }
 
+/** Transactions of blocks, and the code with which each was executed (0: it succeeded). */
+export interface Outcomes {
+  readonly txs: readonly Uint8Array[];
+  readonly codes: readonly number[];
+}
+
 /** Why something is read from the store. */
 export type Reading =
   | { readonly for: 'handshake' }
-  | { readonly for: 'recent'; readonly untold: readonly Uint8Array[]; readonly bytes: number }
+  | { readonly for: 'recent-block'; readonly untold: Outcomes; readonly bytes: number }
+  | {
+      readonly for: 'recent-results';
+      readonly height: bigint;
+      readonly txs: readonly Uint8Array[];
+      readonly untold: Outcomes;
+      readonly bytes: number;
+    }
   | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
   | { readonly for: 'evidence'; readonly height: bigint; readonly isPast: boolean }
   | { readonly for: 'evidence-validators'; readonly height: bigint }

@@ -1,7 +1,7 @@
 // The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
 
 import { SETS_TO_RESTORE } from '../../machines/chain/history.ts';
-import { blockKey, heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
+import { heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { isNeeded } from '../../machines/chain/needed.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
@@ -39,8 +39,9 @@ import { encodeRecord } from './logbook.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, onValidatorsRead, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
+import { NOTHING_UNTOLD, onRecentBlock, onRecentResults, remindMempool } from './remind.ts';
 import { onPrepared, onReaped, onSignedBefore, onSignedProposal, onSignedVote, settle } from './speak.ts';
-import { type Reading, ValidatorState } from './state.ts';
+import { type Outcomes, ValidatorState } from './state.ts';
 
 const family = (
   letter: string,
@@ -49,7 +50,6 @@ const family = (
   from: Uint8Array.of(letter.charCodeAt(0)),
   to: Uint8Array.of(letter.charCodeAt(0) + 1),
 });
-type Recent = Extract<Reading, { for: 'recent' }>;
 const only = (key: Uint8Array) => ({ store: 'chain' as const, from: key, to: Uint8Array.of(...key, 0) });
 
 export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, ValidatorMail> {
@@ -121,13 +121,13 @@ const heightNext = (v: ValidatorState): bigint =>
   v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
 
 function afterHandshake(v: ValidatorState): void {
-  if (v.store.height === 0n) begin(v, []);
-  else remindMempool(v, heightNext(v));
+  if (v.store.height === 0n) begin(v, NOTHING_UNTOLD);
+  else remindMempool(v);
 }
 
 /** The mempool, made with the limits of the genesis, learns of others and of what is committed: from now on it may be asked for a block. */
-function begin(v: ValidatorState, committed: readonly Uint8Array[]): void {
-  if (committed.length > 0 || !hasLimitsOfGenesis(v)) tellMempool(v, v.chain.lastBlockHeight, committed, []);
+function begin(v: ValidatorState, untold: Outcomes): void {
+  if (untold.txs.length > 0 || !hasLimitsOfGenesis(v)) tellMempool(v, v.chain.lastBlockHeight, untold);
   const sync = v.config.blocksync && !isNeeded(v.chain.validators, v.config.key?.address ?? null);
   v.tell('blocksync', { type: 'sync-from', height: heightNext(v), base: v.store.base, sync });
   v.mode = 'sync';
@@ -141,38 +141,6 @@ function hasLimitsOfGenesis({ chain, config: { genesis } }: ValidatorState): boo
   const { block: first } = genesis.consensusParams;
   const isAsLarge = chain.validators.validators.length === genesis.validators.length;
   return isAsLarge && block.maxBytes === first.maxBytes && block.maxGas === first.maxGas;
-}
-
-/** Blocks whose transactions the mempool is reminded of at a start. */
-const BLOCKS_REMINDED = 64n;
-/** Of how much at once: a turn is hashed and recorded whole, and blocks may be large. */
-const BYTES_REMINDED = 16 * 1024 * 1024;
-
-/**
- * A new life's mempool has forgotten what was committed, and a peer that is behind may still offer it: without a nonce the application
- * would execute it twice. (CometBFT leaves this to applications.)
- */
-function remindMempool(v: ValidatorState, height: bigint): void {
-  loadRecent(v, height > BLOCKS_REMINDED ? height - BLOCKS_REMINDED : 0n, [], 0);
-}
-
-/** The next block from this height on, while these transactions wait to be told. */
-function loadRecent(v: ValidatorState, from: bigint, untold: readonly Uint8Array[], bytes: number): void {
-  v.load({ for: 'recent', untold, bytes }, blockKey(from), blockKey(heightNext(v)), 1);
-}
-
-/** In few messages: each makes the mempool check again whatever it holds by then. */
-function onRecentRead(v: ValidatorState, reading: Recent, found: readonly KeyValue[]): void {
-  const [next] = found;
-  if (!next) return begin(v, reading.untold);
-  const bytes = reading.bytes + next.value.length;
-  const block = decodeBlock(next.value);
-  if (!isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
-  const untold = isRefusal(block) ? reading.untold : [...reading.untold, ...block.txs];
-  const from = heightOfKey(next.key) + 1n;
-  if (bytes < BYTES_REMINDED) return loadRecent(v, from, untold, bytes);
-  tellMempool(v, v.chain.lastBlockHeight, untold, []);
-  loadRecent(v, from, [], 0);
 }
 
 // --- a turn ------------------------------------------------------------------------------------------------------------
@@ -314,7 +282,12 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   const reading = v.loaded(tag);
   if (!reading) return unreachable('nothing was read');
   if (reading.for === 'handshake') return onHandshakeRead(v, found);
-  if (reading.for === 'recent') return onRecentRead(v, reading, found);
+  if (reading.for === 'recent-block') {
+    const untold = onRecentBlock(v, reading, found);
+    if (untold) begin(v, untold);
+    return;
+  }
+  if (reading.for === 'recent-results') return onRecentResults(v, reading, found);
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
   if (reading.for === 'pruning') return onPruningRead(v, found);
   if (reading.for === 'forgetting') return onForgettingRead(v, found);

@@ -175,6 +175,11 @@ export class Pool {
 
   private refusalOf({ code, log, gasWanted }: ResponseCheckTx): PoolRefusal | null {
     if (code !== 0) return refuse('check-tx', log === '' ? 'refused by the application' : log);
+    return this.refusalOfGas(gasWanted);
+  }
+
+  /** No block may take as much. */
+  private refusalOfGas(gasWanted: bigint): PoolRefusal | null {
     if (this.gasMax === -1n) return null;
     if (gasWanted < 0n) return refuse('post-check', `gas wanted ${gasWanted} is negative`);
     if (gasWanted <= this.gasMax) return null;
@@ -201,7 +206,7 @@ export class Pool {
    */
   update(height: bigint, txs: readonly Uint8Array[], codes: readonly number[], limits: PoolLimits): void {
     this.height = height;
-    const isOtherRoom = limits.txBytesMax !== this.blockTxBytesMax;
+    const isOtherRoom = limits.txBytesMax !== this.blockTxBytesMax || limits.gasMax !== this.gasMax;
     this.blockTxBytesMax = limits.txBytesMax;
     this.gasMax = limits.gasMax;
     this.isOverrun = this.rechecks > 0;
@@ -219,17 +224,17 @@ export class Pool {
       const pooled = this.txs.get(key);
       if (pooled) this.remove(pooled);
     }
-    if (isOtherRoom) this.removeTooLarge();
+    if (isOtherRoom) this.removeWithoutRoom();
     if (this.txs.size === 0) this.isOverrun = false;
   }
 
   /**
-   * What fits no block any more would keep all that waits behind it from every block: these are filled in order. CometBFT asks its preCheck
-   * once, and keeps it.
+   * What fits no block any more, or wants more gas than one may take, would keep all that waits behind it from every block: these are filled
+   * in order. CometBFT asks its preCheck once, its postCheck with a recheck alone, and keeps it.
    */
-  private removeTooLarge(): void {
+  private removeWithoutRoom(): void {
     for (const pooled of this.txs.values()) {
-      if (!this.refusalOfSize(pooled.tx.length)) continue;
+      if (!this.refusalOfSize(pooled.tx.length) && !this.refusalOfGas(pooled.gasWanted)) continue;
       this.remove(pooled);
       if (!this.config.keepInvalidTxsInCache) this.cache.remove(pooled.key);
     }

@@ -3,18 +3,19 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import type { ResponseCheckTx } from '../../protocol/abci.ts';
+import type { ResponseCheckTx, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
-import { Counted, HAS_IT } from './counted.ts';
+import { Counted, HAS_IT, type Taken } from './counted.ts';
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { messagesIn, txsIn } from './messages.ts';
+import { Outcomes } from './outcomes.ts';
 import { PerMachine } from './per-machine.ts';
 import { idOf } from './pool.ts';
-import { mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
+import { gasAt, mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
@@ -61,6 +62,7 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly byId: ReadonlyMap<PeerId, Machine>;
   private readonly pools = new PerMachine(({ config }) => new Counted(config.mempool));
+  private readonly outcomes = new Outcomes();
   private readonly greeted = new Greeted();
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
@@ -88,16 +90,36 @@ class Watch {
   passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     const now = this.about.now();
     const pool = this.pools.of(at);
-    if (mail.type === 'committed')
-      pool.takes(mail.txs, pool.codesOf(mail), roomAt(this.ghost, mail.height + 1n), now);
-    else if (mail.type === 'request' && mail.request.type === 'finalize-block')
-      pool.executes(mail.request.value.height);
+    if (mail.type === 'committed') {
+      const next = mail.height + 1n;
+      const room = { bytes: roomAt(this.ghost, next), gas: gasAt(this.ghost, next) };
+      pool.takes(mail.txs, this.codesOf(pool, mail), room, now);
+    } else if (mail.type === 'request' && mail.request.type === 'finalize-block')
+      pool.executes(mail.request.value.height, mail.request.value.txs);
     else if (mail.type === 'answer' && mail.response.type === 'finalize-block' && at.mode !== 'handshake')
-      pool.executed(mail.response.value.txResults.map(({ code }) => code));
+      this.executed(pool, mail.response.value);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       pool.asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
     else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      pool.answers(mail.tag, this.isHeld(at, mail.response.value, pool.bytesAsked(mail.tag)), now);
+      this.answers(at, pool, mail.tag, mail.response.value);
+  }
+
+  private executed(pool: Counted, { txResults }: ResponseFinalizeBlock): void {
+    const codes = txResults.map(({ code }) => code);
+    const execution = pool.executed(codes);
+    if (execution) this.outcomes.ended(execution.height, execution.txs, codes);
+  }
+
+  /** What a life before executed others have, too; if nobody has, it is as the node says. */
+  private codesOf(pool: Counted, mail: Taken): readonly number[] {
+    return (
+      pool.codesOf(mail) ??
+      mail.txs.map((tx, i) => this.outcomes.of(idOf(tx), mail.height) ?? (mail.codes[i] as number))
+    );
+  }
+
+  private answers(at: Machine, pool: Counted, tag: number, value: ResponseCheckTx): void {
+    pool.answers(tag, this.isHeld(at, value, pool.bytesAsked(tag)), value.gasWanted, this.about.now());
   }
 
   /** Whether the pool takes what the application says this of; null: it may be against its gas, or its size. */

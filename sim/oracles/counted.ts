@@ -13,14 +13,28 @@ export const HAS_IT = Number.POSITIVE_INFINITY;
 /** Who sent a transaction is remembered for so long, until it is asked about: a pause is over by then. */
 const SENDERS_NS = 60_000_000_000;
 
-type Taken = Extract<MempoolMail, { type: 'committed' }>;
+export type Taken = Extract<MempoolMail, { type: 'committed' }>;
 
 interface Known {
   readonly bytes: number;
+  /** As the application said when it was asked first. */
+  gasWanted: bigint;
   /** Since when it waits for a block; null: the application has not answered. */
   sinceNs: number | null;
   /** To whom it was offered, and when last; a peer that has shown it: for ever. */
   readonly toldTo: Map<PeerId, number>;
+}
+
+interface Execution {
+  readonly height: bigint;
+  readonly txs: readonly Uint8Array[];
+  readonly codes: readonly number[] | null;
+}
+
+/** What the next block may hold. */
+interface Room {
+  readonly bytes: number;
+  readonly gas: number;
 }
 
 interface Peer {
@@ -53,7 +67,7 @@ export class Counted {
   private taken: readonly string[] = [];
   private takenNs = 0;
   /** The block that the application executed last, in this life. */
-  private execution: { readonly height: bigint; readonly codes: readonly number[] | null } | null = null;
+  private execution: Execution | null = null;
   private rechecks = 0;
   private count = 0;
   private bytes = 0;
@@ -103,7 +117,7 @@ export class Counted {
     const toldTo = new Map<PeerId, number>();
     for (const peer of this.senders.get(id)?.peers ?? []) toldTo.set(peer, HAS_IT);
     this.senders.delete(id);
-    this.known.set(id, { bytes: tx.length, sinceNs: null, toldTo });
+    this.known.set(id, { bytes: tx.length, gasWanted: 0n, sinceNs: null, toldTo });
     this.count++;
     this.bytes += tx.length;
   }
@@ -115,7 +129,7 @@ export class Counted {
   }
 
   /** `isHeld`: null where the pool may have its own reason to refuse. */
-  answers(tag: number, isHeld: boolean | null, nowNs: number): void {
+  answers(tag: number, isHeld: boolean | null, gasWanted: bigint, nowNs: number): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
@@ -123,6 +137,7 @@ export class Counted {
     const known = this.known.get(about.id);
     if (isHeld === false) this.isSettled(about.id);
     if (!known) return;
+    if (about.isNew) known.gasWanted = gasWanted;
     if (isHeld) known.sinceNs ??= nowNs;
     else this.leaves(about.id, known);
     if (isHeld === null || (!isHeld && this.config.keepInvalidTxsInCache)) this.isGone(about.id);
@@ -170,25 +185,26 @@ export class Counted {
     this.bytes -= known.bytes;
   }
 
-  executes(height: bigint): void {
-    this.execution = { height, codes: null };
+  executes(height: bigint, txs: readonly Uint8Array[]): void {
+    this.execution = { height, txs, codes: null };
   }
 
-  executed(codes: readonly number[]): void {
-    if (this.execution) this.execution = { height: this.execution.height, codes };
+  executed(codes: readonly number[]): Execution | null {
+    if (this.execution) this.execution = { ...this.execution, codes };
+    return this.execution;
   }
 
-  /** As the application said itself; of what a life before executed, as the node says. */
-  codesOf({ height, txs, codes }: Taken): readonly number[] {
+  /** As the application said itself; null: it executed nothing of the kind in this life. */
+  codesOf({ height, txs }: Taken): readonly number[] | null {
     const { execution } = this;
-    const isOfIt = execution?.height === height && execution.codes?.length === txs.length;
-    return (isOfIt && execution.codes) || codes;
+    return execution?.height === height && execution.codes?.length === txs.length ? execution.codes : null;
   }
 
   /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves. */
-  takes(txs: readonly Uint8Array[], codes: readonly number[], room: number, nowNs: number): void {
+  takes(txs: readonly Uint8Array[], codes: readonly number[], next: Room, nowNs: number): void {
     this.takenNs = nowNs;
-    for (const [id, known] of this.known) if (fieldBytes(known.bytes) > room) this.leaves(id, known);
+    for (const [id, known] of this.known)
+      if (fieldBytes(known.bytes) > next.bytes || known.gasWanted > next.gas) this.leaves(id, known);
     const ids = txs.map(idOf);
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as string;

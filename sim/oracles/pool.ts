@@ -6,7 +6,7 @@ import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import type { Machine } from '../machine.ts';
 import type { GhostChain } from './ghost.ts';
-import { fieldBytes, mayBeTooDear, roomAt } from './room.ts';
+import { fieldBytes, gasAt, mayBeTooDear, roomAt } from './room.ts';
 
 /** What a block took is remembered for so many more: a proposer may have asked before. */
 const BLOCKS_REMEMBERED = 2;
@@ -109,9 +109,11 @@ export class Pool {
   /** The mempool is told of a block. */
   private takes(height: bigint, txs: readonly Uint8Array[]): void {
     this.blocks++;
-    // For what no block has room for any more nothing waits: it leaves.
+    // For what no block has room for any more, or gas, nothing waits: it leaves.
     const room = roomAt(this.ghost, height + 1n);
-    for (const [id, { bytes }] of this.accepted) if (fieldBytes(bytes) > room) this.frees(id);
+    const gas = gasAt(this.ghost, height + 1n);
+    for (const [id, { bytes, gasWanted }] of this.accepted)
+      if (fieldBytes(bytes) > room || gasWanted > gas) this.frees(id);
     this.taken.push(txs.map(idOf));
     if (this.taken.length <= BLOCKS_REMEMBERED) return;
     for (const id of this.taken.shift() ?? []) {

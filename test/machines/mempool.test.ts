@@ -90,6 +90,21 @@ it('lets go of what no block has room for any more, and of nothing else', () => 
   expect(refusalOf(strict.admit(tx(5), null))).toBe('in-cache');
 });
 
+it('lets go of what wants more gas than any block may take any more, and of nothing else', () => {
+  const pool = poolOf();
+  for (const [n, gas] of [
+    [1, 5n],
+    [2, 3n],
+    [3, 4n],
+  ] as const)
+    entered(pool, n, null, gas);
+  pool.update(1n, [], [], { txBytesMax: -1n, gasMax: 4n });
+  expect([reaped(pool, -1n, -1n), pool.size, pool.sizeBytes]).toEqual([[2, 3], 2, 7]);
+  pool.update(2n, [], [], { txBytesMax: -1n, gasMax: 4n });
+  pool.update(3n, [], [], NO_LIMITS);
+  expect(refusalOf(pool.admit(tx(1), null))).toBe('fine');
+});
+
 it('reaps in order until the first that does not fit', () => {
   const pool = poolOf();
   for (const n of [1, 6, 2]) entered(pool, n, null, 2n); // 4, 9 and 5 bytes as protobuf

@@ -238,6 +238,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['joins-without-transaction', '1', 'X257', 'the play promises 10'],
   ['proposal-outlives-log', '1', 'X258', 'v0 signed two proposals for 7/0'],
   ['short-commit', '1', 'X259', '40 of 60 power signed'],
+  ['too-dear-leaves', '1', 'X260', 'does not ask its application about it'],
+  ['failed-in-a-life-before', '1', 'X261', 'does not ask its application about it'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
