@@ -192,10 +192,13 @@ export const signedIsLocked = scenario('who finds out what it has precommitted i
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 
+/** With the longest name that a chain may have, what is signed is longer than one byte can say. */
+const LONGEST_NAME = 'n'.repeat(50);
+
 /** Alone, and without transactions, v0 makes the same block again, and another time of it: its signer has signed that, and was not heard. */
 export const sameProposalAgain = scenario('who dies as its proposal is signed proposes it when it is back', {
   name: 'same-proposal-again',
-  cast: validators(1),
+  cast: validators(1, { chainId: LONGEST_NAME }),
   act: [4, 7].flatMap((at) => [
     when(
       v0.enters('propose', { height: at, round: 0 }),

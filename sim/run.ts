@@ -378,6 +378,7 @@ const castOf = ({ cast }: Scenario): Cast =>
     candidates: cast.candidates ?? 0,
     fullNodes: cast.fullNodes ?? 0,
     initialHeight: BigInt(cast.initialHeight ?? 1),
+    ...(cast.chainId !== undefined && { chainId: cast.chainId }),
     params: paramsWith(cast),
   });
 

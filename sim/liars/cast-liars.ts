@@ -3,6 +3,7 @@
 
 import type { Block } from '../../protocol/types.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
+import { hexFor } from '../oracles/votes.ts';
 import { ownLiar } from '../scenario/own.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Stage } from '../scenario/stage.ts';
@@ -54,6 +55,7 @@ export function castLiars(
           address: addressBytes,
           power,
         })),
+      hasTurn: (height, round) => ghost.set(height)?.atRound(round) === hexFor(machine),
       blockBytesMax: ghost.genesis.consensusParams.block.maxBytes,
       decided: (height) => decided.get(height) ?? null,
       proposed: (height, round) => witness.proposedAt(height, round),

@@ -8,12 +8,14 @@ import {
   CHANNEL_VOTE,
 } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
   type Block,
   type BlockId,
+  EMPTY_BYTES,
   NIL_BLOCK_ID,
   type Part,
+  PROPOSAL,
   type Proposal,
   type Vote,
 } from '../../protocol/types.ts';
@@ -35,6 +37,8 @@ export interface LiarKit {
   readonly validators: (
     height: bigint,
   ) => readonly { readonly address: Uint8Array; readonly power: bigint }[];
+  /** Whether it is its turn to propose there. */
+  readonly hasTurn: (height: bigint, round: number) => boolean;
   /** `block.max_bytes` of the genesis. */
   readonly blockBytesMax: bigint;
   /** A block of the chain, of the last few that honest nodes stored. */
@@ -83,10 +87,13 @@ export function signedVote(kit: LiarKit, vote: Vote): Payload {
   };
 }
 
-export const proposalPayload = (proposal: Proposal): Payload => ({
-  channel: CHANNEL_DATA,
-  bytes: encodeConsensusMessage({ type: 'proposal', proposal }),
-});
+/** In the liar's own name, whosever turn it is. */
+export function signedProposal(kit: LiarKit, said: Omit<Proposal, 'type' | 'signature'>): Payload {
+  const key = kit.machine.key ?? unreachable('a liar has a key');
+  const unsigned: Proposal = { ...said, type: PROPOSAL, signature: EMPTY_BYTES };
+  const proposal = { ...unsigned, signature: key.sign(proposalSignBytes(kit.chainId, unsigned)) };
+  return { channel: CHANNEL_DATA, bytes: encodeConsensusMessage({ type: 'proposal', proposal }) };
+}
 
 export const partPayload = (height: bigint, round: number, part: Part): Payload => ({
   channel: CHANNEL_DATA,

@@ -7,13 +7,12 @@ import { headerHash } from '../../protocol/hashes.ts';
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { consensusMessage } from '../oracles/messages.ts';
 import { addressFor } from '../oracles/votes.ts';
 import type { Lie } from '../scenario/rules.ts';
-import { isItsPlace, type LiarKit, partPayload, proposalPayload, Remembered } from './liar.ts';
+import { isItsPlace, type LiarKit, partPayload, Remembered, signedProposal } from './liar.ts';
 
 interface Other {
   /** Hash of the true block's parts: what the victims are not told. */
@@ -85,10 +84,8 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
 function proposedInstead(kit: LiarKit, proposal: Proposal, proposed: Proposed): Other {
   const { block, polRound = proposal.polRound, hash = headerHash(block.header) } = proposed;
   const whole = PartSet.whole(proposed.bytes ?? encodeBlock(block));
-  const unsigned = { ...proposal, polRound, blockId: { hash, parts: proposed.parts ?? whole.header } };
-  const key = kit.machine.key ?? unreachable('a liar has a key');
-  const signature = key.sign(proposalSignBytes(kit.chainId, unsigned));
-  const payloads = [proposalPayload({ ...unsigned, signature })];
+  const blockId = { hash, parts: proposed.parts ?? whole.header };
+  const payloads = [signedProposal(kit, { ...proposal, polRound, blockId })];
   for (let i = 0; i < whole.header.total; i++) {
     payloads.push(partPayload(proposal.height, proposal.round, whole.part(i) ?? unreachable('a whole set')));
   }

@@ -26,8 +26,10 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
   /** Who gave a node what was wrong, in this life, and when it found out. */
   const distrusted = new PerMachine(() => new Map<PeerId, number>());
 
-  const isGarbled = (at: Machine, peer: PeerId): boolean =>
-    isGarbling && (garbled.get(at)?.has(peer) ?? false);
+  /** What one said to the other was changed on its way: the other may have taken it for a question. */
+  const isGarbled = (at: Machine, peer: Machine): boolean =>
+    isGarbling &&
+    (garbled.get(at)?.has(peer.member.id) === true || garbled.get(peer)?.has(at.member.id) === true);
 
   const isAllAnswered = (at: Machine, peer: PeerId): boolean => {
     const answeredNs = asked.allAnsweredNs(at, peer);
@@ -66,7 +68,7 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
       if (effect.type !== 'score' || !about.isHonest(at)) return;
       if (effect.because.startsWith(WRONG)) distrusted.of(at).set(effect.peer, about.now());
       const peer = byId.get(effect.peer);
-      if (!peer || !about.isHonest(peer) || isGarbled(at, effect.peer)) return;
+      if (!peer || !about.isHonest(peer) || isGarbled(at, peer)) return;
       if (effect.because === QUIET && !isAllAnswered(at, effect.peer)) return;
       report(`${at.name} cuts off ${peer.name}, which broke no rule: ${effect.because}`, at, at.height);
     },

@@ -87,10 +87,13 @@ class Judge {
       : isTrueProposal(about, set, message.proposal);
   }
 
-  private takes({ heard, work }: Standing, message: ConsensusMessage): void {
+  private takes({ heard, work, claims }: Standing, message: ConsensusMessage): void {
     if (message.type === 'vote') heard.at(message.vote.height)?.addVote(message.vote);
     else if (message.type === 'proposal') heard.at(message.proposal.height)?.addProposal(message.proposal);
-    else if (message.type === 'block-part') work.hearsPart(message.height);
+    else if (message.type === 'block-part') {
+      work.hearsPart(message.height);
+      claims.hasPart(message.height, message.part);
+    }
   }
 
   // --- what it says ----------------------------------------------------------------------------------------
@@ -98,7 +101,17 @@ class Judge {
   says(at: Machine, payloads: readonly Payload[]): void {
     for (const message of messagesIn(payloads))
       if (message?.type === 'proposal') this.offers(at, message.proposal);
-      else if (message?.type === 'vote' && isOwn(at, message.vote)) this.votes(at, message.vote);
+      else if (message?.type === 'block-part') this.of(at).claims.hasPart(message.height, message.part);
+      else if (message?.type !== 'vote') this.claims(at, message);
+      else if (isOwn(at, message.vote)) this.votes(at, message.vote);
+  }
+
+  private claims(at: Machine, message: ConsensusMessage | null): void {
+    if (!message || !this.about.isHonest(at)) return;
+    const { claims, heard } = this.of(at);
+    const what = claims.falsehoodIn(message, (height) => heard.at(height));
+    if (what)
+      this.report(`${at.name} says ${what}: nothing that reached it makes that true`, at, at.height + 1n);
   }
 
   private offers(at: Machine, proposal: Proposal): void {
@@ -209,6 +222,7 @@ class Judge {
     const before = node.round;
     const heard = node.heard.at(height);
     node.round = round;
+    node.claims.stands(height, round, step);
     if (step === STEP.propose) node.proposeNs = this.about.now();
     node.isOwnProposed = step === STEP.prevote && this.isOwnProposed(at, node, round);
     node.work.steps(heard, round, step);
@@ -264,6 +278,7 @@ class Judge {
       node.work.decides(round, hash, node.heard.at(height), node.lock);
     }
     node.moveTo(height + 1n);
+    node.claims.decides(height, round);
     node.round = 0;
   }
 }

@@ -3,6 +3,7 @@
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { AtWork, type Choice } from './at-work.ts';
+import { Claims } from './claims.ts';
 import type { GhostChain } from './ghost.ts';
 import { Heard } from './tally.ts';
 import { hexFor } from './votes.ts';
@@ -10,6 +11,7 @@ import { hexFor } from './votes.ts';
 export class Standing {
   readonly heard: Heard;
   readonly work: AtWork;
+  readonly claims = new Claims();
   height = 0n;
   round = 0;
   /** From its precommits: a node that speaks for a value is locked on it. */
@@ -39,6 +41,7 @@ export class Standing {
   startsLife(): void {
     this.published = { lock: null, valid: null };
     this.chosen = [];
+    this.claims.startsLife();
     this.work.restarts();
   }
 

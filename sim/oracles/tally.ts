@@ -109,6 +109,16 @@ export class HeardHeight {
     return isQuorum(this.round(round)[kind].powerOfAny(this.own, this.ownIndex), this.set.total);
   }
 
+  /** The node has a vote of this index there, for whatever. */
+  hasVoter(kind: 'prevotes' | 'precommits', round: number, index: number): boolean {
+    return index === this.ownIndex || this.round(round)[kind].voters.has(index);
+  }
+
+  hasVoterFor(kind: 'prevotes' | 'precommits', round: number, id: Uint8Array, index: number): boolean {
+    const value = this.round(round)[kind].values.find((each) => equalBytes(each.id, id));
+    return index === this.ownIndex || value?.voters.has(index) === true;
+  }
+
   /** More than a third was heard of in this round, by vote or proposal. It has not spoken there itself: it speaks in rounds that it has begun. */
   isThirdIn(number: number): boolean {
     const round = this.round(number);

@@ -269,6 +269,8 @@ export interface CastWords {
   readonly degree?: number;
   /** In the genesis: evidence is too old when it is older than both. Not given: what a genesis says by default. */
   readonly evidence?: { readonly maxAgeBlocks?: number; readonly maxAgeMs?: number };
+  /** In the genesis: the name of the chain, which every signature covers, of 50 bytes at most. Not given: `rehearsal`. */
+  readonly chainId?: string;
   /** In the genesis: the first height; not given: 1. */
   readonly initialHeight?: number;
   /** In the genesis: `block.max_bytes`. Not given: what a genesis says by default, 21 MiB. */

@@ -1,9 +1,10 @@
 // The shape of a scenario, field by field: what each may be, and what is said where it is not.
 
+import { utf8Encode } from '#platform';
 import { DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL } from '../../machines/mempool/config.ts';
 import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
-import { BLOCK_BYTES_MAX } from '../../protocol/types.ts';
+import { BLOCK_BYTES_MAX, CHAIN_ID_LENGTH_MAX } from '../../protocol/types.ts';
 import { type Latency, longestNs } from '../latency.ts';
 import {
   also,
@@ -281,6 +282,11 @@ const age: Check = {
   expects: 'milliseconds, a whole number from 1 to 9000000000000 (285 years)',
   holds: (value) => ordinal.holds?.(value) === true && Number(value) <= AGE_MS_MAX,
 };
+const chainId: Check = {
+  expects: `a text of 1 to ${CHAIN_ID_LENGTH_MAX} bytes`,
+  holds: (value) =>
+    typeof value === 'string' && value !== '' && utf8Encode(value).length <= CHAIN_ID_LENGTH_MAX,
+};
 const blockBytes: Check = {
   expects: `a whole number from 0 to ${BLOCK_BYTES_MAX}`,
   holds: (value) => whole.holds?.(value) === true && Number(value) <= Number(BLOCK_BYTES_MAX),
@@ -296,6 +302,7 @@ export const scenarioShape = object({
     powers: listOf(whole),
     candidates: maybe(whole),
     fullNodes: maybe(whole),
+    chainId: maybe(chainId),
     initialHeight: maybe({
       expects: 'a whole number from 1',
       holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,

@@ -2,6 +2,7 @@
 // matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
+import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import type { Stream } from '../choices.ts';
 import { LIAR_NAMES, type LiarName } from '../liars/index.ts';
 import type { CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
@@ -12,6 +13,10 @@ const MS = 1_000_000n;
 
 /** Heights that take one byte and three, and some at which what is special of height 1 is not. */
 const FIRST_HEIGHTS = [2, 5, 100, 1_000_000];
+/** Whoever counts heights in seven, eight, sixteen or thirty-two bits has to count further. */
+const BEFORE_BYTES = [125, 253, 65_533, 2_147_483_645, 4_294_967_293];
+/** In the longest, what is signed is longer than one byte can say. */
+const NAME_BYTES = [1, 25, 50];
 /** `block.max_bytes`: what header, commit and evidence of so many validators need, and so much more. */
 const BYTES_PER_VALIDATOR = 4_000;
 const BLOCK_BYTES_MORE = [1_000, 20_000, 100_000];
@@ -22,19 +27,23 @@ const SLOW_WITHIN_MS = 3_000;
 
 export function widePlay(stream: Stream): Scenario {
   const base = swarmPlay(stream);
-  const consensus = drawConsensus(stream, { ...DEFAULT_CONSENSUS, ...base.settings?.consensus });
-  const cast = drawCast(stream, base.cast);
-  const heightsMore = (cast.initialHeight ?? 1) - 1;
-  const liars = base.liars.map((words) => drawLiar(stream, words));
+  const timeouts = drawConsensus(stream, { ...DEFAULT_CONSENSUS, ...base.settings?.consensus });
+  const limits = drawCast(stream, base.cast);
+  const others = base.liars.map((words) => drawLiar(stream, words));
   const act = [...drawSigners(stream, base.cast), ...base.act];
-  const mempool = drawMempool(stream);
+  const pools = drawMempool(stream);
   // Power changes are for kvstore: to these they are transactions like others, or none.
   const app = stream.chance(1, 6) ? stream.pick(['counter', 'noop']) : base.app;
+  const liars = others.map((words) => drawUnheard(stream, words));
+  const consensus = { ...timeouts, ...drawGossip(stream) };
+  const mempool = { ...pools, ...drawOffers(stream) };
+  const cast = { ...limits, ...drawChain(stream) };
+  const heightsMore = (cast.initialHeight ?? 1) - 1;
   return {
     ...base,
     cast,
     act: act.map((directive) => raised(directive, heightsMore)),
-    liars: liars.map((words) => raised(drawUnheard(stream, words), heightsMore)),
+    liars: liars.map((words) => raised(words, heightsMore)),
     // A chain without empty blocks goes on as long as there is something to decide.
     ...(!consensus.createEmptyBlocks && { load: txs({ perSecond: 2, size: 60 }) }),
     settings: { ...base.settings, consensus, mempool },
@@ -63,7 +72,7 @@ function drawConsensus(stream: Stream, usual: ConsensusConfig): ConsensusConfig 
   };
 }
 
-const drawMempool = (stream: Stream): NonNullable<NonNullable<Scenario['settings']>['mempool']> => ({
+const drawMempool = (stream: Stream): Partial<MempoolConfig> => ({
   ...(stream.chance(1, 3) && { txsMax: stream.between(2, 32), cacheSize: stream.between(4, 64) }),
   ...(stream.chance(1, 5) && { recheck: false }),
   ...(stream.chance(1, 10) && { broadcast: false }),
@@ -78,6 +87,22 @@ const drawCast = (stream: Stream, cast: CastWords): CastWords => ({
       BYTES_PER_VALIDATOR * (cast.powers.length + (cast.candidates ?? 0)) + stream.pick(BLOCK_BYTES_MORE),
   }),
   ...(stream.chance(1, 3) && { evidence: stream.pick(EVIDENCE_AGES) }),
+});
+
+/** How often nodes offer, and again what may have been lost. */
+const drawGossip = (stream: Stream): Partial<ConsensusConfig> => ({
+  ...(stream.chance(1, 4) && { gossipNs: BigInt(stream.between(20, 300)) * MS }),
+  ...(stream.chance(1, 4) && { reofferNs: BigInt(stream.between(300, 3_000)) * MS }),
+});
+
+const drawOffers = (stream: Stream): Partial<MempoolConfig> => ({
+  ...(stream.chance(1, 6) && { gossipPeriodNs: BigInt(stream.between(20, 1_000)) * MS }),
+  ...(stream.chance(1, 6) && { reofferNs: BigInt(stream.between(1_000, 20_000)) * MS }),
+});
+
+const drawChain = (stream: Stream): Partial<CastWords> => ({
+  ...(stream.chance(1, 4) && { chainId: 'n'.repeat(stream.pick(NAME_BYTES)) }),
+  ...(stream.chance(1, 6) && { initialHeight: stream.pick(BEFORE_BYTES) }),
 });
 
 /** They say what nobody takes for a word, or for an answer. */

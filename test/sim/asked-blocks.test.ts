@@ -54,3 +54,30 @@ it('who gave a wrong block is asked for nothing for a while, in this life of who
   oracle.heard?.(machines[0] as Machine, 'v1', said({ type: 'status-response', base: 1n, height: 9n }));
   expect(asks(58)).toEqual([]);
 });
+
+it('who answers what a line made a question is not to blame for it, and nobody else is excused', () => {
+  const machines = ['v0', 'v1', 'v2'].map((name, index) => ({
+    index,
+    name,
+    height: 0n,
+    member: { id: name },
+  }));
+  const [v0, v1] = machines as unknown as [Machine, Machine];
+  const found: string[] = [];
+  const oracle = blameOracle((what) => found.push(what), {
+    machines,
+    now: () => 0,
+    isHonest: () => true,
+  } as unknown as WorldAbout);
+  const drops = (peer: string) =>
+    oracle.leaving?.(v0, 'blocksync', { type: 'score', peer, because: 'we are not syncing', drop: true });
+  drops('v1');
+  expect(found).toEqual(['v0 cuts off v1, which broke no rule: we are not syncing']);
+  const payloads = said({ type: 'block-request', height: 1n });
+  for (const payload of payloads) oracle.corrupted?.(payload);
+  oracle.heard?.(v1, 'v0', payloads);
+  drops('v1');
+  expect(found).toHaveLength(1);
+  drops('v2');
+  expect(found[1]).toBe('v0 cuts off v2, which broke no rule: we are not syncing');
+});

@@ -82,6 +82,11 @@ describe('who runs a module runs it without its types, so', () => {
       'cast.blockBytes: expected a whole number from 0 to 104857600, not 200000000',
     ],
     [
+      'a name longer than a chain may have',
+      () => play({ cast: validators(4, { chainId: 'ü'.repeat(26) }) }),
+      'cast.chainId: expected a text of 1 to 50 bytes',
+    ],
+    [
       'more power than there may be',
       () => play({ cast: powers(...Array.from({ length: 200 }, () => Number.MAX_SAFE_INTEGER)) }),
       'cast.powers: expected 1152921504606846975 at most together, not 1801439850948198200',

@@ -29,6 +29,10 @@ describe('what it draws', () => {
     expect(share(({ settings }) => settings?.consensus?.skipTimeoutCommit === true)).toBeGreaterThan(0.1);
     expect(share(({ settings }) => settings?.consensus?.createEmptyBlocks === false)).toBeGreaterThan(0.1);
     expect(share(({ settings }) => settings?.mempool?.txsMax !== undefined)).toBeGreaterThan(0.1);
+    expect(share(({ settings }) => settings?.consensus?.gossipNs !== 100_000_000n)).toBeGreaterThan(0.1);
+    expect(share(({ settings }) => settings?.mempool?.gossipPeriodNs !== undefined)).toBeGreaterThan(0.1);
+    expect(share(({ cast }) => cast.chainId?.length === 50)).toBeGreaterThan(0.05);
+    expect(share(({ cast }) => cast.initialHeight === 4_294_967_293)).toBeGreaterThan(0.01);
   });
 
   it('is about the heights of its chain', () => {

@@ -240,6 +240,12 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['short-commit', '1', 'X259', '40 of 60 power signed'],
   ['too-dear-leaves', '1', 'X260', 'does not ask its application about it'],
   ['failed-in-a-life-before', '1', 'X261', 'does not ask its application about it'],
+  ['many-validators', '1', 'X262', 'says that it has vote'],
+  ['tour', '1', 'X263', 'says that round 0 decided height'],
+  ['tour', '1', 'X264', 'says that it is at 2/0, step 2'],
+  ['flood', '1', 'X265', 'logs more than 736 records'],
+  ['flood', '1', 'X266', 'logs more than 736 records'],
+  ['same-proposal-again', '1', 'X267', 'refuses the proposal of 4/0 that it signed before'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
