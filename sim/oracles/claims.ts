@@ -22,25 +22,31 @@ function firstFalse(claimed: BitArray, holds: (index: number) => boolean): numbe
 
 /** What one node says, and what it needs beside the votes that it heard to say so. */
 export class Claims {
-  /** In this life; null: it has not begun. */
-  private at: { readonly height: bigint; readonly round: number; readonly step: number } | null = null;
-  /** The height that it decided last in this life, and by which round. */
-  private decided: { readonly height: bigint; readonly round: number } | null = null;
+  /** Where it stands in this life; -1: it has not begun. */
+  private height = -1n;
+  private round = 0;
+  private step = 0;
+  /** Which round decided the height before, in this life; null: none did. */
+  private decidedBy: number | null = null;
   /** Parts that reached it or left it, in all lives, by the set that they belong to. */
   private readonly parts = new Map<string, { height: bigint; readonly indexes: Set<number> }>();
 
   startsLife(): void {
-    this.at = null;
-    this.decided = null;
+    this.height = -1n;
+    this.decidedBy = null;
   }
 
   decides(height: bigint, round: number): void {
-    this.decided = { height, round };
     this.stands(height + 1n, 0, STEP.newHeight);
+    this.decidedBy = round;
   }
 
   stands(height: bigint, round: number, step: number): void {
-    this.at = { height, round, step };
+    this.round = round;
+    this.step = step;
+    if (height === this.height) return;
+    this.height = height;
+    this.decidedBy = null;
     for (const [set, old] of this.parts) if (old.height < height) this.parts.delete(set);
   }
 
@@ -55,10 +61,9 @@ export class Claims {
 
   /** What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has. */
   falsehoodIn(message: ConsensusMessage, heard: (height: bigint) => HeardHeight | null): string | null {
-    const { at } = this;
-    if (!at || message.type === 'vote' || message.type === 'proposal') return null;
-    if (message.type === 'new-round-step') return this.standingOf(message, at);
-    const votes = message.height === at.height ? heard(message.height) : null;
+    if (this.height < 0n || message.type === 'vote' || message.type === 'proposal') return null;
+    if (message.type === 'new-round-step') return this.standingOf(message);
+    const votes = message.height === this.height ? heard(message.height) : null;
     if (!votes) return null;
     switch (message.type) {
       case 'has-vote':
@@ -74,14 +79,12 @@ export class Claims {
     }
   }
 
-  private standingOf(message: Said<'new-round-step'>, at: NonNullable<Claims['at']>): string | null {
-    const { height, round, step, lastCommitRound } = message;
+  private standingOf({ height, round, step, lastCommitRound }: Said<'new-round-step'>): string | null {
     // In its first word to a peer it begins.
-    if (height !== at.height || round !== at.round || (step !== at.step && step !== STEP.newHeight))
-      return `that it is at ${height}/${round}, step ${step}, and is at ${at.height}/${at.round}, step ${at.step}`;
-    const { decided } = this;
-    if (decided?.height !== height - 1n || decided.round === lastCommitRound) return null;
-    return `that round ${lastCommitRound} decided height ${decided.height}, and it was round ${decided.round}`;
+    if (height !== this.height || round !== this.round || (step !== this.step && step !== STEP.newHeight))
+      return `that it is at ${height}/${round}, step ${step}, and is at ${this.height}/${this.round}, step ${this.step}`;
+    if (this.decidedBy === null || this.decidedBy === lastCommitRound) return null;
+    return `that round ${lastCommitRound} decided height ${height - 1n}, and it was round ${this.decidedBy}`;
   }
 
   private voteOf({ height, round, voteType, index }: Said<'has-vote'>, votes: HeardHeight): string | null {
