@@ -56,7 +56,7 @@ import {
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
-import { manyParts, manyValidators } from './large.ts';
+import { manyParts, manyValidators, thinMesh } from './large.ts';
 import {
   joinsWithoutTransaction,
   polkaOfASkippedRound,
@@ -334,6 +334,7 @@ export const plays: readonly Play[] = [
   restartWithEverySet,
   setReplaced,
   manyValidators,
+  thinMesh,
   longReplay,
   polkaOfASkippedRound,
   joinsWithoutTransaction,

@@ -36,6 +36,17 @@ export const manyValidators = scenario('sixty-six validators are as good as four
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
+/**
+ * Nobody fails, so nothing is worth a wait but what is far: most blocks take a round, and the height less than two seconds and a half. Who asks too seldom, or asks
+ * always the same one, or answers too little, makes it three and a half at least.
+ */
+export const thinMesh = scenario('forty who know three others each are quick all the same', {
+  name: 'thin-mesh',
+  cast: validators(40, { degree: 3 }),
+  load: txs({ perBlock: 1, size: 250 }),
+  ends: everyone.decides(height(10), { within: '27s' }),
+});
+
 /** More than a hundred parts. v3 has none of them until the others are three heights further, and serve it from their stores. */
 export const manyParts = scenario('a block of more parts than fit one offer', {
   name: 'many-parts',

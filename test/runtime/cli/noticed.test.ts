@@ -246,6 +246,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['flood', '1', 'X265', 'logs more than 736 records'],
   ['flood', '1', 'X266', 'logs more than 736 records'],
   ['same-proposal-again', '1', 'X267', 'refuses the proposal of 4/0 that it signed before'],
+  ['thin-mesh', '1', 'X268', 'the play promises 10'],
+  ['thin-mesh', '1', 'X269', 'the play promises 10'],
+  ['thin-mesh', '1', 'X270', 'the play promises 10'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
