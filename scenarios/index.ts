@@ -1,6 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
+import { brokenApplication } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
 import { calm } from './calm.ts';
 import {
@@ -314,6 +315,7 @@ export const plays: readonly Play[] = [
   waitingNodeCatchesUp,
   applicationDecides,
   anotherPast,
+  brokenApplication,
   askedOfWhoHasThem,
   farTooFar,
   lastBlockAlone,

@@ -382,11 +382,12 @@ const castOf = ({ cast }: Scenario): Cast =>
     params: paramsWith(cast),
   });
 
-/** Who is to have stopped by itself at the end. */
+/** Who is to stop by itself, or to have stopped at the end. */
 function haltingIn({ holds }: Scenario): ReadonlySet<string> {
   const names: string[] = [];
   for (const claim of holds)
     if ('finally' in claim && claim.finally.is === 'halted') names.push(claim.finally.who);
+    else if ('sometime' in claim && claim.sometime.does === 'halts') names.push(claim.sometime.who);
   return new Set(names);
 }
 

@@ -38,6 +38,8 @@ function deedOf(happening: Happening, nameBy: NameOfAddress): string | null {
       return `locks ${nameOf(hash)} at ${where}`;
     case 'values':
       return null; // it goes with the lock, or the next proposal shows it
+    case 'halts':
+      return null; // it says so itself
     case 'decides':
       return `decides ${nameOf(hash)} at ${where}`;
     case 'punishes':

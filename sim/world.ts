@@ -115,7 +115,7 @@ export class World {
         machines: this.machines,
         now: () => this.agenda.now,
         isHonest: liars.size === 0 ? () => true : ({ index }) => honest[index] === true,
-        mayHalt: ({ name }) => options.halting?.has(name) ?? false,
+        mayHalt: ({ name }) => [name, 'anyone', 'everyone'].some((who) => options.halting?.has(who)),
         verify: this.verify,
         reached: (label) => void this.labels.set(label, (this.labels.get(label) ?? 0) + 1),
       });

@@ -17,7 +17,7 @@ import type { HeightStart } from '../../machines/consensus/said.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
 import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { isRefusal, type Refusal, unreachable } from '../../protocol/refusal.ts';
 import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { commitInfo, maxDataBytes } from '../../protocol/rules/state.ts';
@@ -35,7 +35,7 @@ import { put, remove, type Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord, hasEnded } from './logbook.ts';
 import { prune } from './pruning.ts';
-import { follow, requestsFor } from './shared.ts';
+import { type Followed, follow, requestsFor } from './shared.ts';
 import type { Outcomes, ValidatorState } from './state.ts';
 
 export interface Execution {
@@ -45,8 +45,14 @@ export interface Execution {
   readonly commit: Commit;
   /** Who gets to know when it is done. */
   readonly source: 'consensus' | 'sync' | 'handshake';
-  response: ResponseFinalizeBlock | null;
-  responseBytes: Uint8Array | null;
+  /** What the application made of it; null: it has not answered. */
+  outcome: Outcome | null;
+}
+
+/** An answer that the chain can follow, and where it leads. */
+export interface Outcome {
+  readonly response: ResponseFinalizeBlock;
+  readonly followed: Followed;
 }
 
 /** One value for all: its bytes are made once. */
@@ -93,7 +99,7 @@ export function execute(
     v.does({ type: 'trim', log: 'consensus', keep: 1 });
   }
   v.commitNs = v.turn.monoNs;
-  v.execution = { id: entry.id, block, round, commit, source, response: null, responseBytes: null };
+  v.execution = { id: entry.id, block, round, commit, source, outcome: null };
   finalize(v, block, entry.id);
 }
 
@@ -102,7 +108,10 @@ export function finalize(v: ValidatorState, block: Block, id: BlockId): void {
   v.ask({ for: 'finalize' }, { type: 'finalize-block', value: requestsOf(v, block, id).finalize });
 }
 
-/** The response is stored durably before the application may commit: afterwards it could not be had again. */
+/**
+ * The response is stored durably before the application may commit: afterwards it could not be had again. One that no chain can follow is neither
+ * stored nor committed (CometBFT asks that before Commit, too), so that a mended application is given the block anew.
+ */
 export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock): void {
   const execution = v.execution ?? unreachable('nothing executes');
   const { txs, header } = execution.block;
@@ -112,26 +121,35 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
     );
     return;
   }
-  execution.response = response;
-  execution.responseBytes = encodeResponseFinalizeBlock(response);
-  const writes = [put(responseKey(header.height), execution.responseBytes)];
-  v.does({ type: 'store', store: 'chain', durable: true, writes });
+  const bytes = encodeResponseFinalizeBlock(response);
+  const outcome = outcomeOf(v, execution, response, bytes);
+  if (isRefusal(outcome)) {
+    v.halt(
+      `the application's answer for height ${header.height} breaks the chain: ${outcome.because}. Fix it and restart this node`,
+    );
+    return;
+  }
+  execution.outcome = outcome;
+  v.does({ type: 'store', store: 'chain', durable: true, writes: [put(responseKey(header.height), bytes)] });
   v.ask({ for: 'commit' }, COMMIT);
+}
+
+/** @param bytes of the response. */
+export function outcomeOf(
+  v: ValidatorState,
+  { id, block }: Pick<Execution, 'id' | 'block'>,
+  response: ResponseFinalizeBlock,
+  bytes: Uint8Array,
+): Outcome | Refusal {
+  const followed = follow(v.config.memo, v.chain, id, block, response, bytes);
+  return isRefusal(followed) ? followed : { response, followed };
 }
 
 export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   const execution = v.execution ?? unreachable('nothing executes');
-  const response = execution.response ?? unreachable('finalized');
-  const { block, id } = execution;
+  const { response, followed } = execution.outcome ?? unreachable('finalized');
+  const { block } = execution;
   const before = v.chain;
-  const responseBytes = execution.responseBytes ?? unreachable('finalized');
-  const followed = follow(v.config.memo, before, id, block, response, responseBytes);
-  if (isRefusal(followed)) {
-    v.halt(
-      `the application's answer for height ${block.header.height} breaks the chain: ${followed.because}`,
-    );
-    return;
-  }
   const { state: next, bytes: stateBytes, digest: stateDigest } = followed;
   v.chain = next;
   v.execution = null;

@@ -19,7 +19,7 @@ import {
 } from '../../protocol/types.ts';
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import { type KeyValue, put } from '../turn.ts';
-import { COMMIT, execute, finalize, onCommitted, stateWrites } from './execute.ts';
+import { COMMIT, execute, finalize, onCommitted, outcomeOf, stateWrites } from './execute.ts';
 import { readValidators, recallValidators } from './recall.ts';
 import { sharedStart } from './shared.ts';
 import type { ValidatorState } from './state.ts';
@@ -264,15 +264,13 @@ function applyAgainstMock(
       `the application's answer for height ${block.header.height} is missing in the store. Resync this node`,
     );
   }
-  v.execution = {
-    id: commit.blockId,
-    block,
-    round: commit.round,
-    commit,
-    source: 'handshake',
-    response,
-    responseBytes: saved ?? null,
-  };
+  const { round, blockId: id } = commit;
+  const outcome = outcomeOf(v, { id, block }, response, saved ?? unreachable('decoded'));
+  if (isRefusal(outcome))
+    return v.halt(
+      `the saved answer for height ${block.header.height} breaks the chain: ${outcome.because}. Resync this node`,
+    );
+  v.execution = { id, block, round, commit, source: 'handshake', outcome };
   onCommitted(v, 0n);
   afterApply(v);
 }

@@ -183,7 +183,7 @@ export class PictureCollector implements EnvelopeWatch {
 
   private happens(happening: Happening): void {
     const { node, does, step, against, because } = happening;
-    if (does === 'joins') return; // the mode says it
+    if (does === 'joins' || does === 'halts') return; // the mode says it, or the node
     if (does === 'crashes') this.troubles?.paused(node.index, false, this.now);
     const more =
       does === 'enters'

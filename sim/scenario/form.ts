@@ -61,7 +61,7 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
 }
 
 /** Deeds of before the first height, too. */
-const AT_ANY_HEIGHT: readonly Deed[] = ['joins', 'starts', 'crashes'];
+const AT_ANY_HEIGHT: readonly Deed[] = ['joins', 'halts', 'starts', 'crashes'];
 
 /** Every condition of a play, with its place. */
 function* conditionsIn({ act, holds }: Scenario): Generator<readonly [string, Condition]> {

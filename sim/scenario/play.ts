@@ -44,6 +44,8 @@ export type Deed =
   | 'drops'
   /** It takes part in consensus after a handshake, and block sync if it needed it. */
   | 'joins'
+  /** It stops by itself, and says why. */
+  | 'halts'
   | 'crashes'
   | 'starts';
 

@@ -102,6 +102,7 @@ const KNOWN_OF: Readonly<Record<Deed, readonly Field[]>> = {
   punishes: ['height', 'against'],
   drops: ['against', 'because'],
   joins: ['height'],
+  halts: ['height', 'because'],
   crashes: ['height', 'round'],
   starts: ['height'],
 };

@@ -99,6 +99,7 @@ const anyCondition = object({
     'punishes',
     'drops',
     'joins',
+    'halts',
     'crashes',
     'starts',
   ]),

@@ -132,6 +132,8 @@ export class Witness {
       case 'mode':
         if (event.mode === 'consensus') this.tell(at, 'joins', at.height, 0);
         return;
+      case 'halted':
+        return this.tell(at, 'halts', at.height, at.round, { because: event.what });
       default:
     }
   }

@@ -116,6 +116,7 @@ export class Actor<Name extends Who> {
   drops = (against: NodeName, because?: string): Condition =>
     this.does('drops', { against, ...(because !== undefined && { because }) });
   joins = (): Condition => this.does('joins');
+  halts = (because?: string): Condition => this.does('halts', { ...(because !== undefined && { because }) });
   crashes = (): Condition => this.does('crashes');
   starts = (): Condition => this.does('starts');
 

@@ -16,7 +16,7 @@ const stepName = (step: number): StepName | undefined =>
 /** The condition that this meets; null: no words of plays say it. */
 export function conditionOf({ node, does, height, round, step }: Deeds): Condition | null {
   const who = { who: node, does };
-  if (does === 'starts' || does === 'crashes' || does === 'joins') return who;
+  if (does === 'starts' || does === 'crashes' || does === 'joins' || does === 'halts') return who;
   if (does === 'decides') return { ...who, height };
   if (does === 'punishes' || does === 'drops') return null;
   const name = stepName(step);
