@@ -2,6 +2,7 @@
 // offers to peers what they miss.
 
 import { sha256 } from '#platform';
+import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import type { MempoolConfig } from '../machines/mempool/config.ts';
 import { Gossip } from '../machines/mempool/gossip.ts';
 import { type Checking, Pool, type PoolRefusal, type PoolTx } from '../machines/mempool/pool.ts';
@@ -44,6 +45,7 @@ const RELAY_STEPS = 1024;
 const TAG_MAX = 0xffff_ffff;
 /** What `checked` says of a transaction that the pool itself refused: no application gave a code. */
 const CODE_REFUSED_BY_POOL = 1;
+const CODE_FAILED = 1;
 
 export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, MempoolMail> {
   return {
@@ -89,6 +91,13 @@ const checked = (hash: Uint8Array, code: number, because: string): Effect => ({
   type: 'publish',
   event: { type: 'checked', hash, code, because },
 });
+
+/** An application that fails at a transaction has refused it: the next one may be better. */
+function resultOf(answer: AbciResponse): ResponseCheckTx {
+  if (answer.type === 'check-tx') return answer.value;
+  if (answer.type !== 'exception') return unreachable(`the application answered ${answer.type} to CheckTx`);
+  return { ...PLAIN_RESULT, code: CODE_FAILED, log: `the application failed: ${answer.value.error}` };
+}
 
 const understood = new Lately<Uint8Array, ReturnType<typeof decodeMempoolMessage>>(16);
 
@@ -203,10 +212,7 @@ class MempoolTurn {
   private onAnswer(tag: number, answer: AbciResponse): void {
     const asked = this.state.asked.get(tag) ?? unreachable(`answer ${tag} to a question never asked`);
     this.state.asked.delete(tag);
-    const response =
-      answer.type === 'check-tx'
-        ? answer.value
-        : unreachable(`the application answered ${answer.type} to CheckTx`);
+    const response = resultOf(answer);
     if (asked.about === 'new') {
       this.onFirstCheck(asked.checking, response);
       return;

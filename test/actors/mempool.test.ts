@@ -118,6 +118,18 @@ it('says why a submission is refused', () => {
   expect(reap(pool)).toEqual([1, 2]);
 });
 
+it('takes a failure of the application for a refusal, of this transaction alone', () => {
+  const pool = mempool();
+  const [asked] = questionsOf(pool.tell(submit(1)));
+  const failed = { type: 'exception', value: { error: 'out of ink' } } as const;
+  expect(checkedOf(pool.tell({ type: 'answer', tag: asked!.tag, response: failed }))).toMatchObject([
+    { code: 1, because: 'the application failed: out of ink' },
+  ]);
+  settle(pool, submit(2));
+  settle(pool, submit(1));
+  expect(reap(pool)).toEqual([2, 1]);
+});
+
 it('offers a peer that came back what it sent before, were the application still looking at it', () => {
   const pool = mempool();
   pool.tell(up('a'));
