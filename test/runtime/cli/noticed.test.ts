@@ -255,10 +255,18 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
 
+const healthyCodes = new Map<string, number | null>();
+
+/** How the run ends with nothing left out: once for all mutants of a play. */
+function healthy(play: string, seed: string): number | null {
+  const name = `${play} ${seed}`;
+  if (!healthyCodes.has(name)) healthyCodes.set(name, nodecli('sim', 'run', play, '--seed', seed).code);
+  return healthyCodes.get(name) ?? null;
+}
+
 describe.skipIf(!isBuilt)('a check that is left out', () => {
   it.each(NOTICED)('%s, seed %s, with %s', (play, seed, mutant, says) => {
-    const healthy = nodecli('sim', 'run', play, '--seed', seed);
-    expect(healthy.code).toBe(0);
+    expect(healthy(play, seed)).toBe(0);
     const patch = join(root, 'scenarios/zoo', `${mutant}.json`);
     const { code, out } = nodecli('sim', 'run', play, '--seed', seed, '--mutant', patch);
     expect(code).toBe(1);
