@@ -45,6 +45,7 @@ const RELAY_STEPS = 1024;
 const TAG_MAX = 0xffff_ffff;
 /** What `checked` says of a transaction that the pool itself refused: no application gave a code. */
 const CODE_REFUSED_BY_POOL = 1;
+/** Stands in for the code that the application could not give. */
 const CODE_FAILED = 1;
 
 export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, MempoolMail> {

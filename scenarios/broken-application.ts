@@ -29,6 +29,9 @@ const powers =
   (publicKey: PublicKey, ...said: readonly bigint[]): Breaks =>
   () => ({ validatorUpdates: said.map((power) => ({ publicKey, power })) });
 
+const LITTLE = { maxBytes: 1_000n, maxGas: -1n };
+const NONE = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 0n };
+
 /** With what nodes say of it, as CometBFT does (validateValidatorUpdates, processChanges, ConsensusParams.ValidateBasic, applyBlock). */
 const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['duplicate entry', powers(stranger, 5n, 6n)],
@@ -38,6 +41,7 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['failed to find validator', powers(stranger, 0n)],
   ['unsupported for consensus', powers(otherKey, 5n)],
   ['block.MaxBytes cannot be 0', () => ({ consensusParamUpdates: { block: { maxBytes: 0n, maxGas: -1n } } })],
+  ['block.max_bytes=1000 is too small', () => ({ consensusParamUpdates: { block: LITTLE, evidence: NONE } })],
   ['must be greater than 0', () => ({ consensusParamUpdates: { validator: { publicKeyTypes: [] } } })],
   ['results for', ({ txResults }) => ({ txResults: [...txResults, PLAIN_RESULT] })],
 ];

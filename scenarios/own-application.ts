@@ -3,10 +3,16 @@
 import { REJECT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
 import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
-import type { AbciRequest, AbciResponse, RequestProcessProposal } from '../protocol/abci.ts';
+import {
+  type AbciRequest,
+  type AbciResponse,
+  CHECK_TX_RECHECK,
+  type RequestProcessProposal,
+} from '../protocol/abci.ts';
 import { compareBytes } from '../protocol/bytes.ts';
 import { SECOND } from '../sim/latency.ts';
 import {
+  after,
   anyone,
   at,
   calm,
@@ -25,6 +31,7 @@ import {
   restart,
   scenario,
   sometime,
+  submit,
   these,
   txs,
   v0,
@@ -135,6 +142,60 @@ export const oldBlocksGo = scenario('blocks that the application wants no more g
     when(v0.decides(height(12)), heal()),
   ],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
+});
+
+/** Lets nothing succeed before height 10. */
+class Late extends Forgetful {
+  private executing = 0n;
+
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (request.type === 'finalize-block') this.executing = request.value.height;
+    if (answer.type !== 'finalize-block' || this.executing >= 10n) return answer;
+    const txResults = answer.value.txResults.map((result) => ({ ...result, code: 1 }));
+    return { ...answer, value: { ...answer.value, txResults } };
+  }
+}
+
+/** v0 dies with block 8 stored and not executed. It executes it as it starts, and lets go of the block with the transaction while it reads what its pool has to know. */
+export const failedInABlockThatGoes = scenario(
+  'what failed may be given again though its block goes as the node starts',
+  {
+    name: 'failed-in-a-block-that-goes',
+    cast: validators(4),
+    app: () => new Late(4n),
+    act: [
+      when(v0.decides(height(3)), submit('v0', 'late=1')),
+      when(
+        v0.prevotes({}, { height: 8 }),
+        crash('v0', {
+          how: 'clean',
+          restart: '1s',
+          point: { when: 'after', op: 'flush', on: 'chain', nth: 1 },
+        }),
+      ),
+      when(v0.joins()),
+      after('5s', submit('v0', 'late=1')),
+    ],
+    ends: everyone.decides(height(20), { within: '120s' }),
+  },
+);
+
+/** Asked about a transaction a second time, it fails. */
+class Forgetting extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    if (request.type === 'check-tx' && request.value.type === CHECK_TX_RECHECK)
+      return { type: 'exception', value: { error: 'asked and answered' } };
+    return super.answer(request);
+  }
+}
+
+export const failsWhenAskedAgain = scenario('who fails at a transaction has refused it', {
+  name: 'fails-when-asked-again',
+  cast: validators(4, { blockBytes: 14_800 }),
+  app: () => new Forgetting(),
+  load: txs({ perSecond: 12, size: 150 }),
+  ends: everyone.decides(height(15), { within: '120s' }),
 });
 
 /** A thousand bytes of evidence in a block: two proofs of a double vote. */

@@ -260,6 +260,28 @@ export const oldCopy = scenario('a validator goes on from an old copy of its dis
   ends: everyone.decides(height(18), { within: '240s', afterwards: 2 }),
 });
 
+/** A height old: the block that decided it lies in the log of the copy, and v0 says so. */
+export const youngCopy = scenario('a validator goes on from a copy that is a height old', {
+  name: 'young-copy',
+  cast: validators(12, { degree: 4 }),
+  load: txs({ perSecond: 3 }),
+  settings: { blocksync: false },
+  act: [
+    when(v0.precommits({}, { height: 6 }), backUp('v0')),
+    when(v0.decides(height(6))),
+    after(
+      '300ms',
+      crash('v0', { how: 'clean' }),
+      putBack('v0', 'app', 'chain', 'consensus'),
+      drop('precommits', { to: ['v0'], height: 6 }),
+      drop('parts', { to: ['v0'], height: 6 }),
+      restart('v0'),
+    ),
+    after('6s', heal()),
+  ],
+  ends: everyone.decides(height(12), { within: '120s' }),
+});
+
 const THREE = ['v1', 'v2', 'v3'] as const;
 
 /** The three die at that point of height 5, and v0, who has its block, does not come back: what they said is in their logs. */

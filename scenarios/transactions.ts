@@ -190,6 +190,31 @@ export const failedInALifeBefore = scenario(
   },
 );
 
+/** The number fails in one block and succeeds in another, which all execute as they start again: it must not come a third time. */
+export const succeededAtAStart = scenario('what succeeded last has succeeded, though it failed before', {
+  name: 'succeeded-at-a-start',
+  cast: validators(4),
+  app: 'counter_serial',
+  act: [
+    when(v0.decides(height(3)), submit('v0', '\x01')),
+    when(v0.decides(height(7)), submit('v0', '\x00')),
+    when(v0.decides(height(10)), submit('v0', '\x01')),
+    when(
+      v0.prevotes({}, { height: 11 }),
+      ...(['v0', 'v1', 'v2', 'v3'] as const).map((name) =>
+        crash(name, {
+          how: 'clean',
+          restart: '1s',
+          point: { when: 'after', op: 'flush', on: 'chain', nth: 1 },
+        }),
+      ),
+    ),
+    when(v0.joins()),
+    after('3s', submit('v0', '\x01')),
+  ],
+  ends: everyone.decides(height(16), { within: '120s' }),
+});
+
 /**
  * Each number comes in four forms: those that a block takes fail, all but the first, and the others are stale after it. Three seconds later all come again, and it is the application that
  * has to say no.

@@ -17,7 +17,7 @@ import type { HeightStart } from '../../machines/consensus/said.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
 import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { isRefusal, type Refusal, unreachable } from '../../protocol/refusal.ts';
+import { isRefusal, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
 import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { commitInfo, maxDataBytes } from '../../protocol/rules/state.ts';
@@ -114,13 +114,7 @@ export function finalize(v: ValidatorState, block: Block, id: BlockId): void {
  */
 export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock): void {
   const execution = v.execution ?? unreachable('nothing executes');
-  const { txs, header } = execution.block;
-  if (response.txResults.length !== txs.length) {
-    v.halt(
-      `FinalizeBlock of height ${header.height} gave ${response.txResults.length} results for ${txs.length} transactions`,
-    );
-    return;
-  }
+  const { header } = execution.block;
   const bytes = encodeResponseFinalizeBlock(response);
   const outcome = outcomeOf(v, execution, response, bytes);
   if (isRefusal(outcome)) {
@@ -141,8 +135,15 @@ export function outcomeOf(
   response: ResponseFinalizeBlock,
   bytes: Uint8Array,
 ): Outcome | Refusal {
+  const [results, txs] = [response.txResults.length, block.txs.length];
+  if (results !== txs) return refuse('results', `${results} results for ${txs} transactions`);
   const followed = follow(v.config.memo, v.chain, id, block, response, bytes);
-  return isRefusal(followed) ? followed : { response, followed };
+  if (isRefusal(followed)) return followed;
+  const { consensusParams, validators, nextValidators } = followed.state;
+  const most = Math.max(validators.validators.length, nextValidators.validators.length);
+  // Whoever has the turn then could propose nothing. (CometBFT panics there.)
+  const room = maxDataBytes(blockBytesMax(consensusParams), 0n, most);
+  return isRefusal(room) ? room : { response, followed };
 }
 
 export function onCommitted(v: ValidatorState, retainHeight: bigint): void {

@@ -58,6 +58,8 @@ export function onRecentResults(
   found: readonly KeyValue[],
 ): void {
   const value = found[0]?.value;
+  // The application let the block go while we read: of those that went before it we know nothing either.
+  if (!value && height < v.store.base) return readOn(v, height, untold, bytes);
   const response = value ? decodeResponseFinalizeBlock(value) : null;
   const results = response && !isRefusal(response) ? response.txResults : [];
   // What nobody knows the result of may have been executed: not a second time.

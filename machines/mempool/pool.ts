@@ -230,7 +230,7 @@ export class Pool {
 
   /**
    * What fits no block any more, or wants more gas than one may take, would keep all that waits behind it from every block: these are filled
-   * in order. CometBFT asks its preCheck once, its postCheck with a recheck alone, and keeps it.
+   * in order. CometBFT asks its preCheck at the first check alone, its postCheck there and at rechecks: without these both stay.
    */
   private removeWithoutRoom(): void {
     for (const pooled of this.txs.values()) {

@@ -3,7 +3,7 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import type { ResponseCheckTx, ResponseFinalizeBlock } from '../../protocol/abci.ts';
+import type { AbciResponse, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
@@ -14,7 +14,7 @@ import { Greeted } from './greeted.ts';
 import { messagesIn, txsIn } from './messages.ts';
 import { Outcomes } from './outcomes.ts';
 import { PerMachine } from './per-machine.ts';
-import { idOf } from './pool.ts';
+import { type Checked, checkedIn, idOf } from './pool.ts';
 import { gasAt, mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
@@ -96,18 +96,19 @@ class Watch {
       pool.takes(mail.txs, this.codesOf(pool, mail), room, now);
     } else if (mail.type === 'request' && mail.request.type === 'finalize-block')
       pool.executes(mail.request.value.height, mail.request.value.txs);
-    else if (mail.type === 'answer' && mail.response.type === 'finalize-block' && at.mode !== 'handshake')
-      this.executed(pool, mail.response.value);
+    else if (mail.type === 'answer' && mail.response.type === 'finalize-block')
+      this.executed(at, pool, mail.response.value);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       pool.asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
-    else if (mail.type === 'answer' && mail.response.type === 'check-tx')
-      this.answers(at, pool, mail.tag, mail.response.value);
+    else if (mail.type === 'answer') this.answers(at, pool, mail.tag, mail.response);
   }
 
-  private executed(pool: Counted, { txResults }: ResponseFinalizeBlock): void {
+  private executed(at: Machine, pool: Counted, { txResults }: ResponseFinalizeBlock): void {
     const codes = txResults.map(({ code }) => code);
-    const execution = pool.executed(codes);
+    const { execution } = pool;
     if (execution) this.outcomes.ended(execution.height, execution.txs, codes);
+    // A pool is reminded of what a handshake executes together with what came before.
+    if (at.mode !== 'handshake') pool.executed(codes);
   }
 
   /** What a life before executed others have, too; if nobody has, it is as the node says. */
@@ -118,12 +119,14 @@ class Watch {
     );
   }
 
-  private answers(at: Machine, pool: Counted, tag: number, value: ResponseCheckTx): void {
-    pool.answers(tag, this.isHeld(at, value, pool.bytesAsked(tag)), value.gasWanted, this.about.now());
+  private answers(at: Machine, pool: Counted, tag: number, response: AbciResponse): void {
+    const checked = checkedIn(response);
+    if (checked)
+      pool.answers(tag, this.isHeld(at, checked, pool.bytesAsked(tag)), checked.gasWanted, this.about.now());
   }
 
   /** Whether the pool takes what the application says this of; null: it may be against its gas, or its size. */
-  private isHeld(at: Machine, { code, gasWanted }: ResponseCheckTx, bytes: number): boolean | null {
+  private isHeld(at: Machine, { code, gasWanted }: Checked, bytes: number): boolean | null {
     if (code !== 0) return false;
     return mayBeTooDear(this.ghost, at, gasWanted) || mayBeTooLarge(this.ghost, at, bytes) ? null : true;
   }

@@ -3,9 +3,8 @@
 
 import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { type BitArray, type Part, PREVOTE } from '../../protocol/types.ts';
+import { type BitArray, PREVOTE } from '../../protocol/types.ts';
 import { STEP } from '../steps.ts';
-import { setOfPart, setOfParts } from './seen.ts';
 import type { HeardHeight } from './tally.ts';
 
 type Said<T extends ConsensusMessage['type']> = Extract<ConsensusMessage, { type: T }>;
@@ -20,7 +19,7 @@ function firstFalse(claimed: BitArray, holds: (index: number) => boolean): numbe
   return -1;
 }
 
-/** What one node says, and what it needs beside the votes that it heard to say so. */
+/** What one node says of itself, and where it stands; what it has is counted where it is heard. */
 export class Claims {
   /** Where it stands in this life; -1: it has not begun. */
   private height = -1n;
@@ -28,8 +27,6 @@ export class Claims {
   private step = 0;
   /** Which round decided the height before, in this life; null: none did. */
   private decidedBy: number | null = null;
-  /** Parts that reached it or left it, in all lives, by the set that they belong to. */
-  private readonly parts = new Map<string, { height: bigint; readonly indexes: Set<number> }>();
 
   startsLife(): void {
     this.height = -1n;
@@ -47,16 +44,6 @@ export class Claims {
     if (height === this.height) return;
     this.height = height;
     this.decidedBy = null;
-    for (const [set, old] of this.parts) if (old.height < height) this.parts.delete(set);
-  }
-
-  hasPart(height: bigint, part: Part): void {
-    const set = setOfPart(part);
-    if (set === null) return;
-    const known = this.parts.get(set) ?? { height, indexes: new Set() };
-    if (known.height < height) known.height = height;
-    known.indexes.add(part.index);
-    this.parts.set(set, known);
   }
 
   /** What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has. */
@@ -112,8 +99,7 @@ export class Claims {
   ): string | null {
     // Its own block nobody may have been there to hear.
     for (let each = 0; each <= round; each++) if (votes.isProposer(each)) return null;
-    const known = this.parts.get(setOfParts(parts))?.indexes;
-    const index = have ? firstFalse(have, (i) => known?.has(i) === true) : -1;
+    const index = have ? firstFalse(have, (i) => votes.hasPart(parts, i)) : -1;
     return index < 0 ? null : `that it has part ${index} of a block of ${height}/${round}`;
   }
 }

@@ -6,7 +6,7 @@ import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
 import { HOP_NS } from './pace.ts';
 import { idOf } from './pool.ts';
-import { fieldBytes } from './room.ts';
+import { fieldBytes, isTooDear } from './room.ts';
 
 /** A peer that has shown it may go without an offer for ever. */
 export const HAS_IT = Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ export class Counted {
   private taken: readonly string[] = [];
   private takenNs = 0;
   /** The block that the application executed last, in this life. */
-  private execution: Execution | null = null;
+  execution: Execution | null = null;
   private rechecks = 0;
   private count = 0;
   private bytes = 0;
@@ -189,9 +189,8 @@ export class Counted {
     this.execution = { height, txs, codes: null };
   }
 
-  executed(codes: readonly number[]): Execution | null {
+  executed(codes: readonly number[]): void {
     if (this.execution) this.execution = { ...this.execution, codes };
-    return this.execution;
   }
 
   /** As the application said itself; null: it executed nothing of the kind in this life. */
@@ -204,7 +203,8 @@ export class Counted {
   takes(txs: readonly Uint8Array[], codes: readonly number[], next: Room, nowNs: number): void {
     this.takenNs = nowNs;
     for (const [id, known] of this.known)
-      if (fieldBytes(known.bytes) > next.bytes || known.gasWanted > next.gas) this.leaves(id, known);
+      if (fieldBytes(known.bytes) > next.bytes || isTooDear(known.gasWanted, next.gas))
+        this.leaves(id, known);
     const ids = txs.map(idOf);
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as string;

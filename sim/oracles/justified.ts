@@ -87,12 +87,12 @@ class Judge {
       : isTrueProposal(about, set, message.proposal);
   }
 
-  private takes({ heard, work, claims }: Standing, message: ConsensusMessage): void {
+  private takes({ heard, work }: Standing, message: ConsensusMessage): void {
     if (message.type === 'vote') heard.at(message.vote.height)?.addVote(message.vote);
     else if (message.type === 'proposal') heard.at(message.proposal.height)?.addProposal(message.proposal);
     else if (message.type === 'block-part') {
       work.hearsPart(message.height);
-      claims.hasPart(message.height, message.part);
+      heard.at(message.height)?.addPart(message.part);
     }
   }
 
@@ -101,7 +101,7 @@ class Judge {
   says(at: Machine, payloads: readonly Payload[]): void {
     for (const message of messagesIn(payloads))
       if (message?.type === 'proposal') this.offers(at, message.proposal);
-      else if (message?.type === 'block-part') this.of(at).claims.hasPart(message.height, message.part);
+      else if (message?.type === 'block-part') this.of(at).heard.at(message.height)?.addPart(message.part);
       else if (message?.type !== 'vote') this.claims(at, message);
       else if (isOwn(at, message.vote)) this.votes(at, message.vote);
   }

@@ -1,12 +1,12 @@
 // What one mempool holds, by the oracles' own count: what the application of its node accepts, as it says so itself, in this life.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
-import { CHECK_TX_NEW } from '../../protocol/abci.ts';
+import { type AbciResponse, CHECK_TX_NEW, type ResponseCheckTx } from '../../protocol/abci.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import type { Machine } from '../machine.ts';
 import type { GhostChain } from './ghost.ts';
-import { fieldBytes, gasAt, mayBeTooDear, roomAt } from './room.ts';
+import { fieldBytes, gasAt, isTooDear, mayBeTooDear, roomAt } from './room.ts';
 
 /** What a block took is remembered for so many more: a proposer may have asked before. */
 const BLOCKS_REMEMBERED = 2;
@@ -31,6 +31,13 @@ export function idOf(tx: Uint8Array): string {
   const id = byteKey(txHash(tx));
   if (tx.length <= AT_HAND_BYTES_MAX) atHand[slot] = { tx: tx.slice(), id };
   return id;
+}
+
+export type Checked = Pick<ResponseCheckTx, 'code' | 'gasWanted'>;
+/** What an application says of a transaction: who fails at it has refused it. Null: it says something else. */
+export function checkedIn(response: AbciResponse): Checked | null {
+  if (response.type === 'exception') return { code: 1, gasWanted: 0n };
+  return response.type === 'check-tx' ? response.value : null;
 }
 
 /** A transaction that the application accepted. */
@@ -96,9 +103,9 @@ export class Pool {
     else if (mail.type === 'committed') this.takes(mail.height, mail.txs);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       this.asks(mail.tag, mail.request.value.tx, mail.request.value.type);
-    else if (mail.type === 'answer' && mail.response.type === 'check-tx') {
-      const { code, gasWanted } = mail.response.value;
-      this.answers(mail.tag, code === 0, gasWanted, nowNs);
+    else if (mail.type === 'answer') {
+      const checked = checkedIn(mail.response);
+      if (checked) this.answers(mail.tag, checked.code === 0, checked.gasWanted, nowNs);
     }
   }
 
@@ -113,7 +120,7 @@ export class Pool {
     const room = roomAt(this.ghost, height + 1n);
     const gas = gasAt(this.ghost, height + 1n);
     for (const [id, { bytes, gasWanted }] of this.accepted)
-      if (fieldBytes(bytes) > room || gasWanted > gas) this.frees(id);
+      if (fieldBytes(bytes) > room || isTooDear(gasWanted, gas)) this.frees(id);
     this.taken.push(txs.map(idOf));
     if (this.taken.length <= BLOCKS_REMEMBERED) return;
     for (const id of this.taken.shift() ?? []) {

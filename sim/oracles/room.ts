@@ -44,8 +44,12 @@ const heightsAround = ({ height }: Machine): bigint[] => [height, height + 1n, h
 /** Whether a pool may refuse it for the gas that it wants. */
 export function mayBeTooDear(ghost: GhostChain, at: Machine, gasWanted: bigint): boolean {
   const gasMax = Math.min(...heightsAround(at).map((height) => gasAt(ghost, height)));
-  return gasMax !== Number.POSITIVE_INFINITY && (gasWanted > gasMax || gasWanted < 0n);
+  return isTooDear(gasWanted, gasMax);
 }
+
+/** For a block that may take so much, or infinity. */
+export const isTooDear = (gasWanted: bigint, gasMax: number): boolean =>
+  gasMax !== Number.POSITIVE_INFINITY && (gasWanted > gasMax || gasWanted < 0n);
 
 /** Whether a pool may refuse it for its size. A new life's pool has the limits of the genesis until its node has told it of those in force. */
 export function mayBeTooLarge(ghost: GhostChain, at: Machine, length: number): boolean {

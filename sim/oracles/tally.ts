@@ -1,8 +1,9 @@
-// What one node heard of the votes and proposals of recent heights, its own included: the oracles' own count.
+// What one node heard of the votes, proposals and parts of recent heights, its own included: the oracles' own count.
 
 import { equalBytes } from '../../protocol/bytes.ts';
-import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { type Part, type PartSetHeader, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { type GhostSet, type GhostValidator, isQuorum } from './ghost.ts';
+import { setOfPart, setOfParts } from './seen.ts';
 
 /** Heights kept of each node: it may hear of the next one early, and of the last one late. */
 const HEIGHTS_KEPT = 4;
@@ -57,6 +58,8 @@ export class HeardHeight {
   readonly height: bigint;
   private readonly set: GhostSet;
   private readonly rounds = new Map<number, HeardRound>();
+  /** By the set that they belong to. */
+  private readonly parts = new Map<string, Set<number>>();
   private readonly own: GhostValidator | null;
   private readonly ownIndex: number;
 
@@ -86,6 +89,19 @@ export class HeardHeight {
     if (power === undefined) return;
     const round = this.round(vote.round);
     (vote.type === PREVOTE ? round.prevotes : round.precommits).add(vote, power);
+  }
+
+  /** One that reached the node or left it. */
+  addPart(part: Part): void {
+    const set = setOfPart(part);
+    if (set === null) return;
+    const indexes = this.parts.get(set);
+    if (indexes) indexes.add(part.index);
+    else this.parts.set(set, new Set([part.index]));
+  }
+
+  hasPart(parts: PartSetHeader, index: number): boolean {
+    return this.parts.get(setOfParts(parts))?.has(index) === true;
   }
 
   addProposal(proposal: Proposal): void {

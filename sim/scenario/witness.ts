@@ -27,7 +27,7 @@ export interface Happening {
   readonly step: number;
   /** Hex address of who is punished; name of who is dropped. */
   readonly against: string;
-  /** Why it is dropped. */
+  /** Why it is dropped, or halts. */
   readonly because: string;
   /** The node itself did not say it: its liar did. */
   readonly isLie: boolean;
