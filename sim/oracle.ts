@@ -48,8 +48,8 @@ export interface WorldAbout {
   readonly machines: readonly Machine[];
   readonly now: () => number;
   readonly isHonest: (at: Machine) => boolean;
-  /** The play promises that it stops by itself. */
-  readonly mayHalt: (at: Machine) => boolean;
+  /** The play promises that it stops by itself, for this reason. */
+  readonly mayHalt: (at: Machine, reason: string) => boolean;
   /** Something worth counting happened: a rule of the algorithm at work, by name. */
   readonly reached: (label: string) => void;
   /** Of the world's signatures, remembered where the world remembers. */

@@ -383,12 +383,11 @@ const castOf = ({ cast }: Scenario): Cast =>
   });
 
 /** Who is to stop by itself, or to have stopped at the end. */
-function haltingIn({ holds }: Scenario): ReadonlySet<string> {
-  const names: string[] = [];
-  for (const claim of holds)
-    if ('finally' in claim && claim.finally.is === 'halted') names.push(claim.finally.who);
-    else if ('sometime' in claim && claim.sometime.does === 'halts') names.push(claim.sometime.who);
-  return new Set(names);
+function haltingIn({ holds }: Scenario): NonNullable<WorldOptions['halting']> {
+  return holds.flatMap((claim): { readonly who: string; readonly because?: string }[] => {
+    if ('finally' in claim && claim.finally.is === 'halted') return [{ who: claim.finally.who }];
+    return 'sometime' in claim && claim.sometime.does === 'halts' ? [claim.sometime] : [];
+  });
 }
 
 /** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */

@@ -35,8 +35,8 @@ export interface WorldOptions {
   readonly oracles?: readonly OracleMaker[];
   /** Machines whose promises count; others lie. */
   readonly liars?: ReadonlySet<string>;
-  /** Machines that are to stop by themselves. */
-  readonly halting?: ReadonlySet<string>;
+  /** Who is to stop by itself, and what the reason says, in part (`anyone`, `everyone`: any node). */
+  readonly halting?: readonly { readonly who: string; readonly because?: string }[];
   readonly application?: Gifts['application'];
   readonly memo?: boolean;
   /** Gets each turn as it happens: a recorder, a picture. */
@@ -115,7 +115,10 @@ export class World {
         machines: this.machines,
         now: () => this.agenda.now,
         isHonest: liars.size === 0 ? () => true : ({ index }) => honest[index] === true,
-        mayHalt: ({ name }) => [name, 'anyone', 'everyone'].some((who) => options.halting?.has(who)),
+        mayHalt: ({ name }, reason) =>
+          (options.halting ?? []).some(
+            ({ who, because = '' }) => [name, 'anyone', 'everyone'].includes(who) && reason.includes(because),
+          ),
         verify: this.verify,
         reached: (label) => void this.labels.set(label, (this.labels.get(label) ?? 0) + 1),
       });

@@ -46,11 +46,11 @@ export interface Execution {
   /** Who gets to know when it is done. */
   readonly source: 'consensus' | 'sync' | 'handshake';
   /** What the application made of it; null: it has not answered. */
-  outcome: Outcome | null;
+  answer: Answer | null;
 }
 
 /** An answer that the chain can follow, and where it leads. */
-export interface Outcome {
+export interface Answer {
   readonly response: ResponseFinalizeBlock;
   readonly followed: Followed;
 }
@@ -99,7 +99,7 @@ export function execute(
     v.does({ type: 'trim', log: 'consensus', keep: 1 });
   }
   v.commitNs = v.turn.monoNs;
-  v.execution = { id: entry.id, block, round, commit, source, outcome: null };
+  v.execution = { id: entry.id, block, round, commit, source, answer: null };
   finalize(v, block, entry.id);
 }
 
@@ -116,25 +116,25 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
   const execution = v.execution ?? unreachable('nothing executes');
   const { header } = execution.block;
   const bytes = encodeResponseFinalizeBlock(response);
-  const outcome = outcomeOf(v, execution, response, bytes);
-  if (isRefusal(outcome)) {
+  const answer = answerOf(v, execution, response, bytes);
+  if (isRefusal(answer)) {
     v.halt(
-      `the application's answer for height ${header.height} breaks the chain: ${outcome.because}. Fix it and restart this node`,
+      `the application's answer for height ${header.height} breaks the chain: ${answer.because}. Fix it and restart this node`,
     );
     return;
   }
-  execution.outcome = outcome;
+  execution.answer = answer;
   v.does({ type: 'store', store: 'chain', durable: true, writes: [put(responseKey(header.height), bytes)] });
   v.ask({ for: 'commit' }, COMMIT);
 }
 
 /** @param bytes of the response. */
-export function outcomeOf(
+export function answerOf(
   v: ValidatorState,
   { id, block }: Pick<Execution, 'id' | 'block'>,
   response: ResponseFinalizeBlock,
   bytes: Uint8Array,
-): Outcome | Refusal {
+): Answer | Refusal {
   const [results, txs] = [response.txResults.length, block.txs.length];
   if (results !== txs) return refuse('results', `${results} results for ${txs} transactions`);
   const followed = follow(v.config.memo, v.chain, id, block, response, bytes);
@@ -148,7 +148,7 @@ export function outcomeOf(
 
 export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
   const execution = v.execution ?? unreachable('nothing executes');
-  const { response, followed } = execution.outcome ?? unreachable('finalized');
+  const { response, followed } = execution.answer ?? unreachable('finalized');
   const { block } = execution;
   const before = v.chain;
   const { state: next, bytes: stateBytes, digest: stateDigest } = followed;
@@ -233,7 +233,7 @@ function tellOthers(
   if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });
 }
 
-/** What blocks took leaves the pool. */
+/** What blocks took leaves the pool, and what the next have room for is its limit. */
 export function tellMempool(v: ValidatorState, height: bigint, { txs, codes }: Outcomes): void {
   const { chain } = v;
   const room = maxDataBytes(blockBytesMax(chain.consensusParams), 0n, chain.validators.validators.length);

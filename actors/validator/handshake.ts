@@ -19,7 +19,7 @@ import {
 } from '../../protocol/types.ts';
 import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import { type KeyValue, put } from '../turn.ts';
-import { COMMIT, execute, finalize, onCommitted, outcomeOf, stateWrites } from './execute.ts';
+import { answerOf, COMMIT, execute, finalize, onCommitted, stateWrites } from './execute.ts';
 import { readValidators, recallValidators } from './recall.ts';
 import { sharedStart } from './shared.ts';
 import type { ValidatorState } from './state.ts';
@@ -265,12 +265,12 @@ function applyAgainstMock(
     );
   }
   const { round, blockId: id } = commit;
-  const outcome = outcomeOf(v, { id, block }, response, saved ?? unreachable('decoded'));
-  if (isRefusal(outcome))
+  const answer = answerOf(v, { id, block }, response, saved ?? unreachable('decoded'));
+  if (isRefusal(answer))
     return v.halt(
-      `the saved answer for height ${block.header.height} breaks the chain: ${outcome.because}. Resync this node`,
+      `the saved answer for height ${block.header.height} breaks the chain: ${answer.because}. Resync this node`,
     );
-  v.execution = { id, block, round, commit, source: 'handshake', outcome };
+  v.execution = { id, block, round, commit, source: 'handshake', answer };
   onCommitted(v, 0n);
   afterApply(v);
 }

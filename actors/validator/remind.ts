@@ -28,14 +28,15 @@ function readBlock(v: ValidatorState, from: bigint, untold: Outcomes, bytes: num
   v.load({ for: 'recent-block', untold, bytes }, blockKey(from), blockKey(v.chain.lastBlockHeight + 1n), 1);
 }
 
-/** What is left to tell when there are no more; null: there are more. */
+/** @param whenDone goes on when there are no more, with what is left to tell. */
 export function onRecentBlock(
   v: ValidatorState,
   { untold, bytes }: RecentBlock,
   found: readonly KeyValue[],
-): Outcomes | null {
+  whenDone: (v: ValidatorState, untold: Outcomes) => void,
+): void {
   const [next] = found;
-  if (!next) return untold;
+  if (!next) return whenDone(v, untold);
   const height = heightOfKey(next.key);
   const block = decodeBlock(next.value);
   if (!isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
@@ -49,7 +50,6 @@ export function onRecentBlock(
       responseKey(height + 1n),
       1,
     );
-  return null;
 }
 
 export function onRecentResults(

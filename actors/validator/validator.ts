@@ -282,11 +282,7 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   const reading = v.loaded(tag);
   if (!reading) return unreachable('nothing was read');
   if (reading.for === 'handshake') return onHandshakeRead(v, found);
-  if (reading.for === 'recent-block') {
-    const untold = onRecentBlock(v, reading, found);
-    if (untold) begin(v, untold);
-    return;
-  }
+  if (reading.for === 'recent-block') return onRecentBlock(v, reading, found, begin);
   if (reading.for === 'recent-results') return onRecentResults(v, reading, found);
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
   if (reading.for === 'pruning') return onPruningRead(v, found);

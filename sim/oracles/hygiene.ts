@@ -10,7 +10,7 @@ export const hygiene: OracleMaker = (report, about): Oracle => ({
   name: 'hygiene',
   events: ['halted', 'committed'],
   published(at, _actor, event) {
-    if (event.type === 'halted' && about.isHonest(at) && !about.mayHalt(at))
+    if (event.type === 'halted' && about.isHonest(at) && !about.mayHalt(at, event.what))
       report(`${at.name} halted: ${event.what}`, at, at.height);
     if (event.type !== 'committed') return;
     const limit = TIMERS_BASE_MAX + TIMERS_PER_PEER_MAX * about.machines.length;
