@@ -32,7 +32,7 @@ const powers =
 const LITTLE = { maxBytes: 1_000n, maxGas: -1n };
 const NONE = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 0n };
 
-/** With what nodes say of it, as CometBFT does (validateValidatorUpdates, processChanges, ConsensusParams.ValidateBasic, applyBlock). */
+/** With what nodes say of it, as CometBFT does (validateValidatorUpdates, processChanges, ConsensusParams.ValidateBasic, applyBlock); vote extensions are ours to refuse. */
 const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['duplicate entry', powers(stranger, 5n, 6n)],
   ["can't be negative: -1", powers(stranger, -1n)],
@@ -43,6 +43,7 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['block.MaxBytes cannot be 0', () => ({ consensusParamUpdates: { block: { maxBytes: 0n, maxGas: -1n } } })],
   ['block.max_bytes=1000 is too small', () => ({ consensusParamUpdates: { block: LITTLE, evidence: NONE } })],
   ['must be greater than 0', () => ({ consensusParamUpdates: { validator: { publicKeyTypes: [] } } })],
+  ['vote extensions', () => ({ consensusParamUpdates: { abci: { voteExtensionsEnableHeight: 1_000n } } })],
   ['results for', ({ txResults }) => ({ txResults: [...txResults, PLAIN_RESULT] })],
 ];
 

@@ -13,6 +13,7 @@ import {
   storeRange,
   validatorsKey,
 } from '../../machines/chain/keys.ts';
+import { asksForMore, tooSmall } from '../../machines/chain/playable.ts';
 import type { HeightStart } from '../../machines/consensus/said.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
 import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
@@ -116,7 +117,7 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
   const execution = v.execution ?? unreachable('nothing executes');
   const { header } = execution.block;
   const bytes = encodeResponseFinalizeBlock(response);
-  const answer = answerOf(v, execution, response, bytes);
+  const answer = withRoom(execution, answerOf(v, execution, response, bytes));
   if (isRefusal(answer)) {
     v.halt(
       `the application's answer for height ${header.height} breaks the chain: ${answer.because}. Fix it and restart this node`,
@@ -126,6 +127,16 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
   execution.answer = answer;
   v.does({ type: 'store', store: 'chain', durable: true, writes: [put(responseKey(header.height), bytes)] });
   v.ask({ for: 'commit' }, COMMIT);
+}
+
+/** Refuses what leaves no room for the next block. After one that is synced, others found it. */
+function withRoom({ source }: Execution, answer: Answer | Refusal): Answer | Refusal {
+  if (isRefusal(answer) || source === 'sync') return answer;
+  const { consensusParams, validators, nextValidators } = answer.followed.state;
+  return (
+    tooSmall(consensusParams, Math.max(validators.validators.length, nextValidators.validators.length)) ??
+    answer
+  );
 }
 
 /** @param bytes of the response. */
@@ -139,11 +150,7 @@ export function answerOf(
   if (results !== txs) return refuse('results', `${results} results for ${txs} transactions`);
   const followed = follow(v.config.memo, v.chain, id, block, response, bytes);
   if (isRefusal(followed)) return followed;
-  const { consensusParams, validators, nextValidators } = followed.state;
-  const most = Math.max(validators.validators.length, nextValidators.validators.length);
-  // Whoever has the turn then could propose nothing. (CometBFT panics there.)
-  const room = maxDataBytes(blockBytesMax(consensusParams), 0n, most);
-  return isRefusal(room) ? room : { response, followed };
+  return asksForMore(followed.state.consensusParams) ?? { response, followed };
 }
 
 export function onCommitted(v: ValidatorState, retainHeight: bigint): void {

@@ -2,6 +2,7 @@
 
 import { utf8Encode } from '#platform';
 import { blockKey, GENESIS_KEY, responseKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import { whyUnplayable } from '../../machines/chain/playable.ts';
 import type { AbciResponse, ResponseFinalizeBlock, ResponseInfo } from '../../protocol/abci.ts';
 import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
@@ -78,6 +79,8 @@ export function onHandshakeAnswer(v: ValidatorState, response: AbciResponse): vo
   if (stage === 'init-chain' && response.type === 'init-chain') {
     const next = applyInitChain(v.chain, v.config.genesis, response.value);
     if (isRefusal(next)) return v.halt(`InitChain: ${next.because}`);
+    const refusal = whyUnplayable(next.consensusParams, next.validators.validators.length);
+    if (refusal) return v.halt(`InitChain: consensus parameters: ${refusal.because}`);
     // An application that names none stands where the genesis says that it does.
     const usual = v.chain.lastBlockHeight === 0n ? next.appHash : v.config.genesis.appHash;
     shake(v).appHash = response.value.appHash.length > 0 ? response.value.appHash : usual;
@@ -96,8 +99,8 @@ function onInfo(v: ValidatorState, info: ResponseInfo): void {
     return v.halt(`the application reports the height ${info.lastBlockHeight}, below 0`);
   shaking.appHeight = info.lastBlockHeight;
   shaking.appHash = info.lastBlockAppHash;
-  // An application that has blocks answered InitChain before: what it said then stands in the stored state.
-  if (v.chain.lastBlockHeight === 0n && info.lastBlockHeight === 0n) {
+  // An application that has blocks of this chain answered InitChain before: what it said then stands in the stored state.
+  if (v.chain.lastBlockHeight === 0n && (info.lastBlockHeight === 0n || v.store.height === 0n)) {
     v.chain = { ...v.chain, version: { block: v.chain.version.block, app: info.appVersion } };
   }
   if (info.lastBlockHeight > 0n) return compare(v);
@@ -153,6 +156,7 @@ function compare(v: ValidatorState): void {
   if (refusal) return v.halt(refusal);
   if (B === 0n) {
     if (!equalBytes(shaking.appHash, v.chain.appHash)) return mismatch(v, shaking.appHash);
+    if (shaking.stage === 'info') saveGenesis(v); // it was not asked to begin the chain
     return done(v);
   }
   readHeight(v, nextToRead(A, S, B, v.config.genesis.initialHeight));
@@ -166,6 +170,7 @@ function nextToRead(A: bigint, S: bigint, B: bigint, initialHeight: bigint): big
 }
 
 function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bigint): string | null {
+  if (B === 0n && S < initialHeight) return null; // a chain that begins; an application may have a past from before it
   if (B > 0n && A === 0n && initialHeight < b) {
     return `app block height (0) is too low: the block store begins at ${b}. Restore the application's data, or resync`;
   }
@@ -175,7 +180,6 @@ function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bi
   if (B < A) {
     return `app block height (${A}) is higher than core (${B}). The application's data belongs to a longer chain: reset it`;
   }
-  if (B === 0n && S < initialHeight) return null; // a fresh node
   if (B < S)
     return `state height (${S}) is above the block store's (${B}): the stores do not belong together`;
   if (B > S + 1n)

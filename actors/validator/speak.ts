@@ -193,8 +193,7 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
   }
   const params = chain.consensusParams;
   const most = maxDataBytes(blockBytesMax(params), 0n, consensus.validators.validators.length);
-  if (isRefusal(most))
-    return unreachable('block.max_bytes is too small for a commit: the application must not set it so low');
+  if (isRefusal(most)) return v.halt(`no block can be proposed: ${most.because}`); // so it was synced
   // Evidence may be allowed more than a block has room for: liars would stop whoever proposes (CometBFT panics: "Negative MaxDataBytes").
   const { evidence, bytes } = v.pool.take(params.evidence.maxBytes < most ? params.evidence.maxBytes : most);
   const room = most - bytes;

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { utf8Decode } from '#platform';
 import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
+import { whyUnplayable } from '../../machines/chain/playable.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import {
   formatGenesis,
@@ -17,9 +18,9 @@ import {
   type SignState,
 } from '../../protocol/json/index.ts';
 import { type KeyPair, keyPairOfSeed } from '../../protocol/keys.ts';
-import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
-import { blockBytesMax, DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
-import { genesisState, maxDataBytes } from '../../protocol/rules/state.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
+import { genesisState } from '../../protocol/rules/state.ts';
 import { EMPTY_BYTES, type Genesis } from '../../protocol/types.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from './files.ts';
@@ -154,12 +155,8 @@ function mustBePlayable(genesis: Genesis, path: string): void {
   if (validators.length === 0) throw wrong('names no validators: nobody could make a block');
   const state = genesisState(genesis);
   if (isRefusal(state)) throw wrong(`is not valid: validators: ${state.because}`);
-  const room: bigint | Refusal = maxDataBytes(blockBytesMax(consensusParams), 0n, validators.length);
-  if (isRefusal(room)) throw wrong(`is not valid: consensus_params: ${room.because}`);
-  if (consensusParams.abci.voteExtensionsEnableHeight !== 0n) {
-    const field = 'consensus_params.abci.vote_extensions_enable_height';
-    throw wrong(`asks for vote extensions, which this node does not have yet: ${field} must be "0"`);
-  }
+  const refusal = whyUnplayable(consensusParams, validators.length);
+  if (refusal) throw wrong(`cannot be played: consensus_params: ${refusal.because}`);
 }
 
 /** Refuses (SetupError) a home that is not whole, or does not fit together. */

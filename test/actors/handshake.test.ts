@@ -10,6 +10,7 @@ import {
   storeRange,
 } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
+import { EMPTY_BYTES } from '../../protocol/types.ts';
 import { encodeWith } from '../../protocol/words.ts';
 import { genesisOf, person } from '../protocol/rules/people.ts';
 import { copyDisk, type Disk, Home, newDisk } from './home.ts';
@@ -51,7 +52,8 @@ function diskOf(past: Map<bigint, Disk>, A: bigint, S: bigint, B: bigint, base: 
 function row(A: bigint, S: bigint, B: bigint, b: bigint, initial: bigint): string | bigint[] {
   const stateAt = S === 0n ? initial - 1n : S;
   const appAt = A === 0n ? initial - 1n : A;
-  if (B === 0n) return A > 0n ? 'higher than core' : S > 0n ? 'above the block store' : [];
+  // B = 0 comes first: an application with a past must stand where the chain begins. A state without its blocks goes no further.
+  if (B === 0n && S === 0n) return A > 0n ? 'does not match AppHash' : [];
   if (A === 0n && initial < b) return 'too low';
   if (A > 0n && A < b - 1n) return 'too far below';
   if (B < A) return 'higher than core';
@@ -163,11 +165,60 @@ describe('what else a handshake refuses', () => {
     expect(halted(swapped)).toContain('does not hash to its commit');
   });
 
+  it.each([
+    ['no block', { block: { maxBytes: 0n, maxGas: -1n } }, 'block.MaxBytes cannot be 0'],
+    ['more than a block may have', { block: { maxBytes: 1_000_000_000n, maxGas: -1n } }, 'is too big'],
+    ['less gas than none', { block: { maxBytes: 1_048_576n, maxGas: -7n } }, 'block.MaxGas'],
+    [
+      'blocks without room for a commit',
+      {
+        block: { maxBytes: 1_000n, maxGas: -1n },
+        evidence: { maxAgeBlocks: 10n, maxAgeNs: 1_000_000_000n, maxBytes: 100n },
+      },
+      'block.max_bytes=1000 is too small',
+    ],
+    [
+      'vote extensions',
+      { abci: { voteExtensionsEnableHeight: 1n } },
+      'abci.vote_extensions_enable_height is 1',
+    ],
+  ] as const)('an application that begins the chain with %s', (_, consensusParams, because) => {
+    const disk = newDisk();
+    disk.app.answers['init-chain'] = () => ({
+      type: 'init-chain',
+      value: { validators: [], appHash: EMPTY_BYTES, consensusParams },
+    });
+    expect(halted(disk)).toContain('InitChain: consensus parameters:');
+    expect(halted(disk)).toContain(because);
+    expect(disk.chain.size).toBe(0);
+  });
+
   it('an application that fails', () => {
     const disk = newDisk();
     disk.app.answers.info = () => ({ type: 'exception', value: { error: 'no disk' } });
     expect(halted(disk)).toContain('no disk');
   });
+});
+
+it('a chain may begin with an application that has a past: it is not asked to begin, and goes on from there', () => {
+  const disk = newDisk();
+  const hash = new Uint8Array(32).fill(5);
+  Object.assign(disk.app, { height: 99n, hash });
+  const genesis = genesisOf([10n], { initialHeight: 100n, appHash: hash });
+  const life = () => new Home({ genesis, me: 0, disk });
+  expect(life().halted).toBeNull(); // and dies before its first block
+  const home = life();
+  home.fire('start');
+  expect(home.state.chain.lastBlockHeight).toBe(100n);
+  expect(disk.app.asked).not.toContain('init-chain');
+  const again = life();
+  expect(again.halted).toBeNull();
+  again.fire('start');
+  expect(again.state.chain.lastBlockHeight).toBe(101n);
+  expect(disk.app.asked.filter((each) => each.startsWith('finalize'))).toEqual([
+    'finalize-block 100',
+    'finalize-block 101',
+  ]);
 });
 
 it('InitChain is told the validators of the genesis file, also after its own answer replaced them', () => {

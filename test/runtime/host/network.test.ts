@@ -181,12 +181,12 @@ describe('a genesis of a chain that cannot begin', () => {
     [
       'blocks with no room',
       small,
-      /genesis\.json is not valid: consensus_params: block\.max_bytes=1000 is too small/,
+      /genesis\.json cannot be played: consensus_params: block\.max_bytes=1000 is too small/,
     ],
     [
       'vote extensions',
       extended,
-      /genesis\.json asks for vote extensions.*vote_extensions_enable_height must be "0"/,
+      /genesis\.json cannot be played: .*vote extensions.*vote_extensions_enable_height is 1, and must be 0/,
     ],
   ] as const)('%s', (_, edit, message) => {
     const { homes } = made();

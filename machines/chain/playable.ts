@@ -1,0 +1,27 @@
+// With which parameters a node of ours can go on: some are well formed, and nobody could make a block by them, or we cannot take part.
+
+import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
+import { blockBytesMax, validateParams } from '../../protocol/rules/params.ts';
+import { maxDataBytes } from '../../protocol/rules/state.ts';
+import type { ConsensusParams } from '../../protocol/types.ts';
+
+/** Whoever has the turn could propose nothing. (CometBFT panics there.) @param validators how many sign a commit. */
+export function tooSmall(params: ConsensusParams, validators: number): Refusal | null {
+  const room = maxDataBytes(blockBytesMax(params), 0n, validators);
+  return isRefusal(room) ? room : null;
+}
+
+/** Of the parameters with which a chain begins, by its genesis file or by what the application makes of it. */
+export const whyUnplayable = (params: ConsensusParams, validators: number): Refusal | null =>
+  validateParams(params) ?? tooSmall(params, validators) ?? asksForMore(params);
+
+/** Votes without extensions would be worth nothing to the other nodes of such a chain, and theirs nothing to us. */
+export function asksForMore({ abci }: ConsensusParams): Refusal | null {
+  const { voteExtensionsEnableHeight: from } = abci;
+  if (from === 0n) return null;
+  const field = 'abci.vote_extensions_enable_height';
+  return refuse(
+    'vote-extensions',
+    `vote extensions, which this node does not have yet: ${field} is ${from}, and must be 0`,
+  );
+}
