@@ -168,6 +168,7 @@ import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
   committedMeanwhile,
+  emptyTransactions,
   failedInALifeBefore,
   failedThenAgain,
   framesOfTwoBytes,
@@ -296,6 +297,7 @@ export const plays: readonly Play[] = [
   fullOfBytes,
   framesOfTwoBytes,
   largestForABlock,
+  emptyTransactions,
   largestForAPool,
   largeBlocks,
   manyParts,

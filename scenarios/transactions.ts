@@ -115,6 +115,16 @@ export const framesOfTwoBytes = scenario('the length of a transaction takes the 
 
 const nodes = ['v0', 'v1', 'v2', 'v3'] as const;
 
+/** Whatever the application takes: no message may carry them, and who offered one would be dropped by all. */
+export const emptyTransactions = scenario("an empty transaction is nobody's, and stops nobody", {
+  name: 'empty-transactions',
+  cast: validators(4),
+  app: 'noop',
+  load: txs({ perSecond: 4 }),
+  act: [when(v0.decides(height(3)), submit('v0', ''), submit('v1', ''))],
+  ends: everyone.decides(height(10), { within: '60s' }),
+});
+
 /** No pair, and kvstore wants pairs: beside those that are. Each comes twice, and is asked about twice: the answer may be another by then. */
 export const refusedTransactions = scenario(
   'what the application refuses is neither passed on nor proposed',

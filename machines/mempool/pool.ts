@@ -94,15 +94,14 @@ export class Pool {
 
   /** CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. */
   admit(tx: Uint8Array, sender: string | null): Checking | PoolRefusal {
-    const refusal = this.refusalFor(tx.length);
-    if (refusal) return refusal;
     const hash = hashOf(tx);
     const key = byteKey(hash);
     const known = this.txs.get(key) ?? this.checking.get(key);
-    if (!this.cache.push(key) || known) {
-      if (known && sender !== null) known.knownBy.add(sender);
-      return refuse('in-cache', 'tx already exists in cache');
-    }
+    // Also of what a full pool refuses: a peer that is not known to have it is offered it again and again.
+    if (known && sender !== null) known.knownBy.add(sender);
+    const refusal = this.refusalFor(tx.length);
+    if (refusal) return refusal;
+    if (!this.cache.push(key) || known) return refuse('in-cache', 'tx already exists in cache');
     const checking: Checking = {
       tx,
       hash,
@@ -121,6 +120,8 @@ export class Pool {
    * What is being checked counts as being here, so that nothing the application accepted has to be dropped.
    */
   private refusalFor(length: number): PoolRefusal | null {
+    // No message may carry it: each peer would drop who offers it.
+    if (length === 0) return refuse('pre-check', 'tx pre check: a transaction must not be empty');
     const { txsMax, bytesMax, txBytesMax } = this.config;
     const count = this.txs.size + this.checking.size;
     const bytes = this.bytes + this.bytesChecking;

@@ -15,7 +15,7 @@ import { messagesIn, txsIn } from './messages.ts';
 import { Outcomes } from './outcomes.ts';
 import { PerMachine } from './per-machine.ts';
 import { type Checked, checkedIn, idOf } from './pool.ts';
-import { gasAt, mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
+import { gasAt, mayBeTooDear, mayRefuseSize, roomAt } from './room.ts';
 
 /** A letter to the mempool and one to the application are there by then. */
 const ASKED_WITHIN_NS = 5_000_000;
@@ -128,7 +128,7 @@ class Watch {
   /** Whether the pool takes what the application says this of; null: it may be against its gas, or its size. */
   private isHeld(at: Machine, { code, gasWanted }: Checked, bytes: number): boolean | null {
     if (code !== 0) return false;
-    return mayBeTooDear(this.ghost, at, gasWanted) || mayBeTooLarge(this.ghost, at, bytes) ? null : true;
+    return mayBeTooDear(this.ghost, at, gasWanted) || mayRefuseSize(this.ghost, at, bytes) ? null : true;
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
@@ -190,7 +190,7 @@ class Watch {
     const id = idOf(tx);
     pool.isGivenAgain(id, this.about.now());
     if (
-      mayBeTooLarge(this.ghost, at, tx.length) ||
+      mayRefuseSize(this.ghost, at, tx.length) ||
       pool.isKnown(id) ||
       pool.mayBeFull(tx.length, this.about.now())
     )

@@ -15,7 +15,7 @@ import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, Pool } from './pool.ts';
-import { fieldBytes, gasAt, mayBeTooDear, mayBeTooLarge, roomAt } from './room.ts';
+import { fieldBytes, gasAt, mayBeTooDear, mayRefuseSize, roomAt } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
@@ -118,7 +118,7 @@ class Watch {
     const id = byteKey(hash);
     const accepted = this.pools.get(at)?.accepted.get(id);
     if (!accepted || this.isIncluded(id) || !this.about.isHonest(at)) return;
-    if (mayBeTooDear(this.ghost, at, accepted.gasWanted) || mayBeTooLarge(this.ghost, at, accepted.bytes))
+    if (mayBeTooDear(this.ghost, at, accepted.gasWanted) || mayRefuseSize(this.ghost, at, accepted.bytes))
       return;
     this.bad(at, `refuses a transaction that its application accepts: ${because}`);
   }

@@ -51,11 +51,11 @@ export function mayBeTooDear(ghost: GhostChain, at: Machine, gasWanted: bigint):
 export const isTooDear = (gasWanted: bigint, gasMax: number): boolean =>
   gasMax !== Number.POSITIVE_INFINITY && (gasWanted > gasMax || gasWanted < 0n);
 
-/** Whether a pool may refuse it for its size. A new life's pool has the limits of the genesis until its node has told it of those in force. */
-export function mayBeTooLarge(ghost: GhostChain, at: Machine, length: number): boolean {
+/** Whether a pool may refuse it for its size: too large, or nothing. A new life's pool has the limits of the genesis until its node has told it of those in force. */
+export function mayRefuseSize(ghost: GhostChain, at: Machine, length: number): boolean {
   const { validators, consensusParams } = ghost.genesis;
   const { maxBytes } = consensusParams.block;
   const rooms = heightsAround(at).map((height) => roomAt(ghost, height));
   if (maxBytes >= 0n) rooms.push(Number(roomForTxs(maxBytes, validators.length, 0)));
-  return length > at.config.mempool.txBytesMax || fieldBytes(length) > Math.min(...rooms);
+  return length === 0 || length > at.config.mempool.txBytesMax || fieldBytes(length) > Math.min(...rooms);
 }

@@ -49,6 +49,7 @@ it('sizes a transaction as protobuf does', () => {
 it('refuses at its limits, in the order CometBFT asks', () => {
   expect(refusalOf(poolOf({ txsMax: 0 }).admit(tx(1), null))).toBe('mempool-full');
   expect(refusalOf(poolOf({ bytesMax: 1 }).admit(tx(1), null))).toBe('mempool-full');
+  expect(refusalOf(poolOf().admit(EMPTY_BYTES, null))).toBe('pre-check');
   expect(refusalOf(poolOf({ txBytesMax: 1 }).admit(tx(1), null))).toBe('tx-too-large');
   expect(refusalOf(poolOf({ blockTxBytesMax: 3n }).admit(tx(1), null))).toBe('pre-check');
   expect(refusalOf(poolOf({ blockTxBytesMax: 4n }).admit(tx(1), null))).toBe('fine');
@@ -59,6 +60,22 @@ it('refuses at its limits, in the order CometBFT asks', () => {
   expect(pool.admit(tx(3), null)).toMatchObject({
     because: 'mempool is full: number of txs 2 (max: 2), total txs bytes 5 (max: 1073741824)',
   });
+});
+
+it('knows of a peer that it has what it offers, however full the pool is', () => {
+  const full = poolOf({ txsMax: 2 });
+  const first = entered(full, 1);
+  entered(full, 2);
+  expect(refusalOf(full.admit(tx(1), 'a'))).toBe('mempool-full');
+  expect([...first.knownBy]).toEqual(['a']);
+  const overrun = poolOf();
+  const one = entered(overrun, 1);
+  overrun.recheckAsked(one, 1);
+  overrun.update(1n, [], [], NO_LIMITS);
+  overrun.recheckAsked(one, 2);
+  overrun.update(2n, [], [], NO_LIMITS);
+  expect(refusalOf(overrun.admit(tx(1), 'a'))).toBe('rechecking');
+  expect([...one.knownBy]).toEqual(['a']);
 });
 
 it('says what the application and the gas limit say', () => {
