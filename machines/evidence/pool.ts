@@ -23,10 +23,24 @@ export function blocksNeeded(evidence: Evidence): bigint[] {
   return [height, height + 1n, conflicting, conflicting + 1n];
 }
 
-/** Evidence that waits for a block: each validator costs few, and who makes more of itself is punished by one. */
-const PENDING_MAX = 1024;
-/** A liar may vote for a new block in every message; the first pair of a validator, round and type is proof enough. */
-const CONFLICTS_MAX = 1024;
+/**
+ * Of one validator, of what waits for a block, and of a height's conflicting votes: a liar may vote twice in as many rounds as it likes, and
+ * each is evidence. Who makes more of itself is punished for some, and leaves others their place.
+ */
+const OF_ONE_MAX = 64;
+/** Evidence of an attack may accuse nobody by name (amnesia). */
+const NOBODY = '';
+
+const accusedBy = (evidence: Evidence): string[] => {
+  if (evidence.kind === 'duplicate-vote') return [hexOf(evidence.voteA.validatorAddress)];
+  const accused = evidence.byzantineValidators.map(({ address }) => hexOf(address));
+  return accused.length > 0 ? accused : [NOBODY];
+};
+
+interface Conflict {
+  readonly first: Vote;
+  readonly second: Vote;
+}
 
 export interface Pending {
   readonly evidence: Evidence;
@@ -59,8 +73,13 @@ export class EvidencePool {
   private readonly pending = new Map<string, Pending>();
   /** For ever: the chain may allow older evidence one day, and what was punished must not be punished again. One entry for each crime. */
   private readonly committed = new Set<string>();
-  /** Conflicting votes whose block time is not known until their height is committed. */
-  private conflicts = new Map<string, { readonly first: Vote; readonly second: Vote }>();
+  /** How much of what is pending accuses whom. */
+  private readonly pendingOf = new Map<string, number>();
+  /** Conflicting votes whose block time is not known until their height is committed: of each validator of a height, one for a round and type. */
+  private readonly conflicts = new Map<
+    string,
+    { readonly height: bigint; readonly votes: Map<string, Conflict> }
+  >();
 
   restore(pending: readonly Evidence[], committedIdentities: readonly Uint8Array[]): void {
     for (const identity of committedIdentities) this.committed.add(hexOf(identity));
@@ -73,37 +92,61 @@ export class EvidencePool {
     if (this.pending.has(key) || this.committed.has(key)) return null;
     const kept = { evidence, identity, height: evidenceHeight(evidence) };
     this.pending.set(key, kept);
+    for (const each of accusedBy(evidence)) this.pendingOf.set(each, (this.pendingOf.get(each) ?? 0) + 1);
     return kept;
   }
 
+  private letGo(key: string): Pending | null {
+    const pending = this.pending.get(key);
+    if (!pending) return null;
+    this.pending.delete(key);
+    for (const each of accusedBy(pending.evidence)) {
+      const left = (this.pendingOf.get(each) ?? 0) - 1;
+      if (left > 0) this.pendingOf.set(each, left);
+      else this.pendingOf.delete(each);
+    }
+    return pending;
+  }
+
+  /** Somebody whom it accuses is accused of little so far. */
+  private hasRoomFor(evidence: Evidence): boolean {
+    return accusedBy(evidence).some((each) => (this.pendingOf.get(each) ?? 0) < OF_ONE_MAX);
+  }
+
   sawConflict(first: Vote, second: Vote): void {
-    const key = `${first.height}/${first.round}/${first.type}/${first.validatorIndex}`;
-    if (this.conflicts.size < CONFLICTS_MAX && !this.conflicts.has(key))
-      this.conflicts.set(key, { first, second });
+    const whose = `${first.height}/${first.validatorIndex}`;
+    const known = this.conflicts.get(whose) ?? { height: first.height, votes: new Map() };
+    this.conflicts.set(whose, known);
+    const key = `${first.round}/${first.type}`;
+    if (known.votes.size < OF_ONE_MAX && !known.votes.has(key)) known.votes.set(key, { first, second });
   }
 
   /** A height is committed: its conflicts become evidence. Returns what is new. */
   onCommitted(facts: EvidenceFacts): Pending[] {
     const made: Pending[] = [];
-    for (const [key, conflict] of this.conflicts) {
-      const { height } = conflict.first;
-      const header = facts.header(height);
-      const set = facts.validators(height);
+    for (const [whose, { height, votes }] of this.conflicts) {
       if (height > facts.heightLatest) continue;
-      this.conflicts.delete(key);
-      if (!header || !set) continue;
-      const evidence = makeDuplicateVote(conflict.first, conflict.second, header.timeNs, set);
-      if (isRefusal(evidence)) continue;
-      const kept = this.keep(evidence);
-      if (kept) made.push(kept);
+      this.conflicts.delete(whose);
+      for (const conflict of votes.values()) {
+        const kept = this.evidenceOf(conflict, facts);
+        if (kept) made.push(kept);
+      }
     }
     return made;
   }
 
-  /** It is known already, or there is no room for more. */
+  private evidenceOf({ first, second }: Conflict, facts: EvidenceFacts): Pending | null {
+    const header = facts.header(first.height);
+    const set = facts.validators(first.height);
+    if (!header || !set) return null;
+    const evidence = makeDuplicateVote(first, second, header.timeNs, set);
+    return isRefusal(evidence) || !this.hasRoomFor(evidence) ? null : this.keep(evidence);
+  }
+
+  /** It is known already, or there is no room for more of whom it accuses. */
   isUnwanted(evidence: Evidence): boolean {
     const key = hexOf(evidenceIdentity(evidence));
-    return this.pending.has(key) || this.committed.has(key) || this.pending.size >= PENDING_MAX;
+    return this.pending.has(key) || this.committed.has(key) || !this.hasRoomFor(evidence);
   }
 
   /** Evidence from a peer. Null: it is not wanted. */
@@ -173,11 +216,11 @@ export class EvidencePool {
       this.committed.add(key);
       const entry = { evidence, identity, height: evidenceHeight(evidence) };
       committed.push(entry);
-      if (this.pending.delete(key)) removed.push(entry);
+      if (this.letGo(key)) removed.push(entry);
     }
     for (const [key, entry] of this.pending) {
       if (!isExpired(params, heightLatest - entry.height, timeLatestNs - entry.evidence.timeNs)) continue;
-      this.pending.delete(key);
+      this.letGo(key);
       removed.push(entry);
     }
     return { committed, removed };

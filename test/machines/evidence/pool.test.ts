@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { ed25519Sign } from '#platform';
-import { blocksNeeded, EvidencePool } from '../../../machines/evidence/pool.ts';
+import { blocksNeeded, EvidencePool, type Pending } from '../../../machines/evidence/pool.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import { type EvidenceFacts, makeDuplicateVote } from '../../../protocol/rules/evidence.ts';
+import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
 import { voteExtensionSignBytes, voteSignBytes } from '../../../protocol/sign-bytes.ts';
 import { verifySignature } from '../../../protocol/signatures.ts';
 import { type DuplicateVoteEvidence, EMPTY_BYTES, PREVOTE, type Vote } from '../../../protocol/types.ts';
@@ -78,6 +80,34 @@ it('conflicts of heights that nobody remembers are let go', () => {
   pool.sawConflict(voteOf(1, 3n, 'one'), voteOf(1, 3n, 'two'));
   expect(pool.onCommitted({ ...factsAt(9n), header: () => null })).toEqual([]);
   expect(pool.onCommitted(factsAt(9n))).toEqual([]);
+});
+
+const twice = (who: number, height: bigint, round: number): [Vote, Vote] => [
+  voteOf(who, height, 'one', round),
+  voteOf(who, height, 'two', round),
+];
+
+it('who votes twice in a thousand rounds keeps nobody else out, of a height or of the pool', () => {
+  const pool = new EvidencePool();
+  for (let round = 0; round < 1_100; round++) pool.sawConflict(...twice(1, 3n, round));
+  pool.sawConflict(...twice(2, 3n, 0));
+  const accusedOf = (made: readonly Pending[]) =>
+    made.map(({ evidence }) => evidence.kind === 'duplicate-vote' && hexOf(evidence.voteA.validatorAddress));
+  const made = accusedOf(pool.onCommitted(factsAt(3n)));
+  const [flooder, other] = [1, 2].map((who) => hexOf(person(who).address));
+  expect(made.filter((each) => each === other).length).toBe(1);
+  expect(made.filter((each) => each === flooder).length).toBe(64);
+  // Of the next height nothing more of it is kept, by our own eyes or by those of a peer; of a third validator it is.
+  for (let round = 0; round < 10; round++) pool.sawConflict(...twice(1, 4n, round));
+  expect(pool.onCommitted(factsAt(4n))).toEqual([]);
+  expect(pool.add(evidenceOf(1, 4n), factsAt(5n), verifySignature)).toBeNull();
+  expect(pool.add(evidenceOf(3, 4n), factsAt(5n), verifySignature)).toMatchObject({ height: 4n });
+  // What a block takes makes room.
+  const { evidence } = pool.take(2_000n);
+  expect(
+    pool.onBlock(evidence, 5n, links[4]!.block.header.timeNs, DEFAULT_PARAMS).removed.length,
+  ).toBeGreaterThan(0);
+  expect(pool.add(evidenceOf(1, 4n), factsAt(5n), verifySignature)).toMatchObject({ height: 4n });
 });
 
 it('evidence of a peer is verified once, and kept once', () => {
@@ -184,16 +214,17 @@ it('what is too old by height and by time leaves', () => {
   expect(pool.hasPending).toBe(false);
 });
 
-it('the pool has an end, and own findings get in beyond it', () => {
+it('however much a store holds against one, others get in, and no more of it', () => {
   const pool = new EvidencePool();
   const facts = factsAt(5n);
   for (let round = 0; round < 1_030; round++) {
     const fake = { ...evidenceOf(1, 3n), voteA: { ...first, round } } as DuplicateVoteEvidence;
     pool.restore([fake], []);
   }
-  expect(pool.add(evidenceOf(2, 3n), facts, verifySignature)).toBeNull();
-  expect(pool.check([evidenceOf(2, 3n)], facts, verifySignature)).toBeNull();
-  pool.sawConflict(voteOf(2, 3n, 'one'), voteOf(2, 3n, 'two'));
+  expect(pool.add(evidenceOf(1, 4n), facts, verifySignature)).toBeNull();
+  expect(pool.check([evidenceOf(1, 4n)], facts, verifySignature)).toBeNull();
+  expect(pool.add(evidenceOf(2, 3n), facts, verifySignature)).toMatchObject({ height: 3n });
+  pool.sawConflict(voteOf(3, 3n, 'one'), voteOf(3, 3n, 'two'));
   expect(pool.onCommitted(facts).length).toBe(1);
 });
 
