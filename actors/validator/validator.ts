@@ -188,7 +188,7 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
       v.laggards.delete(mail.peer);
       v.evidenceTold.peerDown(mail.peer);
       if (v.futureOf.delete(mail.peer)) v.future = v.future.filter(({ peer }) => peer !== mail.peer);
-      if (v.mode === 'consensus') v.consensus.rounds.peerDown(mail.peer);
+      if (v.mode === 'consensus') v.consensus.rounds.peerDown(mail.peer, v.consensus.round);
       return;
     case 'loaded':
       return onLoaded(v, mail.tag, mail.found);

@@ -12,6 +12,13 @@ import { type Tallied, VoteTally } from './votes.ts';
 const CATCH_UP_ROUNDS_PER_PEER_MAX = 2;
 /** Rounds that a peer may open in a height one after the other: a flood would fill the log otherwise. */
 const CATCH_UP_CHANGES_PER_PEER_MAX = 64;
+/**
+ * Rounds that votes of one validator may open in a height, whoever passes them on: strangers come and go, each with as many of its own. Whose votes
+ * are not heard in more than these is a liar, or one of less than a third of the power: with more, rounds are skipped.
+ */
+const CATCH_UP_OPENINGS_PER_VALIDATOR_MAX = 256;
+/** Rounds that are kept of peers that went, together: our neighbours believe that we have their votes. */
+const CATCH_UP_ROUNDS_LEFT_MAX = 16;
 /** An equivocating proposer's second proposal is kept when a quorum names it; more than this many ids cannot have one. */
 const PROPOSALS_PER_ROUND_MAX = 3;
 
@@ -39,6 +46,10 @@ export class Rounds {
   readonly validators: ValidatorSet;
   private readonly byRound = new Map<number, Round>();
   private readonly catchUp = new Map<string, CatchUp>();
+  /** Rounds ahead of ours that a peer kept open that has gone, oldest first. */
+  private readonly left: number[] = [];
+  /** How many rounds ahead of ours each validator's votes have opened, by index. */
+  private readonly openings: number[] = [];
   /** Rounds ahead of ours that more than a third of the power speaks in, greatest first; -1: none. */
   private furthestSpoken = -1;
 
@@ -73,7 +84,7 @@ export class Rounds {
 
   /** Counts a verified vote. `peer` is empty for our own. `current` is the round that we are in. */
   tally(vote: Vote, power: bigint, peer: string, current: number): VoteOutcome {
-    if (vote.round > current + 1 && !this.catchUpTo(vote.round, peer, current))
+    if (vote.round > current + 1 && !this.catchUpTo(vote, peer, current))
       return { tally: 'too-far', round: vote.round };
     const round = this.at(vote.round);
     const outcome = (vote.type === PREVOTE ? round.prevotes : round.precommits).tally(vote, power);
@@ -81,16 +92,16 @@ export class Rounds {
     return outcome;
   }
 
-  private catchUpTo(round: number, peer: string, current: number): boolean {
-    let own = this.catchUp.get(peer);
-    if (!own) {
-      own = { rounds: [], changes: 0 };
-      this.catchUp.set(peer, own);
-    }
+  private catchUpTo({ round, validatorIndex }: Vote, peer: string, current: number): boolean {
+    const own = this.catchUp.get(peer) ?? { rounds: [], changes: 0 };
     const { rounds } = own;
     if (rounds.includes(round)) return true;
     if (own.changes >= CATCH_UP_CHANGES_PER_PEER_MAX) return false;
+    const openings = this.openings[validatorIndex] ?? 0;
+    if (openings >= CATCH_UP_OPENINGS_PER_VALIDATOR_MAX) return false;
+    this.catchUp.set(peer, own);
     own.changes++;
+    this.openings[validatorIndex] = openings + 1;
     rounds.push(round);
     if (rounds.length > CATCH_UP_ROUNDS_PER_PEER_MAX) this.letGo(rounds.shift() as number, current);
     return true;
@@ -102,10 +113,14 @@ export class Rounds {
     if (!round || number <= current + 1 || moreThanThird(round.spokePower, this.validators.powerTotal))
       return;
     for (const { rounds } of this.catchUp.values()) if (rounds.includes(number)) return;
+    if (this.left.includes(number)) return;
     this.byRound.delete(number);
   }
 
-  peerDown(peer: string): void {
+  peerDown(peer: string, current: number): void {
+    for (const round of this.catchUp.get(peer)?.rounds.splice(0) ?? [])
+      if (!this.left.includes(round)) this.left.push(round);
+    while (this.left.length > CATCH_UP_ROUNDS_LEFT_MAX) this.letGo(this.left.shift() as number, current);
     for (const { prevotes, precommits } of this.byRound.values()) {
       prevotes.forgetClaim(peer);
       precommits.forgetClaim(peer);

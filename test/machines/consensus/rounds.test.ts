@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { Rounds } from '../../../machines/consensus/rounds.ts';
+import { describe, expect, it } from 'vitest';
+import { Rounds, type VoteOutcome } from '../../../machines/consensus/rounds.ts';
 import { PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
 import { setOf } from '../../protocol/rules/people.ts';
 import { FOUR, proposalOf, voteOf } from './seat.ts';
@@ -67,10 +67,41 @@ it('a proposer has three proposals a round at most', () => {
   ]);
 });
 
+describe('one validator votes in rounds that nobody has reached, by strangers who come and go', () => {
+  const flooded = (strangers: number) => {
+    const rounds = new Rounds(1n, FOUR);
+    let outcome: VoteOutcome | null = null;
+    for (let i = 0; i < strangers; i++) {
+      const say = (round: number) => rounds.tally(voteOf(PREVOTE, 'nil', round, 0), 10n, `p${i}`, 0);
+      say(2 + 2 * i);
+      outcome = say(3 + 2 * i);
+      rounds.peerDown(`p${i}`, 0);
+    }
+    return { rounds, outcome };
+  };
+
+  it('a few of them are kept', () => {
+    const { rounds, outcome } = flooded(100);
+    expect(outcome?.tally).toBe('added');
+    expect([...rounds.all()].map(({ round }) => round)).toEqual(
+      Array.from({ length: 16 }, (_, i) => 186 + i),
+    );
+    expect(rounds.tally(voteOf(PREVOTE, 'nil', 201, 1), 10n, 'q', 0).tally).toBe('added');
+    expect(rounds.skipTo(0)).toBe(201); // with what was kept of the one that went
+  });
+
+  it('and after 256 no more is heard of it, and of others still', () => {
+    const { rounds, outcome } = flooded(129);
+    expect(outcome).toEqual({ tally: 'too-far', round: 259 });
+    expect(rounds.tally(voteOf(PREVOTE, 'nil', 300, 1), 10n, 'q', 0).tally).toBe('added');
+    expect(rounds.tally(voteOf(PREVOTE, 'nil', 1, 0), 10n, 'q', 0).tally).toBe('added'); // the next round is not ahead
+  });
+});
+
 it('claims of a peer go with it, in every round', () => {
   const rounds = new Rounds(1n, FOUR);
   const claimed = proposalOf('B', 0).blockId;
   for (const round of [0, 1]) rounds.at(round).prevotes.claim('p', claimed);
-  rounds.peerDown('p');
+  rounds.peerDown('p', 0);
   for (const round of [0, 1]) expect(rounds.at(round).prevotes.votesFor(claimed)).toBeUndefined();
 });
