@@ -13,6 +13,9 @@ const SETS_KEPT_EACH = 4;
 /** The sets of all heights in memory are among the last so many, if each has its own: two are of heights to come, and one began before. */
 export const SETS_TO_RESTORE = HEIGHTS_KEPT + 3;
 
+/** A key: a bigint is slow as one. Exact among the heights of one chain, which are less than 2^52. */
+const numberOf = (height: bigint): number => Number(BigInt.asUintN(52, height));
+
 interface Past {
   readonly header: Header;
   /** The last commit that this block carries: it decided the height before. */
@@ -25,7 +28,6 @@ interface SetFrom {
 }
 
 export class History {
-  // By height as a number: a bigint is slow as a key.
   private readonly blocks = new Map<number, Past>();
   /** Older blocks that evidence of the height under way asked for. */
   private readonly recalled = new Map<number, Past | null>();
@@ -44,9 +46,8 @@ export class History {
   }
 
   addBlock(header: Header, lastCommit: Commit | null): void {
-    const height = Number(header.height);
-    this.blocks.set(height, { header, lastCommit });
-    this.blocks.delete(height - HEIGHTS_KEPT);
+    this.blocks.set(numberOf(header.height), { header, lastCommit });
+    this.blocks.delete(numberOf(header.height - BigInt(HEIGHTS_KEPT)));
     // The first set holds until the second does.
     while ((this.sets[1]?.from ?? header.height) <= header.height - BigInt(HEIGHTS_KEPT)) this.sets.shift();
     if (this.recalled.size > 0) this.recalled.clear();
@@ -55,35 +56,36 @@ export class History {
 
   /** A block read from the store: remembered until the chain moves on. */
   recall(header: Header, lastCommit: Commit | null): void {
-    this.recalled.set(Number(header.height), { header, lastCommit });
+    this.recalled.set(numberOf(header.height), { header, lastCommit });
   }
 
   /** The store has nothing of this block: not asked again until the chain moves on. */
   recallNothing(height: bigint): void {
-    this.recalled.set(Number(height), null);
+    this.recalled.set(numberOf(height), null);
   }
 
   /** The validators of a height, read from the store: remembered until the chain moves on. Null: the store has none. */
   recallSet(height: bigint, set: ValidatorSet | null): void {
-    this.recalledSets.set(Number(height), set);
+    this.recalledSets.set(numberOf(height), set);
   }
 
   /** Whether the store need not be asked about the validators of this height. */
   isSetRecalled(height: bigint): boolean {
-    return this.validators(height) !== null || this.recalledSets.has(Number(height));
+    return this.validators(height) !== null || this.recalledSets.has(numberOf(height));
   }
 
   /** Whether the store need not be asked about this block. */
   isRecalled(height: bigint): boolean {
-    return this.blocks.has(Number(height)) || this.recalled.has(Number(height));
+    return this.blocks.has(numberOf(height)) || this.recalled.has(numberOf(height));
   }
 
   private past(height: bigint): Past | null | undefined {
-    return this.blocks.get(Number(height)) ?? this.recalled.get(Number(height));
+    return this.blocks.get(numberOf(height)) ?? this.recalled.get(numberOf(height));
   }
 
   header(height: bigint): Header | null {
-    return this.past(height)?.header ?? null;
+    const header = this.past(height)?.header;
+    return header?.height === height ? header : null;
   }
 
   /** The commit that block `height` + 1 carried (LoadBlockCommit): none yet for the latest height. */
@@ -96,6 +98,6 @@ export class History {
       const { from, set } = this.sets[i] as SetFrom;
       if (from <= height) return set;
     }
-    return this.recalledSets.get(Number(height)) ?? null;
+    return this.recalledSets.get(numberOf(height)) ?? null;
   }
 }

@@ -8,20 +8,27 @@ function family(letter: string): (height: bigint) => Uint8Array {
   return (height) => {
     const key = new Uint8Array(9);
     key[0] = code;
-    let rest = Number(height); // heights of chains that anybody lives to see
-    for (let i = 8; i > 0; i--) {
-      key[i] = rest % 256;
-      rest = Math.floor(rest / 256);
-    }
+    putU32(key, 1, Number(height >> 32n));
+    putU32(key, 5, Number(BigInt.asUintN(32, height)));
     return key;
   };
 }
 
+function putU32(key: Uint8Array, at: number, value: number): void {
+  key[at] = value >>> 24;
+  key[at + 1] = value >>> 16;
+  key[at + 2] = value >>> 8;
+  key[at + 3] = value;
+}
+
 /** The height in a key of any family. */
 export function heightOfKey(key: Uint8Array): bigint {
-  let height = 0;
-  for (let i = 1; i < 9; i++) height = height * 256 + (key[i] as number);
-  return BigInt(height);
+  const half = (at: number): bigint => {
+    let value = 0;
+    for (let i = at; i < at + 4; i++) value = value * 256 + (key[i] as number);
+    return BigInt(value);
+  };
+  return (half(1) << 32n) | half(5);
 }
 
 /** protobuf Block. */

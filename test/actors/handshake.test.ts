@@ -64,7 +64,7 @@ function row(A: bigint, S: bigint, B: bigint, b: bigint, initial: bigint): strin
   return executed;
 }
 
-describe.each([1n, 5n])('initial height %s', (initial) => {
+describe.each([1n, 5n, 2n ** 53n - 2n, 2n ** 63n - 20n])('initial height %s', (initial) => {
   let past: Map<bigint, Disk>;
   beforeAll(() => {
     past = pastOf(initial);
