@@ -252,6 +252,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-application', '1', 'X271', 'keeps another set for 5'],
   ['broken-application', '1', 'X272', "can't be negative: -1"],
   ['failed-in-a-block-that-goes', '1', 'X273', 'does not ask its application about it'],
+  ['empty-transactions', '1', 'X274', 'what does not decode'],
+  ['broken-application', '1', 'X275', 'never fired: when anyone halts'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
