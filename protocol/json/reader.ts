@@ -51,9 +51,10 @@ export function listAt<T>(value: unknown, at: string, read: (value: unknown, at:
   return (value as unknown[]).map((item, i) => read(item, `${at}[${i}]`));
 }
 
+/** An escape may name half of a surrogate pair, which no UTF-8 can say: it is U+FFFD, as for Go. */
 export function textAt(value: unknown, at: string): string {
   if (isNothing(value)) return '';
-  return typeof value === 'string' ? value : fault(at, 'a string');
+  return typeof value === 'string' ? value.replace(/\p{Surrogate}/gu, '\ufffd') : fault(at, 'a string');
 }
 
 function wholeNumber(value: unknown, at: string, least: bigint, most: bigint): bigint {

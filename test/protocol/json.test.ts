@@ -81,6 +81,18 @@ describe('genesis', () => {
     expect(memberText('{"a":{}}', 'b')).toBeNull();
     expect(memberText('{"b\\u0061":[1]}', 'ba')).toBe('[1]');
   });
+  it('reads half of a surrogate pair as U+FFFD, so that its texts survive their bytes', () => {
+    const { chainId, validators } = genesis({
+      chain_id: 'a\ud800\ud83d\ude00\udc00\udc00',
+      validators: [{ ...entry, name: '\ud800b' }],
+    });
+    expect(chainId).toBe('a\ufffd\ud83d\ude00\ufffd\ufffd');
+    expect(text(new TextEncoder().encode(chainId))).toBe(chainId);
+    expect(validators[0]!.name).toBe('\ufffdb');
+    expect(parse({ chain_id: '\ud800'.repeat(17) })).toMatchObject({
+      because: 'chain_id in genesis doc is too long (max: 50)',
+    });
+  });
   it('is printed as CometBFT prints it', () => {
     const printed = formatGenesis(genesis());
     expect(Object.keys(JSON.parse(printed))).toEqual([
