@@ -119,7 +119,7 @@ export const parseGenesis = (text: string): Genesis | MalformedJson =>
     const doc = objectAt(parseDocument(text, 'genesis'), 'genesis');
     const initialHeight = int64At(doc['initial_height'], 'initial_height');
     if (initialHeight < 0n) throw new JsonFault(`initial_height cannot be negative (got ${initialHeight})`);
-    const appState = doc['app_state'] === undefined ? null : memberText(text, 'app_state');
+    const appState = (doc['app_state'] ?? null) === null ? null : memberText(text, 'app_state');
     const time = doc['genesis_time'];
     return {
       genesisTimeNs: time === undefined || time === null ? ZERO_TIME_NS : timeAt(time, 'genesis_time'),

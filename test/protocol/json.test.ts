@@ -81,6 +81,13 @@ describe('genesis', () => {
     expect(memberText('{"a":{}}', 'b')).toBeNull();
     expect(memberText('{"b\\u0061":[1]}', 'ba')).toBe('[1]');
   });
+  it('has no app_state where that is null', () => {
+    const none = genesis({ app_state: null });
+    expect(none.appState).toEqual(EMPTY_BYTES);
+    expect(formatGenesis(none)).not.toContain('app_state');
+    for (const state of [0, '', [], {}, false])
+      expect(text(genesis({ app_state: state }).appState)).toBe(JSON.stringify(state));
+  });
   it('reads half of a surrogate pair as U+FFFD, so that its texts survive their bytes', () => {
     const { chainId, validators } = genesis({
       chain_id: 'a\ud800\ud83d\ude00\udc00\udc00',
