@@ -41,11 +41,19 @@ export function bytesOfHex(text: string): Uint8Array | null {
 
 export const base64Of = (bytes: Uint8Array): string => base64.encode(bytes);
 
-/** Standard alphabet, padded; null for anything else. */
+/**
+ * Standard alphabet, padded; null for anything else. As for Go's decoder, line ends may stand anywhere, and bits that fill up the last byte's
+ * digit may be set: one content has many spellings.
+ */
 export function bytesOfBase64(text: string): Uint8Array | null {
   if (text === '') return EMPTY_BYTES;
+  const line = text.replace(/[\r\n]/g, '');
+  const padding = line.endsWith('==') ? 2 : line.endsWith('=') ? 1 : 0;
+  const digits = line.slice(0, line.length - padding);
   try {
-    return base64.decode(text);
+    // Whole bytes in place of the padding: the library would look at the bits before it.
+    const bytes = base64.decode(digits + 'A'.repeat(padding));
+    return bytes.slice(0, bytes.length - padding);
   } catch {
     return null; // the library has no other way to say no
   }

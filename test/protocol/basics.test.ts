@@ -47,9 +47,18 @@ describe('bytes', () => {
     );
   });
   it.each(['a', 'ag', '0x00', ' 00'])('refuses "%s" as hex', (text) => expect(bytesOfHex(text)).toBeNull());
-  it.each(['A', 'AAA', 'AA', '_-==', 'AA==\n', 'AB=='])('refuses "%s" as base64', (text) =>
-    expect(bytesOfBase64(text)).toBeNull(),
+  it.each(['A', 'AAA', 'AA', '_-==', 'AA== ', 'AA=', 'A===', '====', '=', 'AA==AA==', 'AA\t=='])(
+    'refuses "%s" as base64',
+    (text) => expect(bytesOfBase64(text)).toBeNull(),
   );
+  it.each([
+    ['AA==\n', '00'],
+    ['AP==', '00'],
+    ['AAD=', '0000'],
+    ['\rA\nQ\r\n=\n=\n', '01'],
+    ['AQ\nID', '010203'],
+    ['\n', ''],
+  ])('reads %j as base64 that Go reads too', (text, hex) => expect(hexOf(bytesOfBase64(text)!)).toBe(hex));
   it('compares as Node does, and keys sort as bytes do', () => {
     fc.assert(
       fc.property(some, some, (a, b) => {
