@@ -135,6 +135,26 @@ describe('of two faults', () => {
     expect(verify).not.toHaveBeenCalled();
   });
 
+  it('a signature of a wrong length is found first, as it cannot join a batch', () => {
+    const verify = vi.fn(verifySignature);
+    for (const signature of [Uint8Array.of(1), new Uint8Array(65), new Uint8Array(0)]) {
+      const short = bend(few, 2, { signature });
+      expect(why(verifyCommit(CHAIN_ID, set, blockId, 7n, short, verify))).toBe('wrong-signature');
+      const { signatures } = commitOf(set, blockId, 7n, { flags: Array(4).fill(FLAG_ABSENT) });
+      const alone = bend({ ...good, signatures }, 1, { ...good.signatures[1], signature });
+      expect(verdicts(alone)).toEqual(all('wrong-signature'));
+      const stranger = bend(alone, 1, { validatorAddress: new Uint8Array(20) });
+      expect(verdicts(stranger).slice(3)).toEqual(Array(2).fill('not-enough-power'));
+    }
+    expect(verify).not.toHaveBeenCalled();
+  });
+
+  it('a length is not looked at beyond the power that suffices', () => {
+    const last = bend(good, 3, { signature: Uint8Array.of(1) });
+    const wrong = 'wrong-signature';
+    expect(verdicts(last)).toEqual([wrong, 'ok', wrong, 'ok', wrong]);
+  });
+
   it('a wrong signature is found first when keys differ in kind', () => {
     const validators = set.validators.map((one, i) =>
       i === 3 ? { ...one, publicKey: { type: 'secp256k1' as const, bytes: new Uint8Array(33) } } : one,
