@@ -40,10 +40,13 @@ export function writeCommitSig(writer: ProtoWriter, sig: CommitSig): void {
   writer.bytes(0x22, sig.signature);
 }
 
+/** An enum on the wire, one byte for CometBFT, which drops the rest: 258 is 2, for the hash of the commit too. */
+const readFlag = (reader: ProtoReader): number => reader.int32() & 255;
+
 function readCommitSig(reader: ProtoReader, was: CommitSig): CommitSig {
   let { flag, validatorAddress, timeNs, signature } = was;
   while (reader.next()) {
-    if (reader.tag === 0x08) flag = reader.int32();
+    if (reader.tag === 0x08) flag = readFlag(reader);
     else if (reader.tag === 0x12) validatorAddress = reader.bytes();
     else if (reader.tag === 0x1a) timeNs = reader.time();
     else if (reader.tag === 0x22) signature = reader.bytes();
@@ -61,7 +64,7 @@ function writeExtendedCommitSig(writer: ProtoWriter, sig: ExtendedCommitSig): vo
 function readExtendedCommitSig(reader: ProtoReader, was: ExtendedCommitSig): ExtendedCommitSig {
   let { flag, validatorAddress, timeNs, signature, extension, extensionSignature } = was;
   while (reader.next()) {
-    if (reader.tag === 0x08) flag = reader.int32();
+    if (reader.tag === 0x08) flag = readFlag(reader);
     else if (reader.tag === 0x12) validatorAddress = reader.bytes();
     else if (reader.tag === 0x1a) timeNs = reader.time();
     else if (reader.tag === 0x22) signature = reader.bytes();

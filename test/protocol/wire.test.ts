@@ -216,6 +216,27 @@ describe('what gogoproto does with odd bytes', () => {
     expect(wire.decodeBitArray(hex('08ffffffffffffffffff01'))).toMatchObject({ refused: 'malformed-bytes' });
     expect(wire.decodeBitArray(hex('08011005'))).toEqual({ bits: 1, elems: [5n] }); // not packed
   });
+  it.each([
+    [258, 2],
+    [-254, 2],
+    [256, 0],
+    [-1, 255],
+    [3, 3],
+  ])('a block id flag of %i is %i, for CometBFT keeps one byte of it', (flag, kept) => {
+    const sig = { flag, validatorAddress: new Uint8Array(20), timeNs: 7n, signature: Uint8Array.of(1) };
+    const commit = { height: 5n, round: 0, blockId: NIL_BLOCK_ID, signatures: [sig] };
+    const extended = { ...sig, extension: EMPTY_BYTES, extensionSignature: EMPTY_BYTES };
+    const read = [
+      wire.decodeCommitSig(wire.encodeCommitSig(sig)),
+      wire.decodeCommit(wire.encodeCommit(commit)),
+      wire.decodeExtendedCommit(wire.encodeExtendedCommit({ ...commit, signatures: [extended] })),
+    ];
+    const signatures = [{ flag: kept }];
+    expect(read).toMatchObject([{ flag: kept }, { signatures }, { signatures }]);
+  });
+  it('the type of a vote is not cut: 258 is no precommit', () => {
+    expect(wire.decodeVote(hex('088202'))).toMatchObject({ type: 258 });
+  });
   it('gives the same object for the same block id', () => {
     const blockId = {
       hash: new Uint8Array(32).fill(1),
