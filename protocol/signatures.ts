@@ -4,7 +4,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import * as noble from '@noble/ed25519';
 import { ed25519Sign, ed25519VerifyStrict, sha512 } from '#platform';
-import { byteKey, equalBytes, settled } from './bytes.ts';
+import { byteKey, concatBytes, equalBytes, hexOf, settled } from './bytes.ts';
 import { ED25519_KEY_BYTES, type KeyPair, SECP256K1_KEY_BYTES } from './keys.ts';
 import { must } from './refusal.ts';
 import type { PublicKey } from './types.ts';
@@ -22,12 +22,21 @@ export function verifyZip215(key: Uint8Array, message: Uint8Array, signature: Ui
   return noble.verify(signature, message, key, { zip215: true });
 }
 
+const Scalars = secp256k1.Point.Fn;
+
+/** A number of 32 bytes modulo the order of the group. */
+const reduced = (bytes: Uint8Array): Uint8Array =>
+  Scalars.toBytes(Scalars.create(BigInt(`0x${hexOf(bytes)}`)));
+
+/** R and S are what is left of them modulo the order, and then S must be low (CometBFT signatureFromBytes). */
 function verifySecp256k1(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (key.length !== SECP256K1_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+  const half = SIGNATURE_BYTES / 2;
+  const numbers = concatBytes(reduced(signature.subarray(0, half)), reduced(signature.subarray(half)));
   try {
-    return secp256k1.verify(signature, message, key, { prehash: true, lowS: true, format: 'compact' });
+    return secp256k1.verify(numbers, message, key, { prehash: true, lowS: true, format: 'compact' });
   } catch {
-    return false; // r or s out of range, or a key that is no point
+    return false; // r or s is zero, or a key that is no point
   }
 }
 

@@ -208,6 +208,35 @@ describe('verification', () => {
     );
     expect(secp256k1KeyPairOf(new Uint8Array(32))).toBeNull();
   });
+
+  // Verdicts of CometBFT v0.38.26 on "m", by keys whose signatures are small: there is room for the order.
+  const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const one = '03209da05033f4406ce783bcbc0ef612ff3544763c7bde53efa3bc85e94c75d031';
+  const two = '0216ae7a0e55ed8c27e5d58e4d3dacd3e90fca615edc43e71df8ac45c200fde114'; // its x is the order plus 2
+  const lowest = '02db3c7b755b8670f27e626ca9a42e0fa24bc4a4220e22842f6424333a3e5de82c';
+  const highest = '03a39c4a161b8af4b7a0a0f1eac4edb01ad6603a6751d80bea1cd1d1fcfb5ebcb6';
+  it.each([
+    { key: one, r: 1n, s: 1n, ok: true },
+    { key: one, r: 1n + n, s: 1n, ok: true },
+    { key: one, r: 1n, s: 1n + n, ok: true },
+    { key: one, r: 1n + n, s: 1n + n, ok: true },
+    { key: one, r: 2n + n, s: 1n, ok: false },
+    { key: two, r: 2n, s: 7n, ok: true },
+    { key: two, r: 2n + n, s: 7n, ok: true },
+    { key: lowest, r: 1n + n, s: n / 2n, ok: true },
+    { key: highest, r: 1n, s: n / 2n + 1n, ok: false },
+    { key: highest, r: 1n + n, s: n / 2n + 1n, ok: false },
+    { key: one, r: 0n, s: 1n, ok: false },
+    { key: one, r: n, s: 1n, ok: false },
+    { key: one, r: 1n, s: n, ok: false },
+    { key: one, r: 2n ** 256n - 1n, s: 2n ** 256n - 1n, ok: false },
+  ])('secp256k1 takes R $r and S $s modulo the order: $ok', ({ key, r, s, ok }) => {
+    const bytes = (value: bigint) => bytesOfHex(value.toString(16).padStart(64, '0'))!;
+    const publicKey = { type: 'secp256k1', bytes: bytesOfHex(key)! } as const;
+    expect(verifySignature(publicKey, new TextEncoder().encode('m'), concatBytes(bytes(r), bytes(s)))).toBe(
+      ok,
+    );
+  });
 });
 
 describe('a memory of verdicts', () => {
