@@ -14,6 +14,7 @@ import {
   type GenesisValidator,
   ZERO_TIME_NS,
 } from '../types.ts';
+import { escapedText, indentedText } from './indent.ts';
 import { publicKeyAt, publicKeyForm } from './keys.ts';
 import { memberText } from './member-text.ts';
 import {
@@ -149,9 +150,10 @@ export const genesisForm = (genesis: Genesis) => ({
   app_hash: hexUpperOf(genesis.appHash),
 });
 
-/** Two spaces deep; the text of app_state stands as it was read, so that no number in it changes. */
+/** The file that CometBFT writes, to the byte (GenesisDoc.SaveAs): app_state is indented anew, and no number in it changes. */
 export function formatGenesis(genesis: Genesis): string {
   const text = JSON.stringify(genesisForm(genesis), null, 2);
-  if (genesis.appState.length === 0) return text;
-  return `${text.slice(0, -2)},\n  "app_state": ${utf8Decode(genesis.appState)}\n}`;
+  if (genesis.appState.length === 0) return escapedText(text);
+  const appState = indentedText(utf8Decode(genesis.appState), 1);
+  return escapedText(`${text.slice(0, -2)},\n  "app_state": ${appState}\n}`);
 }

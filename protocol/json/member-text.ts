@@ -2,7 +2,7 @@
 
 import { must } from '../refusal.ts';
 
-const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
+export const isSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9;
 
 function skipSpace(text: string, at: number): number {
   let next = at;
@@ -11,7 +11,7 @@ function skipSpace(text: string, at: number): number {
 }
 
 /** `at` is on the opening quote; returns the place after the closing one. */
-function skipString(text: string, at: number): number {
+export function skipString(text: string, at: number): number {
   let next = at + 1;
   while (text[next] !== '"') next += text[next] === '\\' ? 2 : 1;
   return next + 1;

@@ -47,6 +47,10 @@ import {
 } from '../../protocol/wire/index.ts';
 import { goldenFolder, okay } from './folder.ts';
 
+/** Its spaces are not kept. */
+const jsonOf = (bytes: Uint8Array): unknown =>
+  bytes.length === 0 ? null : JSON.parse(new TextDecoder().decode(bytes));
+
 type Json = { readonly [key: string]: Json } & readonly Json[] & string;
 
 /** All objects anywhere in a document that have these members. */
@@ -112,7 +116,11 @@ for (const recording of ['rpc_kvstore_v0_34', 'rpc_kvstore_v0_37', 'rpc_kvstore_
       }
       for (const { genesis: document } of holding(all, ['genesis'])) {
         const genesis = okay(parseGenesis(JSON.stringify(document)));
-        expect(parseGenesis(formatGenesis(genesis))).toStrictEqual(genesis);
+        const again = okay(parseGenesis(formatGenesis(genesis)));
+        expect({ ...again, appState: jsonOf(again.appState) }).toStrictEqual({
+          ...genesis,
+          appState: jsonOf(genesis.appState),
+        });
       }
     });
   });
