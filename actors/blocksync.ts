@@ -205,7 +205,7 @@ class BlocksyncTurn {
     if (!isCaughtUp && !(this.state.peers.size > 0 && pool.isStalled(this.nowNs))) return false;
     if (!isCaughtUp) {
       const claims = `peers claim height ${pool.claimedHeight}, we wait for ${pool.height}`;
-      const what = `block sync got nothing for a while (${claims}): joining consensus`;
+      const what = `block sync has not gained on the chain for a while (${claims}): joining consensus`;
       this.effects.push({ type: 'publish', event: { type: 'warning', what } });
     }
     this.state.pool = null;
@@ -253,7 +253,8 @@ class BlocksyncTurn {
     const lastCommit = encodeCommit(
       block.lastCommit ?? unreachable('a block is decoded with its last commit'),
     );
-    return pool.gave(peer, height, { from: peer, bytes: encodeBlock(block), lastCommit }, this.nowNs);
+    const fetched = { from: peer, bytes: encodeBlock(block), lastCommit, timeNs: block.header.timeNs };
+    return pool.gave(peer, height, fetched, this.nowNs);
   }
 
   private onBlockRequest(peer: PeerId, height: bigint): void {

@@ -21,9 +21,9 @@ export interface SyncConfig {
   /** Liars are not listened to for this long. */
   readonly banNs: bigint;
   /**
-   * Without a block for this long, with peers at hand: whatever they claim, nobody serves it. Consensus can
-   * fetch what is missing too, so
-   * joining it is always safe, and waiting for a height that does not exist is not (CVE-2025-24371).
+   * Without a gain on the chain for this long, with peers at hand: whatever they claim, nobody serves it, or
+   * no faster than it is made. Consensus can fetch what is missing too, so joining it is always safe, and
+   * waiting for a height that does not exist is not (CVE-2025-24371).
    */
   readonly stallNs: bigint;
   readonly requestsPerPeerMax: number;

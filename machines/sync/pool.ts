@@ -4,6 +4,7 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { must, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
 import type { SyncConfig } from './config.ts';
+import { Progress } from './progress.ts';
 
 export interface BlockRequest {
   readonly peer: string;
@@ -12,12 +13,13 @@ export interface BlockRequest {
 
 /**
  * A block of a peer, not verified. `bytes` is its protobuf; `lastCommit` that of the commit it carries for
- * the height before.
+ * the height before; `timeNs` its header's.
  */
 export interface Fetched {
   readonly from: string;
   readonly bytes: Uint8Array;
   readonly lastCommit: Uint8Array;
+  readonly timeNs: bigint;
 }
 
 interface SyncPeer {
@@ -74,9 +76,11 @@ export class SyncPool {
   private readonly startHeight: bigint;
   private readonly peers = new Map<string, SyncPeer>();
   private readonly bannedUntilNs = new Map<string, bigint>();
+  /** Of peers that are gone. */
+  private readonly evasions = new Map<string, number>();
   private readonly wanted = new Map<bigint, Wanted>();
   private bufferedBytes = 0;
-  private progressAtNs: bigint;
+  private readonly progress: Progress;
   private reportsAskedAtNs = NEVER_NS;
   /** The height that the validator is looking at. */
   private isHandedOver = false;
@@ -87,7 +91,7 @@ export class SyncPool {
     this.config = config;
     this.height = height;
     this.startHeight = height;
-    this.progressAtNs = nowNs;
+    this.progress = new Progress(config.stallNs, nowNs);
   }
 
   /** A peer says what it has (SetPeerRange). Who takes back what it said is banned. */
@@ -96,7 +100,9 @@ export class SyncPool {
     if (this.isBanned(peer, nowNs)) return;
     const known = this.peers.get(peer);
     if (!known) {
-      const seen = { reportedAtNs: nowNs, quietSinceNs: nowNs, isProven: false, evasions: 0 };
+      const evasions = this.evasions.get(peer) ?? 0;
+      this.evasions.delete(peer);
+      const seen = { reportedAtNs: nowNs, quietSinceNs: nowNs, isProven: false, evasions };
       this.peers.set(peer, { base, height, open: new Map(), ...seen });
     } else if (base < known.base || height < known.height) {
       // Envelopes may pass each other: a lower report right behind a higher one is an older one.
@@ -104,8 +110,10 @@ export class SyncPool {
     } else {
       known.base = base;
       known.height = height;
+      // One answer to each question counts: who says more than it is asked clears itself of nothing.
+      if (known.reportedAtNs < this.reportsAskedAtNs)
+        known.evasions = this.isEvading(known) ? known.evasions + 1 : 0;
       known.reportedAtNs = nowNs;
-      known.evasions = this.isEvading(known) ? known.evasions + 1 : 0;
       if (known.evasions === EVASIONS_MAX) this.ban(peer, nowNs);
     }
   }
@@ -121,14 +129,17 @@ export class SyncPool {
     return false;
   }
 
-  /** The peer is gone, and what it was asked is asked of others. */
+  /** The peer is gone, and what it was asked is asked of others. Its evasions are remembered for when it comes again. */
   remove(peer: string): void {
+    const evasions = this.peers.get(peer)?.evasions ?? 0;
+    if (evasions > 0) this.evasions.set(peer, evasions);
     this.peers.delete(peer);
     for (const wanted of this.wanted.values()) wanted.asked.delete(peer);
   }
 
   private ban(peer: string, nowNs: bigint): void {
     this.remove(peer);
+    this.evasions.delete(peer);
     this.bannedUntilNs.set(peer, nowNs + this.config.banNs);
   }
 
@@ -300,8 +311,9 @@ export class SyncPool {
   applied(height: bigint, nowNs: bigint): string | null {
     must(this.isHandedOver && height === this.height, `block ${height} was applied, ${this.height} is next`);
     this.isHandedOver = false;
-    this.progressAtNs = nowNs;
-    const liar = this.settled(this.fetchedAt(height));
+    const fetched = this.fetchedAt(height);
+    this.progress.applied(fetched.timeNs, nowNs);
+    const liar = this.settled(fetched);
     this.forget(height);
     this.wanted.delete(height);
     this.height++;
@@ -376,11 +388,11 @@ export class SyncPool {
 
   /** Nobody could have served anything until now. */
   beginPatience(nowNs: bigint): void {
-    this.progressAtNs = nowNs;
+    this.progress.begin(nowNs);
   }
 
-  /** Peers claim more than they serve, for longer than we are willing to wait. */
+  /** Peers claim more than they serve, or we only keep pace with the chain, for longer than we are willing to wait. */
   isStalled(nowNs: bigint): boolean {
-    return !this.isHandedOver && nowNs - this.progressAtNs >= this.config.stallNs;
+    return !this.isHandedOver && this.progress.isStalled(nowNs);
   }
 }

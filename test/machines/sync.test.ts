@@ -11,6 +11,7 @@ const block = (from: string, height: bigint, good = true): Fetched => ({
   from,
   bytes: Uint8Array.of(Number(height % 250n), good ? 1 : 0),
   lastCommit: Uint8Array.of(Number(height % 250n), good ? 1 : 0),
+  timeNs: height * S,
 });
 const isGood = (bytes: Uint8Array): boolean => bytes[1] === 1;
 
