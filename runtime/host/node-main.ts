@@ -10,9 +10,9 @@ const STATUS_EVERY_MS = 250;
 /** Closing waits for the disk; one that does not answer must not keep the process for ever. */
 const CLOSE_MS_MAX = 8_000;
 
-/** @param hasCluster there was a channel to a cluster when the process began */
+/** @param hasCluster the process was given a channel to a cluster, whatever became of it */
 export async function main(argv: readonly string[], hasCluster: boolean): Promise<void> {
-  if (hasCluster && !process.connected) return; // the cluster died while our code was loaded
+  if (hasCluster && !process.connected) return; // the cluster died while our process began
   const { values } = parseArgs({
     args: [...argv],
     options: { home: { type: 'string' }, record: { type: 'string' }, commit: { type: 'string' } },

@@ -4,7 +4,8 @@
 // xstate's development build costs three times as much, and it looks when it is first imported: so everything
 // else is imported later.
 process.env['NODE_ENV'] ??= 'production';
-const hasCluster = process.connected === true;
+// False, and not undefined: there was a channel, and the cluster died before we looked.
+const hasCluster = process.connected !== undefined;
 const { main } = await import('./node-main.ts');
 await main(process.argv.slice(2), hasCluster);
 
