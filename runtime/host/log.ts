@@ -7,7 +7,7 @@ import { must } from '../../protocol/refusal.ts';
 import type { Log } from '../kernel/ports.ts';
 import { SetupError, setupError, syncFolder } from './files.ts';
 import { FRAME_HEADER_BYTES, putFrame, readFrames, wholeRecordBehind } from './log-format.ts';
-import { removeMark, SyncedMark, syncedLengthOf } from './log-mark.ts';
+import { type Mark, markOf, markPathOf, removeMark, SyncedMark } from './log-mark.ts';
 
 /** A rewrite must save this much, and half of the file: it costs an fsync of what is kept. */
 const TRIM_BYTES_MIN = 1024 * 1024;
@@ -29,7 +29,10 @@ export interface Repair {
 export interface LogOptions {
   /** Told about a cut at opening. */
   readonly onRepair?: (repair: Repair) => void;
-  /** Refuse (SetupError) to open a log that lost what was synced, and leave it as it is. */
+  /**
+   * It is what keeps a key from signing twice: refuse (SetupError) to open it when it lost what was synced, or
+   * when its mark cannot tell, and leave it as it is.
+   */
   readonly refuseCorruption?: boolean;
   /**
    * The disk failed: nothing of this log becomes durable any more. By default thrown, which ends the
@@ -299,9 +302,12 @@ function openRepaired(
     const content = fs.readFileSync(file);
     const bytes = new Uint8Array(content.buffer, content.byteOffset, content.length);
     const { records, end } = readFrames(bytes);
-    const syncedLength = syncedLengthOf(path);
-    const corruption = end < syncedLength || (end < bytes.length && wholeRecordBehind(bytes, end));
-    if (end < syncedLength && options.refuseCorruption) throw corrupt(path, end);
+    const mark = markOf(path);
+    const isMarkDamaged = mark?.trust === 'damaged';
+    const lostSynced = mark !== null && !isMarkDamaged && mark.length > end;
+    const corruption = lostSynced || (end < bytes.length && wholeRecordBehind(bytes, end));
+    if (options.refuseCorruption && mark && (lostSynced || isMarkDamaged))
+      throw refusalOf(path, mark, end, bytes.length);
     if (end < bytes.length || corruption) {
       const savedAs = end < bytes.length ? saveTorn(path, bytes.subarray(end)) : '';
       removeMark(path); // it speaks of the file before the cut
@@ -315,11 +321,24 @@ function openRepaired(
   }
 }
 
-const corrupt = (path: string, offset: number): SetupError =>
-  new SetupError(
-    `the log ${path} is damaged at byte ${offset}, where it was known to be durable: no crash does that. ` +
-      'Check the disk. To go on without the rest, move the file and its .synced away',
+/** Of a log that keeps a key from signing twice: no advice leaves that unsaid. */
+function refusalOf(path: string, { length, trust }: Mark, end: number, size: number): SetupError {
+  const isWhole = end === size;
+  const says =
+    `the mark ${markPathOf(path)} says ${length} bytes, the log has ${size} and is whole` +
+    (isWhole ? '' : ` up to byte ${end}`);
+  const memory =
+    'This log is what keeps the key from signing twice. Check the disk, and restore the log from a copy if it ' +
+    'lost something: a node that goes on without the rest may sign twice for one step';
+  const complete = 'Only when you are sure that the log is complete, remove the mark';
+  if (trust === 'damaged') return new SetupError(`${says}: the mark is damaged. ${memory}. ${complete}`);
+  if (trust === 'unchecked' && isWhole)
+    return new SetupError(`${says}: it lost its end, or the mark is damaged. ${memory}. ${complete}`);
+  return new SetupError(
+    `the log ${path} is damaged at byte ${end}, where it was known to be durable (${says}): no crash does that. ` +
+      `${memory}. Without such a copy give the node a new validator key before you move log and mark away`,
   );
+}
 
 function saveTorn(path: string, bytes: Uint8Array): string {
   for (let n = 1; ; n++) {

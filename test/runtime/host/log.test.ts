@@ -118,7 +118,9 @@ describe('rot in the middle', () => {
     const path = join(temporaryFolder(), 'x.log');
     const content = await written(path, 'first', 'second');
     fs.writeFileSync(path, content.subarray(0, FRAME + 'first'.length));
-    expect(() => openLog(path, { refuseCorruption: true })).toThrow(/damaged at byte 13/);
+    expect(() => openLog(path, { refuseCorruption: true })).toThrow(
+      /damaged at byte 13, .*mark .*x\.log\.synced says 27 bytes, the log has 13 and is whole\)/,
+    );
     const repairs: Repair[] = [];
     const log = openLog(path, { onRepair: (repair) => repairs.push(repair) });
     expect(repairs).toEqual([{ path, offset: 13, bytesCut: 0, savedAs: '', corruption: true }]);
@@ -149,10 +151,69 @@ describe('the mark of the synced length', () => {
   test('a mark that cannot be read is no mark', async () => {
     const path = join(temporaryFolder(), 'x.log');
     await written(path, 'first');
-    fs.writeFileSync(`${path}.synced`, 'rubbish');
-    const log = openLog(path, { refuseCorruption: true });
-    expect(textsOf(log.read())).toEqual(['first']);
+    for (const rest of [bytesOf('rubbish'), new Uint8Array(0), new Uint8Array(12)]) {
+      fs.writeFileSync(`${path}.synced`, rest); // empty, zeros: what a power failure leaves
+      const log = openLog(path, { refuseCorruption: true });
+      expect(textsOf(log.read())).toEqual(['first']);
+      await log.close();
+    }
+  });
+
+  const oldMark = (length: bigint): Buffer => {
+    const mark = Buffer.alloc(8);
+    mark.writeBigUInt64LE(length);
+    return mark;
+  };
+
+  test('a mark of an earlier version, without a checksum, is believed', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second');
+    fs.writeFileSync(`${path}.synced`, oldMark(BigInt(content.length)));
+    await openLog(path, { refuseCorruption: true }).close();
+    fs.writeFileSync(`${path}.synced`, oldMark(BigInt(content.length)));
+    fs.truncateSync(path, content.length - 1);
+    const refused = () => openLog(path, { refuseCorruption: true });
+    expect(refused).toThrow(/x\.log is damaged at byte 13/);
+    fs.truncateSync(path, 13); // whole, so it may be the mark that is wrong
+    expect(refused).toThrow(/synced says 27 bytes, the log has 13 and is whole: .* or the mark is damaged/);
+  });
+
+  test('a damaged mark is not taken for a damaged log: the error names it, and how much there is', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second');
+    const rotten = fs.readFileSync(`${path}.synced`);
+    rotten[2]! ^= 0x40;
+    for (const mark of [rotten, oldMark(2n ** 53n), oldMark(2n ** 64n - 1n)]) {
+      fs.writeFileSync(`${path}.synced`, mark);
+      const refused = () => openLog(path, { refuseCorruption: true });
+      expect(refused).toThrow(
+        `the mark ${path}.synced says ${mark.readBigUInt64LE()} bytes, the log has 27 and is whole: the mark is damaged`,
+      );
+      expect(refused).not.toThrow(/log is damaged|log .* away/);
+      expect(fs.readFileSync(path).equals(content)).toBe(true);
+      expect(fs.readFileSync(`${path}.synced`).equals(mark)).toBe(true);
+    }
+    const log = openLog(path); // another log than that of a signer goes on with what is there
+    expect(textsOf(log.read())).toEqual(['first', 'second']);
     await log.close();
+    await openLog(path, { refuseCorruption: true }).close();
+  });
+
+  test('no advice about the log of a signer leaves unsaid that the key may sign twice', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second');
+    const mark = fs.readFileSync(`${path}.synced`);
+    for (const [log, synced] of [
+      [content.subarray(0, 13), mark],
+      [content.subarray(0, 20), mark],
+      [content, oldMark(2n ** 60n)],
+    ] as const) {
+      fs.writeFileSync(path, log);
+      fs.writeFileSync(`${path}.synced`, synced);
+      expect(() => openLog(path, { refuseCorruption: true })).toThrow(
+        /keeps the key from signing twice.*may sign twice/,
+      );
+    }
   });
 });
 
