@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -95,23 +96,71 @@ export function writeFileAtomic(path: string, content: Uint8Array | string, mode
 export const readText = (what: string, path: string): string =>
   trying(`cannot read ${what} ${path}`, () => readFileSync(path, 'utf8'));
 
-/**
- * One holder's process: the id is used again after a reboot, so the start time (clock ticks, Linux) tells
- * them apart.
- */
-function processMark(pid: number): string | null {
+/** Who holds a folder: what stands in its lock, in one line of fields. */
+interface Holder {
+  readonly pid: number;
+  /**
+   * Its start time in clock ticks (Linux): an id is used again. Versions before wrote no more than these two.
+   */
+  readonly started: string;
+  /** Of the machine's boot, and of the namespace in which its id counts: each container has one (Linux). */
+  readonly boot: string;
+  readonly namespace: string;
+}
+
+const UNKNOWN = '?';
+
+function readOr(unknown: string, read: () => string): string {
+  try {
+    return read().trim() || unknown;
+  } catch {
+    return unknown;
+  }
+}
+
+const bootNow = (): string =>
+  readOr(UNKNOWN, () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1'));
+const namespaceHere = (): string => readOr(UNKNOWN, () => readlinkSync('/proc/self/ns/pid', 'latin1'));
+
+/** Null: no such process. `?`: it lives, and there is no telling since when. */
+function startOf(pid: number): string | null {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as { code?: string }).code !== 'EPERM') return null; // EPERM: it lives, as another user
   }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return readOr(UNKNOWN, () => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // Fields after the command, which may hold spaces and brackets: field 3 is the first.
-    return `${pid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
-  } catch {
-    return `${pid} ?`;
-  }
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  });
+}
+
+const self = (): Holder => ({
+  pid: process.pid,
+  started: startOf(process.pid) ?? UNKNOWN,
+  boot: bootNow(),
+  namespace: namespaceHere(),
+});
+
+const markOf = ({ pid, started, boot, namespace }: Holder): string =>
+  `${pid} ${started} ${boot} ${namespace}`;
+
+function holderOf(mark: string): Holder {
+  const [pid, started = '', boot = UNKNOWN, namespace = UNKNOWN] = mark.split(' ');
+  return { pid: Number(pid), started, boot, namespace };
+}
+
+/**
+ * `elsewhere`: on this machine since it booted, in a container that is not ours; whether it lives can't be seen
+ * from here. (A lock of another boot is stale: a home is never shared by two machines.)
+ */
+function lifeOf(holder: Holder, ours: Holder): 'lives' | 'dead' | 'elsewhere' {
+  const differs = (key: 'boot' | 'namespace'): boolean =>
+    holder[key] !== UNKNOWN && ours[key] !== UNKNOWN && holder[key] !== ours[key];
+  if (differs('boot')) return 'dead';
+  if (differs('namespace')) return 'elsewhere';
+  return startOf(holder.pid) === holder.started ? 'lives' : 'dead';
 }
 
 /**
@@ -120,18 +169,20 @@ function processMark(pid: number): string | null {
  */
 export function lockFolder(folder: string): () => void {
   const lock = join(folder, 'LOCK');
-  const mine = join(folder, `LOCK.${process.pid}`);
-  const mark = processMark(process.pid)!;
+  const ours = self();
+  // Processes of two containers may have one id.
+  const mine = join(folder, `LOCK.${ours.pid}.${ours.namespace.replace(/\D/g, '')}`);
   return trying(`cannot lock ${folder}`, () => {
-    writeFileSync(mine, mark);
+    writeFileSync(mine, markOf(ours));
     try {
       for (let attempt = 0; ; attempt++) {
         if (linked(mine, lock)) return () => rmSync(lock, { force: true });
-        const holder = readLock(lock);
-        if (holder !== '' && processMark(Number(holder.split(' ')[0])) === holder)
-          throw inUse(folder, holder);
-        if (attempt >= 3) throw inUse(folder, holder);
-        removeStale(lock, holder);
+        const mark = readLock(lock);
+        const holder = holderOf(mark);
+        const life = lifeOf(holder, ours);
+        if (life === 'elsewhere') throw inUseElsewhere(folder, holder);
+        if (life === 'lives' || attempt >= 3) throw inUse(folder, holder);
+        removeStale(lock, mark, `${mine}.stale`);
       }
     } finally {
       rmSync(mine, { force: true });
@@ -139,10 +190,17 @@ export function lockFolder(folder: string): () => void {
   });
 }
 
-const inUse = (folder: string, holder: string): SetupError =>
+const inUse = (folder: string, { pid }: Holder): SetupError =>
   new SetupError(
-    `${folder} is in use by process ${holder.split(' ')[0]}; stop it, or choose another home ` +
+    `${folder} is in use by process ${pid}; stop it, or choose another home ` +
       `(if no such node runs, remove ${folder}/LOCK)`,
+  );
+
+const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError =>
+  new SetupError(
+    `${folder} is in use by process ${pid} of another container (${namespace}), and whether that still runs ` +
+      'cannot be seen from here; stop it, or choose another home: two nodes would sign with one key ' +
+      `(only when you are sure that no other node runs with this home, remove ${folder}/LOCK)`,
   );
 
 /** link(2) fails when the name is taken: of several processes one wins. */
@@ -165,13 +223,12 @@ function readLock(lock: string): string {
 }
 
 /** Takes the dead holder's lock away; puts it back when, meanwhile, it became that of a living one. */
-function removeStale(lock: string, holder: string): void {
-  const aside = `${lock}.stale.${process.pid}`;
+function removeStale(lock: string, mark: string, aside: string): void {
   try {
     renameSync(lock, aside);
   } catch {
     return; // another process was faster
   }
-  if (readLock(aside) !== holder) linked(aside, lock);
+  if (readLock(aside) !== mark) linked(aside, lock);
   rmSync(aside, { force: true });
 }

@@ -26,10 +26,18 @@ export interface Child {
   readonly ended: Promise<void>;
 }
 
+interface ChildOptions {
+  /** A program, with its arguments, that runs it. */
+  readonly under: readonly string[];
+}
+
 /** Runs a TypeScript file of this folder in a process of its own, killed when the test is over. */
-export function child(script: string, ...args: string[]): Child {
+export function child(script: string, ...rest: [ChildOptions, ...string[]] | string[]): Child {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', path, ...args], {
+  const [first, ...others] = rest;
+  const [under, args] = typeof first === 'object' ? [first.under, others] : [[], rest];
+  const [program, ...words] = [...under, process.execPath, '--conditions=source', '--import', 'tsx', path];
+  const started = spawn(program as string, [...words, ...(args as string[])], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

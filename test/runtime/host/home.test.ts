@@ -1,5 +1,6 @@
 // A node's folder and its ports as a whole: files written whole, one process per home, all closed at the end.
 
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -95,6 +96,63 @@ describe('the lock', () => {
     const rivals = Array.from({ length: 4 }, () => child('holder.ts', folder));
     await Promise.all(rivals.map((rival) => rival.line('')));
     expect(rivals.map((rival) => rival.lines[0]).sort()).toEqual(['held', 'in use', 'in use', 'in use']);
+  });
+});
+
+/** What makes a process a container's: process ids of its own. Needs no rights where users may have namespaces. */
+const CONTAINER = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
+const hasContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0;
+
+describe.skipIf(!hasContainers)('the lock of a home that two containers share', () => {
+  test('taken here, is refused there; and taken there, here', async () => {
+    const folder = temporaryFolder();
+    const unlock = lockFolder(folder);
+    const there = child('holder.ts', { under: CONTAINER }, folder);
+    expect(await there.line('')).toBe('in use');
+    there.process.kill('SIGKILL');
+    await there.ended;
+    unlock();
+
+    const holder = child('holder.ts', { under: CONTAINER }, folder);
+    expect(await holder.line('')).toBe('held');
+    expect(() => lockFolder(folder)).toThrow(
+      new RegExp(`${folder} is in use by process \\d+ of another container \\(pid:\\[\\d+\\]\\)`),
+    );
+    holder.process.kill('SIGKILL');
+    await holder.ended;
+    // Who is dead there can't be told from here: the person who knows takes the lock away.
+    expect(() => lockFolder(folder)).toThrow(`only when you are sure that no other node runs`);
+    fs.rmSync(join(folder, 'LOCK'));
+    lockFolder(folder)();
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
+  /** What stands in the lock of this process. */
+  function ours() {
+    const folder = temporaryFolder();
+    const unlock = lockFolder(folder);
+    const [pid, started, boot, namespace] = fs.readFileSync(join(folder, 'LOCK'), 'utf8').split(' ');
+    unlock();
+    return { pid, started, boot, namespace };
+  }
+  type Ours = ReturnType<typeof ours>;
+  const inUse = /in use by process \d+; stop it/;
+  test.each([
+    ['of this process', (o: Ours) => `${o.pid} ${o.started} ${o.boot} ${o.namespace}`, inUse],
+    ['as earlier versions wrote it', (o: Ours) => `${o.pid} ${o.started}`, inUse],
+    ['of another container', (o: Ours) => `999999999 1 ${o.boot} pid:[1]`, /999999999 of another container/],
+    ['of another container, before a reboot', () => '999999999 1 another-boot pid:[1]', null],
+    ['before a reboot', (o: Ours) => `${o.pid} ${o.started} another-boot ${o.namespace}`, null],
+    ['of a dead process', (o: Ours) => `999999999 1 ${o.boot} ${o.namespace}`, null],
+    ['of one whose id is used again', (o: Ours) => `${o.pid} 1 ${o.boot} ${o.namespace}`, null],
+  ])('%s', (_, mark, refusal) => {
+    const folder = temporaryFolder();
+    fs.writeFileSync(join(folder, 'LOCK'), mark(ours()));
+    if (refusal) expect(() => lockFolder(folder)).toThrow(refusal);
+    else lockFolder(folder)();
+    expect(fs.readdirSync(folder)).toEqual(refusal ? ['LOCK'] : []);
   });
 });
 
