@@ -7,7 +7,7 @@
 // the two.
 // Until the secret connection stands here, an id is only claimed: hence loopback addresses only.
 
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { isRefusal, must } from '../../protocol/refusal.ts';
@@ -26,7 +26,10 @@ const HANDSHAKE_MS = 3_000;
 const PING_MS = 10_000;
 /** How long a closing connection may take to say goodbye. */
 const GOODBYE_MS = 1_000;
-/** Connections that have not yet said who they are, and others: far above what a test network needs. */
+/**
+ * Of others to us, also before they said a word: far above what a test network needs, and below the 1024
+ * descriptors that a process usually may have.
+ */
 const CONNECTIONS_MAX = 512;
 
 /** WebSocket close codes of ours. */
@@ -60,9 +63,9 @@ export async function openNet(options: NetOptions): Promise<HostNet> {
   must(PEER_ID.test(options.peer), 'a peer id is 40 lower-case hex digits');
   const address = parseWsAddress(options.listen);
   if (isRefusal(address)) throw new SetupError(`cannot listen: ${address.because}`);
-  const server = new WebSocketServer({
-    host: address.host,
-    port: address.port,
+  const server = httpServer(options.handshakeMs ?? HANDSHAKE_MS);
+  const upgrades = new WebSocketServer({
+    server,
     maxPayload: FRAME_BYTES_MAX,
     perMessageDeflate: false,
     clientTracking: false,
@@ -72,12 +75,30 @@ export async function openNet(options: NetOptions): Promise<HostNet> {
       req.headers.origin === undefined && req.headers['sec-websocket-protocol'] === SUBPROTOCOL,
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve);
-    server.once('error', (error) => reject(setupError(`cannot listen on ${options.listen}`, error)));
+    upgrades.once('listening', resolve);
+    upgrades.once('error', (error) => reject(setupError(`cannot listen on ${options.listen}`, error)));
+    server.listen(address.port, address.host);
   });
   const bound = server.address();
   must(typeof bound === 'object' && bound !== null, 'a TCP server has a port');
-  return new WsNet(options, formatWsAddress({ host: address.host, port: bound.port }), server);
+  return new WsNet(options, formatWsAddress({ host: address.host, port: bound.port }), server, upgrades);
+}
+
+/**
+ * Who connects and does not ask for a WebSocket in time is hung up on, and of all together there are no more than
+ * so many: else strangers would take every descriptor that the node needs for its files.
+ */
+function httpServer(handshakeMs: number): Server {
+  const times = {
+    headersTimeout: handshakeMs,
+    requestTimeout: handshakeMs,
+    connectionsCheckingInterval: handshakeMs / 2,
+  };
+  const server = createServer(times, (_request, response) => {
+    response.writeHead(426, { connection: 'close' }).end(); // Upgrade Required
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  return server;
 }
 
 const PEER_ID = /^[0-9a-f]{40}$/;
@@ -124,7 +145,7 @@ interface Dial {
 class WsNet implements HostNet {
   readonly address: string;
   readonly #self: PeerId;
-  readonly #server: WebSocketServer;
+  readonly #server: Server;
   readonly #connections = new Set<Connection>();
   readonly #up = new Map<PeerId, Connection>();
   readonly #dials = new Map<PeerId, Dial>();
@@ -133,14 +154,14 @@ class WsNet implements HostNet {
   #listener: NetListener | null = null;
   #isShut = false;
 
-  constructor(options: NetOptions, address: string, server: WebSocketServer) {
+  constructor(options: NetOptions, address: string, server: Server, upgrades: WebSocketServer) {
     this.#self = options.peer;
     this.address = address;
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
     this.#server = server;
-    server.on('connection', (socket) => this.#onArrival(socket));
+    upgrades.on('connection', (socket) => this.#onArrival(socket));
     // Errors of the listener after its start (too many open files): connections fail, the node goes on.
-    server.on('error', () => {});
+    upgrades.on('error', () => {});
     this.#pings = setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS);
     this.#pings.unref();
   }
@@ -198,12 +219,13 @@ class WsNet implements HostNet {
     this.#dials.clear();
     this.#up.clear();
     for (const connection of this.#connections) connection.hangUp();
+    this.#server.closeAllConnections();
     await new Promise<void>((done) => this.#server.close(() => done()));
   }
 
   #onArrival(socket: WebSocket): void {
     const connection = this.#watch(socket, false, null);
-    if (!this.#listener || this.#connections.size > CONNECTIONS_MAX) {
+    if (!this.#listener) {
       connection.end(CLOSE_NOT_READY);
       return;
     }
@@ -316,7 +338,7 @@ class WsNet implements HostNet {
     if (code === CLOSE_DUPLICATE) return;
     const why: Record<number, string> = {
       [CLOSE_WRONG_PEER]: 'another peer answers there',
-      [CLOSE_NOT_READY]: 'the peer is not ready or has too many connections',
+      [CLOSE_NOT_READY]: 'the peer is not ready',
       [CLOSE_TIMEOUT]: 'the peer saw no greeting in time',
       [CLOSE_MALFORMED]: 'the greeting was not understood',
     };

@@ -48,6 +48,7 @@ export class NodeLife {
   private round = 0;
   private step = 0;
   private mode = 'handshake';
+  private lastRssBytes = 0;
   private readonly peers = new Set<string>();
   private isOver = false;
 
@@ -117,9 +118,17 @@ export class NodeLife {
       peers: this.peers.size,
       pool: this.node.peek<MempoolState>('mempool')?.pool.size ?? 0,
       cpuMs: Math.round((user + system) / 1_000),
-      rssBytes: process.memoryUsage.rss(),
+      rssBytes: this.rssBytes(),
       deliveries: this.node.deliveries,
     };
+  }
+
+  /** It is read from a file, so without a free descriptor it is what it was: a figure is not worth a node. */
+  private rssBytes(): number {
+    try {
+      this.lastRssBytes = process.memoryUsage.rss();
+    } catch {}
+    return this.lastRssBytes;
   }
 
   /** How to look at what led to a bug, when a trace was written: the kernel records the guilty turn, too. */

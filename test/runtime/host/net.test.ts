@@ -98,6 +98,26 @@ describe('strangers', () => {
     expect(one.closed).toBe(4004);
     expect(said).toEqual([]);
   });
+  test('one that opens connections and asks for no WebSocket: it gets no more than so many, and not for long', async () => {
+    const { net, said } = await start(LOW, { handshakeMs: 1000 });
+    const port = Number(new URL(net.address).port);
+    const sockets = Array.from({ length: 600 }, (_, i) => {
+      const socket = tcp.connect(port, '127.0.0.1', () => void (i % 2 && socket.write('GET / HTTP/1.1\r\n')));
+      socket.on('error', () => {}).resume();
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const gone = () => sockets.filter(({ closed }) => closed).length;
+    await until(() => sockets.every(({ connecting }) => !connecting), 'connected');
+    await until(() => gone() >= 600 - 512, 'too many are hung up on');
+    await until(() => gone() === 600, 'all are hung up on');
+    const high = await start(HIGH);
+    high.net.dial(LOW, net.address);
+    await until(() => said.length + high.said.length === 2, 'up');
+    expect([said, high.said]).toEqual([['up 9'], ['up 1']]);
+  });
   test('before our node listens for its mail, nobody comes in', async () => {
     const net = await openNet({ peer: LOW, listen: 'ws://127.0.0.1:0' });
     onTestFinished(() => net.shutdown());

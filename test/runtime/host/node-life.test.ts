@@ -2,7 +2,7 @@
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeHomes, usualPaths } from '../../../runtime/host/home.ts';
 import { NodeLife } from '../../../runtime/host/node-life.ts';
 import { temporaryFolder } from './folders.ts';
@@ -42,4 +42,18 @@ test('a chain goes on with the genesis that it began with, and says so where the
   ]);
   fs.writeFileSync(genesis, JSON.stringify(JSON.parse(written)));
   expect(await decideOne(home)).toEqual([]);
+});
+
+test('without a free file descriptor its memory is what it was, and the node goes on', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const options = { home, record: null, commit: '', say: () => {}, tell: () => {}, ended: () => {} };
+  const life = await NodeLife.begin(options);
+  onTestFinished(() => life.end());
+  const { rssBytes } = life.status();
+  expect(rssBytes).toBeGreaterThan(1_000_000);
+  const full = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+    throw Object.assign(new Error('EMFILE: too many open files, uv_resident_set_memory'), { code: 'EMFILE' });
+  });
+  onTestFinished(() => full.mockRestore());
+  expect(life.status().rssBytes).toBe(rssBytes);
 });
