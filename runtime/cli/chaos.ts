@@ -5,7 +5,7 @@ import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { filter, firstValueFrom, map, merge, timer } from 'rxjs';
+import { filter, firstValueFrom, fromEvent, map, merge, timer } from 'rxjs';
 import { sha256 } from '#platform';
 import { byteKey, concatBytes } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/index.ts';
@@ -20,6 +20,7 @@ import { checkTrace } from './chaos-traces.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from './cluster.ts';
 import { ClusterLoad } from './cluster-load.ts';
 import { asCliErrors, Interrupt, openNetwork } from './cluster-run.ts';
+import { Interrupted } from './interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
 
 export interface ChaosFlags {
@@ -82,19 +83,18 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const cluster = new Cluster(network.homes, traces);
   print(`${network.about[0]}`);
   print(`seed ${seed}: ${kills} kills of each, ${blocks} heights, ${perSecond} transactions a second`);
-  const chaos = new Chaos(
-    cluster,
-    { perSecond, blocks, backMs: backSeconds * 1_000 },
-    chainIdOf(network.homes),
-  );
   const interrupt = new Interrupt(() => cluster.killAll());
-  const done = chaos.run(kills, new Choices({ seed }, 'forget').stream('chaos'));
-  const isWhole = await Promise.race([done.then(() => true), interrupt.asked.then(() => false)]);
-  await chaos.end();
-  interrupt.close();
-  if (!isWhole) {
+  const asked = { perSecond, blocks, backMs: backSeconds * 1_000, end: interrupt.signal };
+  const chaos = new Chaos(cluster, asked, chainIdOf(network.homes));
+  try {
+    await chaos.run(kills, new Choices({ seed }, 'forget').stream('chaos'));
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
     print(`interrupted; the network stays in ${network.folder}`);
-    return EXIT.violated;
+    return error.exit;
+  } finally {
+    await chaos.end();
+    interrupt.close();
   }
   const table = await chaos.judge();
   for (const line of chaosTable(table)) print(line);
@@ -115,11 +115,14 @@ interface Asked {
   readonly blocks: number;
   /** A restarted node must be at its peers' height this soon. */
   readonly backMs: number;
+  /** Aborted by an interrupt: from then on nothing is started and nothing waited for. */
+  readonly end: AbortSignal;
 }
 
 class Chaos {
   private readonly cluster: Cluster;
   private readonly backMsMax: number;
+  private readonly interruption: AbortSignal;
   private readonly load: ClusterLoad;
   private readonly blocks: bigint;
   private readonly problems = new Problems();
@@ -133,10 +136,11 @@ class Chaos {
   private ranMs = 0;
   private isStuck = false;
 
-  constructor(cluster: Cluster, { perSecond, blocks, backMs }: Asked, chainId: string) {
+  constructor(cluster: Cluster, { perSecond, blocks, backMs, end }: Asked, chainId: string) {
     this.cluster = cluster;
     this.blocks = BigInt(blocks);
     this.backMsMax = backMs;
+    this.interruption = end;
     this.signatures = new Signatures(this.problems, chainId);
     this.load = new ClusterLoad(cluster, perSecond);
     cluster.events.subscribe((event) => this.hear(event));
@@ -168,6 +172,7 @@ class Chaos {
 
   // --- the run ---------------------------------------------------------------------------------------------
 
+  /** Throws `Interrupted` at once when it is. */
   async run(kills: number, chance: Stream): Promise<void> {
     this.cluster.startAll();
     await this.until(() => this.cluster.nodes.every(({ height }) => height >= 1n), 'the first height');
@@ -175,7 +180,7 @@ class Chaos {
     for (const kill of this.plan(kills, chance)) {
       if (this.isBroken) return;
       await this.until(() => this.top >= kill.height, `height ${kill.height}`);
-      await sleep(kill.delayMs);
+      await this.pause(kill.delayMs);
       if (!this.isBroken) await this.killAndRestart(kill, chance);
     }
     const all = this.cluster.nodes;
@@ -229,7 +234,7 @@ class Chaos {
     let damage = await this.strike(node, downMs, chance);
     if (againMs !== null) {
       cluster.start(node);
-      await sleep(againMs);
+      await this.pause(againMs);
       const more = await this.strike(node, downMs, chance);
       damage = { cut: damage.cut + more.cut, torn: damage.torn + more.torn };
     }
@@ -252,7 +257,7 @@ class Chaos {
   private async strike(node: ClusterNode, downMs: number, chance: Stream): Promise<Damage> {
     await this.cluster.kill(node);
     const damage = damageLogs(node.home, chance);
-    await sleep(downMs);
+    await this.pause(downMs);
     return damage;
   }
 
@@ -288,14 +293,20 @@ class Chaos {
     return withThemMs === null ? null : { height, backMs: backMs ?? withThemMs, withThemMs };
   }
 
+  private async pause(ms: number): Promise<void> {
+    const signal = this.interruption;
+    await sleep(ms, undefined, { signal }).catch(() => {}); // its error would not say who ended it
+    signal.throwIfAborted();
+  }
+
   /** False: the cluster makes no heights any more, or a node died. */
   private async until(isSo: () => boolean, what: string): Promise<boolean> {
     while (!isSo() && !this.isBroken) {
       const before = this.top;
       const changed = this.cluster.events.pipe(filter(() => isSo() || this.isBroken || this.top > before));
-      const answer = await firstValueFrom(
-        merge(changed, timer(STALL_MS_MAX).pipe(map(() => 'stuck' as const))),
-      );
+      const stuck = timer(STALL_MS_MAX).pipe(map(() => 'stuck' as const));
+      const answer = await firstValueFrom(merge(changed, stuck, fromEvent(this.interruption, 'abort')));
+      this.interruption.throwIfAborted();
       if (answer !== 'stuck') continue;
       this.isStuck = true;
       this.problems.add(`stuck: no height after ${before} in ${STALL_MS_MAX / 1_000} s, waiting for ${what}`);

@@ -12,6 +12,7 @@ import { existingHomes, homesFound, makeHomes, PORT_FIRST, readHome } from '../h
 import { Cluster, freePorts } from './cluster.ts';
 import { ClusterLoad } from './cluster-load.ts';
 import { ClusterScreen } from './cluster-screen.ts';
+import { Interrupted } from './interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, whyNot } from './usage.ts';
 
 export interface ClusterFlags {
@@ -45,7 +46,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   for (const line of network.about) screen.line(line);
   cluster.startAll();
   const pace = new Pace(cluster);
-  await allUp(cluster);
+  await Promise.race([allUp(cluster), interrupt.asked]);
   load.start();
   const why = await untilEnd(cluster, load, blocks, interrupt);
   load.stop();
@@ -135,20 +136,16 @@ export async function asCliErrors<T>(run: () => Promise<T>): Promise<T> {
 
 /** The first SIGINT or SIGTERM asks for the end; the second kills what is left. */
 export class Interrupt {
-  isAsked = false;
-  /** Resolves with the signal's name. */
-  readonly asked: Promise<string>;
-  private readonly onSignal: (signal: string) => void;
+  private readonly controller = new AbortController();
+  /** Aborted, with `Interrupted` as its reason, when the end is asked for. */
+  readonly signal: AbortSignal = this.controller.signal;
+  readonly asked: Promise<unknown> = new Promise((done) => this.signal.addEventListener('abort', done));
+  private readonly onSignal: () => void;
 
   constructor(killAll: () => void) {
-    let resolve: (signal: string) => void = () => {};
-    this.asked = new Promise((done) => {
-      resolve = done;
-    });
-    this.onSignal = (signal) => {
-      if (this.isAsked) killAll();
-      this.isAsked = true;
-      resolve(signal);
+    this.onSignal = () => {
+      if (this.signal.aborted) killAll();
+      this.controller.abort(new Interrupted());
     };
     for (const signal of SIGNALS) process.on(signal, this.onSignal);
   }

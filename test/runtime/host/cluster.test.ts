@@ -175,6 +175,20 @@ describe('a cluster', () => {
     expect(locks(folder)).toEqual([]);
   });
 
+  test('chaos that is interrupted starts nothing more and ends at once, with 1', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    // So many kills that a node is down, or about to be, at any moment.
+    const options = ['--kills', '50', '--blocks', '10', '--home', folder, '--base-port', BASE_PORT];
+    const { process: parent, said, exit, lines } = nodecli('chaos', ...options);
+    await said(/^node\d killed/);
+    const interruptedMs = performance.now();
+    parent.kill('SIGINT');
+    expect(await exit).toBe(1);
+    expect(performance.now() - interruptedMs).toBeLessThan(20_000);
+    expect(lines).toContain(`interrupted; the network stays in ${folder}`);
+    expect(locks(folder).length).toBeLessThanOrEqual(1); // that of the node that was down
+  });
+
   test('its nodes end with it, also when it is killed', async () => {
     const folder = join(temporaryFolder(), 'net');
     const { process: parent, said } = nodecli('cluster', '--home', folder, '--base-port', BASE_PORT);
