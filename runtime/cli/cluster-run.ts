@@ -53,7 +53,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   await cluster.stopAll();
   screen.close();
   interrupt.close();
-  const exit = summary(cluster, load, why, pace);
+  const exit = summary(cluster, load, { why, blocks, pace });
   if (flags.record !== undefined)
     print(`traces in ${flags.record}: npx nodecli sim replay ${join(flags.record, 'node0.trace')}`);
   if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
@@ -224,7 +224,14 @@ async function untilEnd(
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function summary(cluster: Cluster, load: ClusterLoad, why: Ending, pace: Pace): Exit {
+interface End {
+  readonly why: Ending;
+  /** Asked for; null: whatever there is when it is interrupted. */
+  readonly blocks: bigint | null;
+  readonly pace: Pace;
+}
+
+function summary(cluster: Cluster, load: ClusterLoad, { why, blocks, pace }: End): Exit {
   const { nodes } = cluster;
   const lowest = nodes.reduce(
     (least, { height }) => (height < least ? height : least),
@@ -247,7 +254,11 @@ function summary(cluster: Cluster, load: ClusterLoad, why: Ending, pace: Pace): 
     print(`the app hashes at height ${lowest} differ`);
     return EXIT.violated;
   }
-  if (why === 'blocks' && pace.heights > 0 && !areEqual) {
+  if (why === 'signal' && (blocks === null ? !areEqual : lowest < blocks)) {
+    print(`interrupted before height ${blocks ?? lowest + 1n}`);
+    return EXIT.violated;
+  }
+  if (pace.heights > 0 && !areEqual) {
     print(`not every node told its app hash of height ${lowest}`);
     return EXIT.violated;
   }

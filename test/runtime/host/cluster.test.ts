@@ -165,13 +165,28 @@ describe('a cluster', () => {
       exit,
       lines,
     } = nodecli('cluster', '--home', folder, '--base-port', BASE_PORT);
-    await said('node3 | takes part in consensus');
+    for (const i of [0, 1, 2, 3]) await said(`node${i} | committed height 1,`);
     const children = childrenOf(parent.pid!);
     expect(children.length).toBeGreaterThanOrEqual(4);
     parent.kill('SIGINT');
     expect(await exit).toBe(0);
     expect(lines).toContainEqual(expect.stringMatching(/^transactions: 0 sent, 0 committed$/));
+    expect(lines).toContain('equal app hashes');
     await gone(children);
+    expect(locks(folder)).toEqual([]);
+  });
+
+  test.each([
+    ['before the height that was asked for', ['--blocks', '1000'], 'node3 | committed height 1,', '1000'],
+    ['before any height', [], 'node0 | listens', '1'],
+  ])('an interrupt %s ends it with 1', async (_, more, moment, height) => {
+    const folder = join(temporaryFolder(), 'net');
+    const options = ['--home', folder, '--base-port', BASE_PORT, ...more];
+    const { process: parent, said, exit, lines } = nodecli('cluster', ...options);
+    await said(moment);
+    parent.kill('SIGINT');
+    expect(await exit).toBe(1);
+    expect(lines).toContain(`interrupted before height ${height}`);
     expect(locks(folder)).toEqual([]);
   });
 
