@@ -96,6 +96,8 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
     await chaos.end();
     interrupt.close();
   }
+  const refused = cluster.nodes.find(({ wasRefused }) => wasRefused);
+  if (refused && chaos.problems.count === 0) throw new CliError(`${refused.name}: ${refused.fatal}`);
   const table = await chaos.judge();
   for (const line of chaosTable(table)) print(line);
   if (table.problems.count > 0) print(`the network and its recordings stay in ${network.folder}`);
@@ -125,7 +127,7 @@ class Chaos {
   private readonly interruption: AbortSignal;
   private readonly load: ClusterLoad;
   private readonly blocks: bigint;
-  private readonly problems = new Problems();
+  readonly problems = new Problems();
   private readonly agreement = new Agreement(this.problems);
   private readonly signatures: Signatures;
   /** Height of each transaction that any node reported as committed. */
@@ -163,7 +165,8 @@ class Chaos {
       case 'applied':
         return this.agreement.claim('application digest', event.height, event.stateDigest, who);
       case 'exited':
-        if (!event.isOurs) this.problems.add(`${node.name} died by itself: ${node.fatal ?? event.how}`);
+        if (!event.isOurs && !node.wasRefused)
+          this.problems.add(`${node.name} died by itself: ${node.fatal ?? event.how}`);
         return;
       case 'line':
         if (/bug|halted|damaged|more than a torn/.test(event.text)) print(`${node.name} | ${event.text}`);

@@ -12,7 +12,7 @@ export function clusterCommand(): Command {
     .option('--blocks <n>', 'end when every node has reached this height')
     .option('--load <tx/s>', 'send so many transactions a second')
     .option('--record <dir>', "write each node's trace to <dir>/node<i>.trace, for `sim replay`")
-    .option('--base-port <port>', 'listen on free ports from here on (a new network)', '26656')
+    .option('--base-port <port>', 'listen on free ports from here on (a new network); default: drawn')
     .option('--quiet', "without the nodes' own lines")
     .action(async (flags) => {
       process.exitCode = await (await import('./cluster-run.ts')).clusterRun(flags);
@@ -32,7 +32,7 @@ export function chaosCommand(): Command {
     .option('--back <seconds>', "a restarted node must be at its peers' height this soon", '5')
     .option('--seed <seed>', 'who is killed when, and what is cut; default: drawn')
     .option('--home <dir>', 'a folder for the network and its traces, kept; default: a temporary one')
-    .option('--base-port <port>', 'listen on free ports from here on', '26656')
+    .option('--base-port <port>', 'listen on free ports from here on; default: drawn')
     .action(async (flags) => {
       process.exitCode = await (await import('./chaos.ts')).chaosRun(flags);
     });

@@ -7,11 +7,12 @@ import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
 import { hexOf } from '../../protocol/bytes.ts';
 import { parseGenesis } from '../../protocol/json/index.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { SetupError } from '../host/files.ts';
-import { existingHomes, homesFound, makeHomes, PORT_FIRST, readHome } from '../host/home.ts';
-import { Cluster, freePorts } from './cluster.ts';
+import { lockFolder, makeFolder, SetupError } from '../host/files.ts';
+import { existingHomes, homesFound, makeHomes, readHome } from '../host/home.ts';
+import { Cluster } from './cluster.ts';
 import { ClusterLoad } from './cluster-load.ts';
 import { ClusterScreen } from './cluster-screen.ts';
+import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { Interrupted } from './interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, whyNot } from './usage.ts';
 
@@ -85,36 +86,46 @@ export interface Network {
   readonly about: readonly string[];
 }
 
-const PORT_MAX = 65_535;
+/** Of `lockFolder`: whoever was killed may have left one. */
+const LOCK_NAME = /^LOCK(\.|$)/;
 
+/** Takes the network's folder for this command, and makes the network if it is not there. */
 export async function openNetwork(
   validators: number,
   flags: Pick<ClusterFlags, 'home' | 'basePort'>,
 ): Promise<Network> {
-  const first = flags.basePort === undefined ? PORT_FIRST : countOf(flags.basePort, '--base-port');
+  const first = flags.basePort === undefined ? drawnPort() : countOf(flags.basePort, '--base-port');
   if (first > PORT_MAX) throw new CliError(`--base-port takes 1 to ${PORT_MAX}, not ${first}`);
   const isTemporary = flags.home === undefined;
-  const names = flags.home === undefined ? [] : namesIn(flags.home, '--home');
-  const isThere = flags.home !== undefined && homesFound(flags.home) > 0;
-  const other = names.find((name) => !name.startsWith('.'));
-  if (!isThere && other !== undefined)
-    throw new CliError(`--home: ${flags.home} holds ${other}, and no network of ours: name a new folder`);
-  const ports = isThere ? [] : await freePorts(first, validators);
-  const folder = flags.home ?? mkdtempSync(join(tmpdir(), 'nodecli-cluster-'));
-  const homes = isThere ? existingHomes(folder, validators) : makeHomes(folder, ports);
+  const goesOn = flags.home !== undefined && homesFound(flags.home) > 0;
+  if (flags.home !== undefined && !goesOn) mustTakeNetwork(flags.home);
+  const held = goesOn ? null : await holdPorts(first, validators);
+  try {
+    const folder = flags.home ?? mkdtempSync(join(tmpdir(), 'nodecli-cluster-'));
+    makeFolder(folder);
+    process.once('exit', lockFolder(folder)); // until this command ends, whatever ends it
+    const homes = held === null ? existingHomes(folder, validators) : makeHomes(folder, held.ports);
+    const what = goesOn ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
+    return { folder, homes, isTemporary, about: aboutNetwork(homes, `${what} ${folder}`) };
+  } finally {
+    await held?.free(); // its nodes listen within the second
+  }
+}
+
+function mustTakeNetwork(folder: string): void {
+  const other = namesIn(folder, '--home').find((name) => !name.startsWith('.') && !LOCK_NAME.test(name));
+  if (other !== undefined)
+    throw new CliError(`--home: ${folder} holds ${other}, and no network of ours: name a new folder`);
+}
+
+function aboutNetwork(homes: readonly string[], where: string): string[] {
   const genesis = parseGenesis(readHome(homes[0] as string).config.genesis);
   const chain = isRefusal(genesis) ? '?' : genesis.chainId;
-  const what = isThere ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
-  return {
-    folder,
-    homes,
-    isTemporary,
-    about: [
-      `network ${chain} of ${validators} validators ${what} ${folder}`,
-      'peers do not prove who they are yet, so the nodes listen on 127.0.0.1 only',
-      ...homes.map(whoIs),
-    ],
-  };
+  return [
+    `network ${chain} of ${homes.length} validators ${where}`,
+    'peers do not prove who they are yet, so the nodes listen on 127.0.0.1 only',
+    ...homes.map(whoIs),
+  ];
 }
 
 /** What messages and blocks call a node. */
@@ -249,7 +260,8 @@ function summary(cluster: Cluster, load: ClusterLoad, { why, blocks, pace }: End
   print(pace.text);
   print(`transactions: ${load.sent} sent, ${load.committed} committed`);
   for (const { name, fatal } of nodes) if (fatal !== null) print(`${name} ended by itself: ${fatal}`);
-  if (nodes.some(({ fatal }) => fatal !== null)) return EXIT.violated;
+  const dead = nodes.filter(({ fatal }) => fatal !== null);
+  if (dead.length > 0) return dead.every(({ wasRefused }) => wasRefused) ? EXIT.usage : EXIT.violated;
   if (known.length > 0 && new Set(known).size > 1) {
     print(`the app hashes at height ${lowest} differ`);
     return EXIT.violated;

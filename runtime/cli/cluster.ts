@@ -3,14 +3,13 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { type Observable, Subject } from 'rxjs';
 import { hexOf } from '../../protocol/bytes.ts';
 import type { CommittedHeight, FromNode, NodeStatus, ToNode } from '../host/process-words.ts';
-import { buildCommit, CliError, cliFolder, EXIT, isCompiled } from './usage.ts';
+import { buildCommit, cliFolder, isCompiled } from './usage.ts';
 
 export type ClusterEvent = { readonly node: ClusterNode } & (
   | { readonly type: 'line'; readonly text: string }
@@ -26,6 +25,9 @@ export type ClusterEvent = { readonly node: ClusterNode } & (
 const HASHES_KEPT = 10_000n;
 /** A node that does not stop when asked is killed after this. */
 const STOP_MS_MAX = 10_000;
+
+/** What a node says when another program holds its port, or another node its folder (net.ts, files.ts of the host). */
+const TAKEN = /^cannot listen on | is in use by process /;
 
 export class ClusterNode {
   readonly index: number;
@@ -58,6 +60,11 @@ export class ClusterNode {
 
   get isUp(): boolean {
     return this.child !== null && !this.isEnding;
+  }
+
+  /** What it needs was not to be had. That is no fault of the network. */
+  get wasRefused(): boolean {
+    return this.fatal !== null && TAKEN.test(this.fatal);
   }
 
   get cpuMs(): number {
@@ -190,25 +197,3 @@ const entry = (): string => join(cliFolder, '../host', isCompiled ? 'node-proces
 
 /** What lets a process run our sources. */
 const loader = (): string => pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-
-/** So many free ports of this machine, from `first` on. */
-export async function freePorts(first: number, count: number): Promise<number[]> {
-  const free: number[] = [];
-  for (let port = first; free.length < count; port++) {
-    if (port > 65_535)
-      throw new CliError(
-        `there are no ${count} free ports from ${first} on: try a lower --base-port`,
-        EXIT.usage,
-      );
-    if (await isFree(port)) free.push(port);
-  }
-  return free;
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((tell) => {
-    const server = createServer();
-    server.once('error', () => tell(false));
-    server.listen({ host: '127.0.0.1', port }, () => server.close(() => tell(true)));
-  });
-}

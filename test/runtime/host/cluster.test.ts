@@ -157,6 +157,11 @@ describe('a cluster', () => {
     expect(chaos.lines.filter((line) => /^node\d killed/.test(line))).toHaveLength(4);
   });
 
+  test('two at once have ports of their own', async () => {
+    const both = [0, 1].map(() => nodecli('cluster', '--blocks', '1'));
+    for (const { exit } of both) expect(await exit).toBe(0);
+  });
+
   test('SIGINT ends all of its processes in peace', async () => {
     const folder = join(temporaryFolder(), 'net');
     const {
@@ -238,17 +243,43 @@ describe('what cannot be started', () => {
     return folder;
   };
 
-  test('a port in use ends it with 1, and names the port', async () => {
+  test('a port in use ends it with 2, and names the port', async () => {
     const folder = network();
     const server = createServer();
     await new Promise<void>((done) => server.listen(Number(BASE_PORT) + 2, '127.0.0.1', done));
     onTestFinished(() => void server.close());
     const { exit, lines } = nodecli('cluster', '--home', folder);
-    expect(await exit).toBe(1);
+    expect(await exit).toBe(2);
     expect(lines).toContainEqual(
       expect.stringMatching(/^node2 \| cannot listen on ws:\/\/127\.0\.0\.1:\d+: the port is in use/),
     );
     expect(lines.filter((line) => /^\s+at /.test(line))).toEqual([]); // no stack
+  });
+
+  test('two at once in one new folder: one of them makes its network, the other ends with 2', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const both = [0, 1].map(() => nodecli('cluster', '--home', folder, '--base-port', BASE_PORT));
+    const ended = both.map(({ exit }, i) => exit.then((code) => ({ code, i })));
+    const { code, i } = await Promise.race(ended);
+    expect(both[i]!.lines).toEqual([expect.stringMatching(/^nodecli: .*net is in use by process \d+; /)]);
+    expect(code).toBe(2);
+    const other = both[1 - i]!;
+    for (const node of [0, 1, 2, 3]) await other.said(`node${node} | committed height 1,`);
+    other.process.kill('SIGINT');
+    expect(await other.exit).toBe(0);
+    expect(fs.existsSync(join(folder, 'LOCK'))).toBe(false);
+  });
+
+  test('chaos: a port that somebody takes before its node does ends it with 2', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const { said, exit, lines } = nodecli('chaos', '--home', folder, '--base-port', BASE_PORT);
+    await said(/^seed /);
+    const { listenAddress } = readHome(join(folder, 'node1')).config;
+    const server = createServer();
+    onTestFinished(() => void server.close());
+    await new Promise<void>((done) => server.listen(Number(new URL(listenAddress).port), '127.0.0.1', done));
+    expect(await exit).toBe(2);
+    expect(lines.at(-1)).toMatch(/^nodecli: node1: cannot listen on .*the port is in use/);
   });
 
   test.each([
