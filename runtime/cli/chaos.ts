@@ -18,7 +18,7 @@ import { checkStores } from './chaos-stores.ts';
 import { type ChaosTable, chaosTable } from './chaos-table.ts';
 import { checkTrace } from './chaos-traces.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from './cluster.ts';
-import { ClusterLoad } from './cluster-load.ts';
+import { ClusterLoad, loadOf } from './cluster-load.ts';
 import { asCliErrors, Interrupt, openNetwork } from './cluster-run.ts';
 import { Interrupted } from './interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, seedOf } from './usage.ts';
@@ -69,7 +69,7 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const validators = countOf(flags.validators, '--validators', 4);
   const kills = countOf(flags.kills, '--kills');
   const blocks = countOf(flags.blocks, '--blocks', 2 * HEIGHTS_AROUND + 1);
-  const perSecond = countOf(flags.load, '--load', 0);
+  const perSecond = loadOf(flags.load);
   const backSeconds = countOf(flags.back, '--back', 1);
   const seed = seedOf(flags.seed ?? String(randomInt(2 ** 32)));
   const network = await asCliErrors(() => {

@@ -5,10 +5,25 @@ import { randomBytes } from 'node:crypto';
 import { sha256, utf8Encode } from '#platform';
 import { byteKey } from '../../protocol/bytes.ts';
 import type { Cluster, ClusterNode } from './cluster.ts';
+import { CliError, countOf } from './usage.ts';
 
 /** Transactions gather for so long: a burst a turn of the event loop would be many small messages. */
 const TICK_MS = 25;
 const TX_BYTES = 250;
+/** Far more than a network takes, and what one process can still make. */
+const PER_SECOND_MAX = 100_000;
+/** After a stall of this process or of the nodes, what was due for longer is left out: it would come as one burst. */
+const TICKS_DUE_MAX = 8;
+/** Who waits longest is forgotten, and not counted when a block has it: full pools refuse, and nobody tells us. */
+const WAITING_MAX = 1_000_000;
+
+/** What `--load` says. */
+export function loadOf(text: string): number {
+  const perSecond = countOf(text, '--load', 0);
+  if (perSecond > PER_SECOND_MAX)
+    throw new CliError(`--load is at most ${PER_SECOND_MAX} transactions a second, not ${text}`);
+  return perSecond;
+}
 
 export class ClusterLoad {
   sent = 0;
@@ -19,7 +34,8 @@ export class ClusterLoad {
   private readonly waiting = new Set<string>();
   private readonly run = randomBytes(4).toString('hex');
   private timer: NodeJS.Timeout | null = null;
-  private startedMs = 0;
+  private tickedMs = 0;
+  private due = 0;
   private next = 0;
 
   constructor(cluster: Cluster, perSecond: number) {
@@ -33,7 +49,7 @@ export class ClusterLoad {
 
   start(): void {
     if (this.perSecond === 0 || this.timer) return;
-    this.startedMs = performance.now();
+    this.tickedMs = performance.now();
     this.timer = setInterval(() => this.tick(), TICK_MS);
   }
 
@@ -43,13 +59,16 @@ export class ClusterLoad {
   }
 
   private tick(): void {
-    const up = this.cluster.nodes.filter((node) => node.isUp && node.status !== null);
-    const due = Math.floor(((performance.now() - this.startedMs) / 1_000) * this.perSecond) - this.sent;
-    if (up.length === 0 || due <= 0) return;
+    const nowMs = performance.now();
+    const ofMs = (ms: number): number => (ms / 1_000) * this.perSecond;
+    const most = Math.max(1, ofMs(TICKS_DUE_MAX * TICK_MS));
+    this.due = Math.min(this.due + ofMs(nowMs - this.tickedMs), most);
+    this.tickedMs = nowMs;
+    const ready = this.cluster.nodes.filter((node) => node.isUp && node.status !== null && !node.isBehind);
+    if (ready.length === 0) return;
     const batches = new Map<ClusterNode, Uint8Array[]>();
-    // After a stall not all at once: the rest follows in the next ticks.
-    for (let i = 0; i < Math.min(due, this.perSecond); i++) {
-      const node = up[this.next++ % up.length] as ClusterNode;
+    for (; this.due >= 1; this.due--) {
+      const node = ready[this.next++ % ready.length] as ClusterNode;
       const batch = batches.get(node) ?? [];
       batch.push(this.tx());
       batches.set(node, batch);
@@ -60,6 +79,7 @@ export class ClusterLoad {
   private tx(): Uint8Array {
     const tx = utf8Encode(`load-${this.run}-${this.sent++}=`.padEnd(TX_BYTES, 'x'));
     this.waiting.add(byteKey(sha256(tx)));
+    if (this.waiting.size > WAITING_MAX) this.waiting.delete(this.waiting.keys().next().value as string);
     return tx;
   }
 }

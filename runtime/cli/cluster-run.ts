@@ -10,7 +10,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { lockFolder, makeFolder, SetupError } from '../host/files.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../host/home.ts';
 import { Cluster } from './cluster.ts';
-import { ClusterLoad } from './cluster-load.ts';
+import { ClusterLoad, loadOf } from './cluster-load.ts';
 import { ClusterScreen } from './cluster-screen.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { Interrupted } from './interrupt.ts';
@@ -33,7 +33,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const validators = countOf(flags.validators, '--validators');
   if (validators > VALIDATORS_MAX) throw new CliError(`--validators is at most ${VALIDATORS_MAX}`);
   const blocks = flags.blocks === undefined ? null : BigInt(countOf(flags.blocks, '--blocks'));
-  const perSecond = flags.load === undefined ? 0 : countOf(flags.load, '--load', 0);
+  const perSecond = flags.load === undefined ? 0 : loadOf(flags.load);
   const network = await asCliErrors(() => {
     // The recordings of a network that goes on go on, too.
     const isNew = flags.home === undefined || homesFound(flags.home) === 0;

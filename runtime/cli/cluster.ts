@@ -50,12 +50,19 @@ export class ClusterNode {
   /** The process; null: there is none. */
   child: ChildProcess | null = null;
   isEnding = false;
+  /** What its channel had no room for: it waits in our memory until the process reads. */
+  unread: ToNode | null = null;
 
   constructor(index: number, home: string, record: string | null) {
     this.index = index;
     this.name = basename(home);
     this.home = home;
     this.record = record;
+  }
+
+  /** Nothing more should be sent to it now. */
+  get isBehind(): boolean {
+    return this.unread !== null;
   }
 
   get isUp(): boolean {
@@ -106,6 +113,7 @@ export class Cluster {
     node.child = child;
     node.isEnding = false;
     node.fatal = null;
+    node.unread = null;
     for (const stream of [child.stdout, child.stderr]) {
       if (stream)
         createInterface({ input: stream }).on('line', (text) => this.emit({ type: 'line', node, text }));
@@ -155,7 +163,11 @@ export class Cluster {
   }
 
   send(node: ClusterNode, word: ToNode): void {
-    if (node.isUp && node.child?.connected) node.child.send(word, () => {});
+    if (!node.isUp || !node.child?.connected) return;
+    const hasRoom = node.child.send(word, () => {
+      if (node.unread === word) node.unread = null;
+    });
+    if (!hasRoom) node.unread = word;
   }
 
   /** kill -9: gone before it can say or write anything more. */
