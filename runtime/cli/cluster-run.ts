@@ -1,7 +1,6 @@
 // `nodecli cluster`: a network of validators on this machine, from its folders to its summary.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
 import { hexOf } from '../../protocol/bytes.ts';
@@ -14,6 +13,7 @@ import { ClusterLoad, loadOf } from './cluster-load.ts';
 import { ClusterScreen } from './cluster-screen.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { Interrupted } from './interrupt.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { CliError, countOf, EXIT, type Exit, whyNot } from './usage.ts';
 
 export interface ClusterFlags {
@@ -101,7 +101,7 @@ export async function openNetwork(
   if (flags.home !== undefined && !goesOn) mustTakeNetwork(flags.home);
   const held = goesOn ? null : await holdPorts(first, validators);
   try {
-    const folder = flags.home ?? mkdtempSync(join(tmpdir(), 'nodecli-cluster-'));
+    const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
     makeFolder(folder);
     process.once('exit', lockFolder(folder)); // until this command ends, whatever ends it
     const homes = held === null ? existingHomes(folder, validators) : makeHomes(folder, held.ports);

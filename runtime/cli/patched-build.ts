@@ -2,19 +2,10 @@
 // product.
 
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { temporaryFolder } from './temporary-folder.ts';
 import { PATCHED_FOLDER, slipIn, whereLoaded } from './thrown.ts';
 import { editsOfDiff } from './unified-diff.ts';
 import { CliError, EXIT, needsBuild, packageFolder, whyNot } from './usage.ts';
@@ -125,7 +116,7 @@ export async function withPatchedBuild<T>(
   patch: Patch | null,
   use: (dist: string) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), PATCHED_FOLDER));
+  const folder = temporaryFolder(PATCHED_FOLDER);
   try {
     const isOfSources = patch?.edits.some(({ file }) => file.endsWith('.ts')) ?? false;
     if (isOfSources) copySources(folder);

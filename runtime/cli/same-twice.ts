@@ -1,13 +1,13 @@
 // Runs seeds twice, in two workers and in opposite orders, and finds the first whose runs differ; then the
 // first event in which they do.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { plays } from '../../scenarios/index.ts';
 import { type FirstDifference, firstDifference } from './diverge.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { fingerprint, type Job, type JobResult } from './job.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { TraceFile } from './trace-file.ts';
 import { runAlone, type Worker, type WorkerOptions, withWorkers } from './workers.ts';
 
@@ -152,7 +152,7 @@ const compareFiles = (a: string, b: string): FirstDifference | null =>
   firstDifference(new TraceFile(a), new TraceFile(b));
 
 async function withTraces<T>(use: (a: string, b: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-traces-'));
+  const folder = temporaryFolder('rehearsal-traces-');
   try {
     return await use(join(folder, 'a.trace'), join(folder, 'b.trace'));
   } finally {

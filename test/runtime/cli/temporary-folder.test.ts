@@ -1,0 +1,32 @@
+// Where no temporary folder can be made, whoever typed the command is told what to do.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { withPatchedBuild } from '../../../runtime/cli/patched-build.ts';
+import { firstEventBetween } from '../../../runtime/cli/same-twice.ts';
+import { CliError } from '../../../runtime/cli/usage.ts';
+import { isBuilt, nodecli } from './nodecli.ts';
+
+beforeEach(() => void vi.stubEnv('TMPDIR', '/nowhere'));
+afterEach(() => void vi.unstubAllEnvs());
+
+const REFUSAL =
+  'no temporary folder can be made in /nowhere: there is no such folder; set TMPDIR to a folder that can be written';
+
+test.skipIf(!isBuilt).each([['cluster'], ['chaos']])('%s', (command) => {
+  const { code, err } = nodecli(command);
+  expect(err).toBe(`nodecli: ${REFUSAL}, or name a folder with --home\n`);
+  expect(code).toBe(2);
+});
+
+test.skipIf(!isBuilt)('sim run --mutant', () => {
+  const { code, err } = nodecli('sim', 'run', 'calm', '--mutant', 'scenarios/zoo/M06.json');
+  expect(err).toBe(`nodecli: ${REFUSAL}\n`);
+  expect(code).toBe(2);
+});
+
+test('what compares two runs, what patches a build', async () => {
+  const job = { play: 'calm', seed: '1' };
+  const error = new CliError(REFUSAL);
+  await expect(firstEventBetween(job, {}, {})).rejects.toThrow(error);
+  await expect(withPatchedBuild(null, async () => {})).rejects.toThrow(error);
+});
