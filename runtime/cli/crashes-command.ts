@@ -14,7 +14,7 @@ import type { NodeName } from '../../sim/scenario/play.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { ProgressBar, toJson } from './screen.ts';
 import { counted, grouped } from './telling.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
+import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot, workersOf } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface CrashesFlags {
@@ -37,7 +37,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   needsBuild('sim crashes');
   const options = optionsOf(flags);
-  const workers = countOf(flags.workers, '--workers');
+  const workers = workersOf(flags.workers);
   const grid = crashGrid(options);
   if (!grid.calm.holds) {
     const [first] = grid.calm.violations;

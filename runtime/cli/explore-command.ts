@@ -10,7 +10,7 @@ import type { RunSummary } from './explore-job.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { ProgressBar } from './screen.ts';
 import { grouped } from './telling.ts';
-import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf, workersOf } from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface ExploreFlags {
@@ -33,11 +33,13 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   needsBuild('sim explore');
   const runs = flags.runs === undefined ? undefined : countOf(flags.runs, '--runs');
   const minutes = flags.minutes === undefined ? undefined : countOf(flags.minutes, '--minutes');
-  const workers = flags.workers === undefined ? availableParallelism() : countOf(flags.workers, '--workers');
+  const workers = flags.workers === undefined ? availableParallelism() : workersOf(flags.workers);
   const campaign = begin(flags);
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
   const explorer = new Explorer(campaign, goal, minutes, flags.out);
-  const isWhole = await isUninterrupted(() => withWorkers(workers, {}, (all) => explorer.run(all)));
+  const isWhole = await isUninterrupted(() =>
+    withWorkers(Math.min(workers, explorer.workersMax), {}, (all) => explorer.run(all)),
+  );
   explorer.end();
   const checks = checksOf(campaign);
   if (flags.out !== undefined) saveFailures(flags.out, campaign);
@@ -110,6 +112,11 @@ class Explorer {
     this.deadlineMs = minutes === undefined ? Number.POSITIVE_INFINITY : this.startedMs + minutes * 60_000;
     this.secondsBefore = campaign.seconds;
     this.runsBefore = campaign.runs;
+  }
+
+  /** No more have anything to do: one a batch, and another for its second time. */
+  get workersMax(): number {
+    return Math.max(2, Math.ceil((this.goal - this.runsBefore) / BATCH));
   }
 
   async run(workers: readonly Worker[]): Promise<void> {

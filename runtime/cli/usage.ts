@@ -45,6 +45,17 @@ export function countOf(text: string, what: string, least = 1): number {
   return value;
 }
 
+/** Each is a process of some hundred megabytes: more than the largest machines have cores for is a slip. */
+const WORKERS_MAX = 256;
+
+/** What `--workers` says. */
+export function workersOf(text: string): number {
+  const workers = countOf(text, '--workers');
+  if (workers > WORKERS_MAX)
+    throw new CliError(`--workers takes ${WORKERS_MAX} processes at most, not ${workers}`);
+  return workers;
+}
+
 /** Two letters that changed places are two changes: in a longer word that is still near. */
 const SHORT = 4;
 

@@ -77,6 +77,24 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(calm.code).toBe(2);
   });
 
+  it('starts no more workers than have anything to do, and refuses more than any machine has cores for', async () => {
+    const { pid, ended } = startNodecli('sim', 'explore', '--runs', '4', '--seed', '649', '--workers', '40');
+    let isOver = false;
+    void ended.finally(() => {
+      isOver = true;
+    });
+    let most = 0;
+    for (; !isOver; await sleep(5))
+      if (existsSync(`/proc/${pid}`)) most = Math.max(most, childrenOf(pid).length);
+    expect(most).toBe(2);
+    expect((await ended).code).toBe(0);
+    for (const command of ['explore', 'crashes']) {
+      const { code, err } = nodecli('sim', command, '--workers', '1000000');
+      expect(err).toBe('nodecli: --workers takes 256 processes at most, not 1000000\n');
+      expect(code).toBe(2);
+    }
+  });
+
   it('ends in order when the terminal interrupts it, and goes on later', { timeout: 120_000 }, async () => {
     const out = folder.at('interrupted');
     const flags = ['sim', 'explore', '--seed', '649', '--workers', '2', '--out', out];
