@@ -321,7 +321,7 @@ export const scenarioShape = object({
         perBlock: maybe(rate),
         count: maybe(whole),
         copies: maybe(positive),
-        size: whole,
+        size: blockBytes, // no chain takes a larger one
         make: maybe(isFunction('a function (stream, n) that makes a transaction')),
       }),
       ({ perSecond, perBlock }: Load) =>

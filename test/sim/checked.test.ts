@@ -97,6 +97,11 @@ describe('who runs a module runs it without its types, so', () => {
       'load.perSecond: expected a number above 0, at most 1000000, not 2000000000',
     ],
     [
+      'transactions larger than any block',
+      () => play({ load: txs({ perSecond: 1, size: 1e9 }) }),
+      'load.size: expected a whole number from 0 to 104857600, not 1000000000',
+    ],
+    [
       'a clock that counts beyond all numbers',
       () => play({ cast: validators(4, { clocks: { v1: { driftPpm: 9e15 } } }) }),
       'cast.clocks.v1.driftPpm: expected a whole number above -1000000, at most 9000000',
