@@ -42,8 +42,11 @@ function deedOf(happening: Happening, nameBy: NameOfAddress): string | null {
       return null; // it says so itself
     case 'decides':
       return `decides ${nameOf(hash)} at ${where}`;
-    case 'punishes':
-      return `stores block ${height} with evidence against ${whoIs(happening.against, nameBy)}`;
+    case 'punishes': {
+      const { against, pieces } = happening;
+      const evidence = pieces === 1 ? 'evidence' : `${pieces} pieces of evidence`;
+      return `stores block ${height} with ${evidence} against ${whoIs(against, nameBy)}`;
+    }
     case 'drops':
       return `ends its connection to ${happening.against}: ${happening.because}`;
     case 'joins':

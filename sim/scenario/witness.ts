@@ -27,6 +27,8 @@ export interface Happening {
   readonly step: number;
   /** Hex address of who is punished; name of who is dropped. */
   readonly against: string;
+  /** Of evidence, where somebody is punished. */
+  readonly pieces: number;
   /** Why it is dropped, or halts. */
   readonly because: string;
   /** The node itself did not say it: its liar did. */
@@ -107,12 +109,12 @@ export class Witness {
     does: Deed,
     height: bigint,
     round: number,
-    more: { hash?: Uint8Array; step?: number; against?: string; because?: string } = {},
+    more: { hash?: Uint8Array; step?: number; against?: string; pieces?: number; because?: string } = {},
   ): void {
     if (this.listeners.length === 0) return;
-    const { hash = null, step = 0, against = '', because = '' } = more;
+    const { hash = null, step = 0, against = '', pieces = 0, because = '' } = more;
     const isLie = this.hearsLies;
-    const happening: Happening = { node, does, height, round, hash, step, against, because, isLie };
+    const happening = { node, does, height, round, hash, step, against, pieces, because, isLie };
     for (const listener of this.listeners) listener(happening);
   }
 
@@ -175,21 +177,27 @@ export class Witness {
       if (key[0] !== BLOCK_FAMILY || key.length !== BLOCK_KEY_BYTES || value.length === 0) continue;
       const block = decodeBlock(value);
       if (isRefusal(block) || block.evidence.length === 0) continue;
-      for (const evidence of block.evidence) this.punish(at, block.header.height, evidence);
+      this.punish(at, block.header.height, block.evidence);
     }
   }
 
-  private punish(at: Machine, height: bigint, evidence: Evidence): void {
-    if (evidence.kind !== 'duplicate-vote') return;
+  /** Each of the accused once, however much the block has against it. */
+  private punish(at: Machine, height: bigint, list: readonly Evidence[]): void {
     let known = this.punished.get(at);
     if (!known) {
       known = new Set();
       this.punished.set(at, known);
     }
-    const id = hexOf(evidenceListHash([evidence]));
-    if (known.has(id)) return;
-    known.add(id);
-    this.tell(at, 'punishes', height, 0, { against: hexOf(evidence.voteA.validatorAddress) });
+    const accused = new Map<string, number>();
+    for (const evidence of list) {
+      if (evidence.kind !== 'duplicate-vote') continue;
+      const id = hexOf(evidenceListHash([evidence]));
+      if (known.has(id)) continue;
+      known.add(id);
+      const against = hexOf(evidence.voteA.validatorAddress);
+      accused.set(against, (accused.get(against) ?? 0) + 1);
+    }
+    for (const [against, pieces] of accused) this.tell(at, 'punishes', height, 0, { against, pieces });
   }
 
   private propose(height: bigint, round: number, id: BlockId): void {

@@ -501,6 +501,17 @@ describe('whenever', () => {
     expect(votes.filter((each, i) => votes.indexOf(each) !== i)).toEqual([]);
   });
 
+  it('tells a block’s evidence against one in one line, with how many pieces it is', () => {
+    const said: string[] = [];
+    const line = ({ atNs, node, what }: StoryLine): number => said.push(`${atNs} ${node} ${what}`);
+    for (const play of plays.filter(({ name }) => name === 'equivocator-punished'))
+      expect(runScenario(play, { seed: 1, watch: { line } }).holds).toBe(true);
+    const evidence = said.filter((each) => each.includes('evidence against v3'));
+    expect(evidence.filter((each, i) => evidence.indexOf(each) !== i)).toEqual([]);
+    expect(evidence.join('\n')).toMatch(/ v0 stores block [0-9]+ with evidence against v3/);
+    expect(evidence.join('\n')).toMatch(/ v0 stores block [0-9]+ with 2 pieces of evidence against v3/);
+  });
+
   it('of everyone: when the last has done it, and then again', () => {
     const play = scenario('all of them', {
       cast: validators(4),
