@@ -91,10 +91,8 @@ export class Stream implements Random {
    */
   draw(bound: number): number {
     if (bound === 1) return 0;
-    must(
-      bound >>> 0 === bound && bound > 0 && bound <= DRAW_BOUND_MAX,
-      'a draw needs an integer bound in 1..2^31',
-    );
+    if (bound >>> 0 !== bound || bound === 0 || bound > DRAW_BOUND_MAX)
+      unreachable(`a draw needs an integer bound in 1..2^31, not ${bound}`);
     // While replaying the generator keeps pace, so that the seed can take over where the recording ends.
     let value = this.fresh(bound);
     if (this.script !== null) value = this.scripted(this.script, bound, value);

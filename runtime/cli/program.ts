@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { ScenarioError } from '../../sim/scenario/words.ts';
 import { chaosCommand, clusterCommand } from './cluster-command.ts';
 import { simCommand } from './sim-command.ts';
-import { whereThrown } from './thrown.ts';
+import { whereOwn, whereThrown } from './thrown.ts';
 import { EXIT, isCliError, packageVersion } from './usage.ts';
 
 export function program(): Command {
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     await nodecli.parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT.holds);
   } catch (error) {
-    return told(error, nodecli.opts()['traceErrors'] === true);
+    return told(error, nodecli.opts()['traceErrors'] === true || Boolean(process.env['NODECLI_DEBUG']));
   }
 }
 
@@ -46,7 +46,8 @@ function onBrokenPipe(error: NodeJS.ErrnoException): void {
 function told(error: unknown, wantsStack: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.usage;
   if (error instanceof ScenarioError) {
-    console.error(`nodecli: this is not a scenario: ${error.message}`);
+    console.error(`nodecli: this is not a scenario: ${error.message}${whereOwn(error.cause)}`);
+    if (wantsStack && error.cause !== undefined) console.error(error.cause);
     return EXIT.usage;
   }
   if (isCliError(error)) {
@@ -55,7 +56,7 @@ function told(error: unknown, wantsStack: boolean): number {
   }
   const because = error instanceof Error ? error.message : String(error);
   console.error(`nodecli: ${because}`);
-  if (wantsStack || process.env['NODECLI_DEBUG']) console.error(error);
+  if (wantsStack) console.error(error);
   else console.error(whereThrown(error));
   return EXIT.violated;
 }

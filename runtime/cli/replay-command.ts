@@ -7,6 +7,7 @@ import { type Application, applicationNamed } from '../../machines/apps/applicat
 import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../../protocol/signatures.ts';
+import { ownApplication } from '../../sim/scenario/own.ts';
 import { isDrawn } from '../../sim/scenario/play.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { publishedIn, Replay, type Replayed } from '../kernel/replay.ts';
@@ -61,7 +62,7 @@ async function applicationOf(file: string | undefined): Promise<OwnApplication |
   const play = await loadPlay(file);
   if (isDrawn(play) || typeof play.app !== 'function')
     throw new CliError(`--play: ${file} has no application of its own`);
-  return play.app;
+  return ownApplication(play.app);
 }
 
 function replayTrace(path: string, flags: ReplayFlags, application: OwnApplication | null): Exit {

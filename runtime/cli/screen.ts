@@ -177,7 +177,8 @@ const FRAMES_SHOWN = 3;
 
 /** Where it was thrown: the first places of a stack. */
 function framesOf(thrown: unknown): string[] {
-  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+  const first = thrown instanceof Error ? (thrown.cause ?? thrown) : null;
+  const stack = first instanceof Error ? (first.stack ?? '') : '';
   const frames = stack.split('\n').filter((line) => /^ +at /.test(line));
   return frames.slice(0, FRAMES_SHOWN).map((line) => line.trim());
 }

@@ -21,8 +21,12 @@ export function whereThrown(error: unknown): string {
 export function whereLoaded(error: unknown): string {
   const [, place] = /^(file:\/\/.*:[0-9]+)$/m.exec((error as Error | undefined)?.stack ?? '') ?? [];
   if (place !== undefined) return ` (at ${place.replace(/^file:\/\/[^:]*/, (url) => fileURLToPath(url))})`;
-  return framesOf(error).some((frame) => !isOurs(frame)) ? ` ${whereThrown(error)}` : '';
+  return whereOwn(error);
 }
+
+/** As `whereThrown`, behind a message; nothing where the stack knows no place but ours. */
+export const whereOwn = (error: unknown): string =>
+  framesOf(error).some((frame) => !isOurs(frame)) ? ` ${whereThrown(error)}` : '';
 
 /** A slip in a file of JavaScript, which Node tells on paper only: what it is, and its line. Null: it parses, or the slip is elsewhere. */
 export function slipIn(path: string): { readonly what: string; readonly place: string } | null {

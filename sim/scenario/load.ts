@@ -4,6 +4,7 @@ import { utf8Encode } from '#platform';
 import type { Stream } from '../choices.ts';
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
+import { tried } from './own.ts';
 import type { Load, NodeName } from './play.ts';
 import type { Stage } from './stage.ts';
 import { ScenarioError } from './words.ts';
@@ -56,7 +57,9 @@ export class Loader {
 
   private give(machine: Machine): void {
     const { make, size, copies } = this.load;
-    const tx = make ? make(this.stream, this.made) : pair(this.made, size);
+    const tx = make
+      ? tried('load.make', `it threw at transaction ${this.made}`, () => make(this.stream, this.made))
+      : pair(this.made, size);
     if (!(tx instanceof Uint8Array))
       throw new ScenarioError(`load.make: expected the bytes of transaction ${this.made}, a Uint8Array`);
     if (this.stage.submit(machine.name as NodeName, tx, copies)) this.made++;

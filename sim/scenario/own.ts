@@ -9,6 +9,20 @@ import { withAnswersChecked } from './own-answers.ts';
 import type { Scenario } from './play.ts';
 import { ScenarioError } from './words.ts';
 
+/** These say already whose they are. */
+const NAMED = /^(app|oracles\[[0-9]+\]|liars\[[0-9]+\]\.liar|load\.make): /;
+
+/** What a function of one's own gives; what it throws instead is said with its field. `threw`: which function that was, and that it did. */
+export function tried<T>(field: string, threw: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ScenarioError && NAMED.test(error.message)) throw error;
+    const what = error instanceof Error ? error.message : String(error);
+    throw new ScenarioError(`${field}: ${threw}: ${what}`, { cause: error });
+  }
+}
+
 /** Of its own, by field. */
 export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
   const found: string[] = [];
@@ -25,10 +39,11 @@ const APPLICATION = ['answer', 'drainWrites', 'restore', 'digest', 'digestFromSc
 /** Asked for once to look at it, then at every start of a node. */
 export function ownApplication(make: () => Application): () => Application {
   if (isClass(make)) throw new ScenarioError(`app: this is a class; write () => new ${make.name}()`);
-  const made: Partial<Application> | undefined = make();
+  const making = (): Application => tried('app', 'what makes it threw', make);
+  const made: Partial<Application> | undefined = making();
   const missing = APPLICATION.find((method) => typeof made?.[method] !== 'function');
   if (missing) throw new ScenarioError(`app: what it makes is no application: it has no ${missing}()`);
-  return () => withAnswersChecked(make());
+  return () => withAnswersChecked(making());
 }
 
 const isClass = (value: object): boolean => /^class\b/.test(Function.prototype.toString.call(value));
@@ -77,6 +92,21 @@ const EVENTS: Readonly<Record<NodeEvent['type'], true>> = {
   refused: true,
 };
 
+/** The same oracle, and what it throws has its name. */
+function guarded(oracle: Oracle, field: string): Oracle {
+  const { name, effects, events } = oracle;
+  const hooks = Object.keys(WATCHING) as (keyof typeof WATCHING)[];
+  const guards = hooks
+    .filter((hook) => oracle[hook])
+    .map((hook) => {
+      const threw = `${name}: ${hook}() threw`;
+      const guard = (...about: never[]): void =>
+        tried(field, threw, () => (oracle[hook] as (...about: never[]) => void)(...about));
+      return [hook, guard] as const;
+    });
+  return { name, ...(effects && { effects }), ...(events && { events }), ...Object.fromEntries(guards) };
+}
+
 /** One that hears nothing would never object. */
 export const ownOracle =
   (make: OracleMaker, i: number): OracleMaker =>
@@ -86,7 +116,7 @@ export const ownOracle =
         throw new ScenarioError(`oracles[${i}]: report takes a text that says what is broken, not ${what}`);
       report(what, at, height);
     };
-    const oracle = make(told, about);
+    const oracle = tried(`oracles[${i}]`, 'what makes it threw', () => make(told, about));
     const no = (what: string): never => {
       throw new ScenarioError(`oracles[${i}]: ${what}; an oracle has a name and some of ${METHODS}`);
     };
@@ -108,7 +138,7 @@ export const ownOracle =
       const odd = oddKinds(oracle[field], Object.keys(known), method in oracle && method);
       if (odd !== null) no(`${oracle.name}: ${field}: ${odd}`);
     }
-    return oracle;
+    return guarded(oracle, `oracles[${i}]`);
   };
 
 /** What is wrong with the list of what it wants to hear of, by this method of its; null: nothing. */
@@ -144,15 +174,16 @@ function oddPayload(said: readonly unknown[]): string | null {
 export const ownLiar =
   (make: Liar, i: number): Liar =>
   (kit) => {
-    const lie: unknown = make(kit);
+    const field = `liars[${i}].liar`;
+    const lie: unknown = tried(field, 'what makes its lies threw', () => make(kit));
     if (typeof lie !== 'function')
-      throw new ScenarioError(`liars[${i}].liar: expected a function (to, payloads) => ..., from it`);
+      throw new ScenarioError(`${field}: expected a function (to, payloads) => ..., from it`);
     return (to, payloads) => {
-      const said: unknown = lie(to, payloads);
+      const said: unknown = tried(field, 'its lie threw', () => lie(to, payloads));
       if (said !== null && !Array.isArray(said))
-        throw new ScenarioError(`liars[${i}].liar: expected a list of payloads, or null for the truth`);
+        throw new ScenarioError(`${field}: expected a list of payloads, or null for the truth`);
       const odd = said && oddPayload(said);
-      if (odd) throw new ScenarioError(`liars[${i}].liar: ${odd}`);
+      if (odd) throw new ScenarioError(`${field}: ${odd}`);
       return said;
     };
   };

@@ -212,6 +212,64 @@ describe('what is of one’s own and gives what it must not', () => {
     expect(() => at({}, { oracles: [3] })).toThrow('oracles[0]: expected a function that makes an oracle');
   });
 
+  const boom = (): never => {
+    throw new Error('boom');
+  };
+  const oneThatThrows =
+    (hook: string): OracleMaker =>
+    () => ({ name: 'mine', [hook]: boom });
+  let started = 0;
+  const laterBoom = (): KvStore => (++started > 3 ? boom() : new KvStore());
+
+  it.each<[string, object, string]>([
+    ['an application', { app: boom }, 'app: what makes it threw: boom'],
+    ['an oracle', { oracles: [boom] }, 'oracles[0]: what makes it threw: boom'],
+    ['a started', { oracles: [oneThatThrows('started')] }, 'oracles[0]: mine: started() threw: boom'],
+    ['a heard', { oracles: [oneThatThrows('heard')] }, 'oracles[0]: mine: heard() threw: boom'],
+    ['a leaving', { oracles: [oneThatThrows('leaving')] }, 'oracles[0]: mine: leaving() threw: boom'],
+    ['a published', { oracles: [oneThatThrows('published')] }, 'oracles[0]: mine: published() threw: boom'],
+    ['an ended', { oracles: [oneThatThrows('ended')] }, 'oracles[0]: mine: ended() threw: boom'],
+    ['a liar', { liars: [liar('v3', boom, ['v0'])] }, 'liars[0].liar: what makes its lies threw: boom'],
+    ['a lie', { liars: [liar('v3', () => boom, ['v0'])] }, 'liars[0].liar: its lie threw: boom'],
+    ['a workload', { load: txs({ perBlock: 1, make: boom }) }, 'load.make: it threw at transaction 0: boom'],
+  ])('%s that throws is named, with what it threw as the cause', (_, more, says) => {
+    let error: unknown;
+    try {
+      at(more);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ name: 'ScenarioError', message: says, cause: { message: 'boom' } });
+  });
+
+  it('a draw without a choice, what is no error, and an application at the start of a node', () => {
+    const draws = (bound: number) => txs({ perBlock: 1, make: (dice) => bytes(String(dice.draw(bound))) });
+    expect(() => at({ load: draws(0) })).toThrow(
+      'load.make: it threw at transaction 0: a draw needs an integer bound in 1..2^31, not 0',
+    );
+    expect(at({ app: laterBoom }).violations[0]?.what).toContain('app: what makes it threw: boom');
+    const throwsNull = (): never => {
+      throw null;
+    };
+    expect(() => at({ app: throwsNull })).toThrow('app: what makes it threw: null');
+  });
+
+  it('an oracle that is of a class keeps itself', () => {
+    class Mine {
+      readonly name = 'mine';
+      #seen = 0;
+      published(): void {
+        this.#seen++;
+      }
+      get seen(): number {
+        return this.#seen;
+      }
+    }
+    const mine = new Mine();
+    expect(at({ oracles: [() => mine] }).holds).toBe(true);
+    expect(mine.seen).toBeGreaterThan(10);
+  });
+
   it('options: none', () => {
     expect(() => pictureOf(play({}), undefined as never)).toThrow('seed: expected a whole number');
   });

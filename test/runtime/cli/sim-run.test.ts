@@ -133,8 +133,14 @@ describe.skipIf(!isBuilt)('sim run', () => {
     [
       'as it is played',
       'play.oracles = [() => ({ name: "x", started: () => nix() })];',
-      1,
-      /^nodecli: nix is not defined\n\(thrown at .*slip\.mjs:3:[0-9]+\)/,
+      2,
+      /: oracles\[0\]: x: started\(\) threw: nix is not defined \(thrown at .*slip\.mjs:3:[0-9]+\)\n$/,
+    ],
+    [
+      'with a dice that has no sides',
+      'play.load = { size: 9, perBlock: 1, make: (dice) => dice.draw(0) };',
+      2,
+      /: load\.make: it threw at transaction 0: a draw needs an integer bound in 1\.\.2\^31, not 0 \(asked for at .*slip\.mjs:3:[0-9]+\)\n$/,
     ],
     [
       'as it asks for words',
