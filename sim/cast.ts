@@ -109,7 +109,7 @@ export function makeCast(options: CastOptions): Cast {
       publicKey && power > 0n ? [{ address: addressOf(publicKey), publicKey, power, name }] : [],
     ),
     appHash: EMPTY_BYTES,
-    appState: EMPTY_BYTES,
+    appState: utf8Encode(options.appState ?? ''),
   };
   return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS, initialHeight };
 }

@@ -8,6 +8,7 @@ import type { ActorName, NodeEvent } from '../../actors/turn.ts';
 import type { ValidatorState } from '../../actors/validator/state.ts';
 import { blockKey, GENESIS_KEY } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
+import { parseGenesis } from '../../protocol/json/index.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
@@ -92,6 +93,12 @@ export class NodeLife {
       memo: true,
     });
     this.node = new Node({ id: config.id, ...cast, ownerOf, ports, watcher: this.watcher });
+  }
+
+  /** When its chain begins, by the wall clock. */
+  get genesisMs(): number {
+    const genesis = parseGenesis(this.home.config.genesis);
+    return isRefusal(genesis) ? 0 : Math.ceil(Number(genesis.genesisTimeNs) / 1e6);
   }
 
   /** Throws what an actor throws at its start. */

@@ -3,6 +3,7 @@
 
 import { parseArgs } from 'node:util';
 import { SetupError } from './files.ts';
+import { untilTime } from './genesis-time.ts';
 import { NodeLife } from './node-life.ts';
 import { type FromNode, NODE_EXIT, type ToNode } from './process-words.ts';
 
@@ -40,8 +41,12 @@ class NodeProcess {
       });
       this.life = life;
       if (this.isEnding) return await this.end();
-      life.start();
       setInterval(() => this.tellStatus(), STATUS_EVERY_MS).unref();
+      const { genesisMs } = life;
+      if (genesisMs > Date.now())
+        say(`waits until its chain begins, at ${new Date(genesisMs).toISOString()}`);
+      await untilTime(genesisMs, () => this.isEnding);
+      if (!this.isEnding) life.start();
     } catch (error) {
       this.failWith(error);
     }

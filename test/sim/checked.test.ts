@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { utf8Decode } from '#platform';
 import { KvStore } from '../../machines/apps/kvstore.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
+import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { keyPairOfSeed } from '../../protocol/keys.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { castFromFiles, makeCast } from '../../sim/cast.ts';
@@ -492,4 +494,11 @@ it('a cast of real files begins at the time of its genesis, whenever that is', (
   const cast = castFromFiles(later, keys);
   if (isRefusal(cast)) return unreachable(cast.because);
   expect(runScenario(play(), { seed: 1, cast }).holds).toBe(true);
+});
+
+it('a cast carries the application state that it is given', () => {
+  const genesis = parseGenesis(makeCast({ powers: [1n], appState: '{"a":12345678901234567890}' }).genesis);
+  expect(isRefusal(genesis) ? genesis.because : utf8Decode(genesis.appState)).toContain(
+    '12345678901234567890',
+  );
 });

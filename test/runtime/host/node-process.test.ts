@@ -1,11 +1,12 @@
 // The process of one node, from its first line on: without the cluster that started it it does not stay.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeHomes } from '../../../runtime/host/home.ts';
+import { makeHomes, usualPaths } from '../../../runtime/host/home.ts';
 import { temporaryFolder } from './folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -15,13 +16,14 @@ function node(home: string, stdio: 'ipc' | 'ignore'): ChildProcess {
   const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', ENTRY, '--home', home], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit', stdio],
+    serialization: 'advanced',
   });
   onTestFinished(() => void started.kill('SIGKILL'));
   return started;
 }
 
 const ended = (started: ChildProcess): Promise<'ended'> =>
-  new Promise((done) => started.once('close', () => done('ended')));
+  new Promise((done) => started.once('exit', () => done('ended')));
 
 test('a node whose cluster died before its first line, or a little later, ends', async () => {
   const homes = makeHomes(join(temporaryFolder(), 'net'), [0, 0, 0, 0, 0]);
@@ -33,6 +35,35 @@ test('a node whose cluster died before its first line, or a little later, ends',
     return Promise.race([end, sleep(20_000, 'goes on')]);
   });
   expect(await Promise.all(ends)).toEqual(homes.map(() => 'ended'));
+});
+
+test('a node whose chain has not begun waits for the time that its genesis names, and ends when it is told to', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const { genesis } = usualPaths(home);
+  const beginsAt = (ms: number): void => {
+    const document = JSON.parse(readFileSync(genesis, 'utf8'));
+    writeFileSync(genesis, JSON.stringify({ ...document, genesis_time: new Date(ms).toISOString() }));
+  };
+  beginsAt(Date.now() + 3_600_000);
+  const early = node(home, 'ipc');
+  const end = ended(early);
+  await new Promise<void>((waits) =>
+    early.stdout?.on('data', (text) => {
+      if (String(text).includes('waits until its chain begins')) waits();
+    }),
+  );
+  early.send({ type: 'stop' });
+  expect(await end).toBe('ended');
+  const beginsMs = Date.now() + 4_000;
+  beginsAt(beginsMs);
+  const late = node(home, 'ipc');
+  await new Promise<void>((isUp) =>
+    late.on('message', (word: { type: string }) => {
+      if (word.type === 'up') isUp();
+    }),
+  );
+  expect(Date.now()).toBeGreaterThanOrEqual(beginsMs);
+  late.kill('SIGKILL');
 });
 
 test('a node that was started by hand needs no cluster', async () => {
