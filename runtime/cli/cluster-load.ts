@@ -12,9 +12,9 @@ const TICK_MS = 25;
 const TX_BYTES = 250;
 /** Far more than a network takes, and what one process can still make. */
 const PER_SECOND_MAX = 100_000;
-/** After a stall of this process or of the nodes, what was due for longer is left out: it would come as one burst. */
+/** After a stall, of us or of the nodes, what was due for longer is left out: it would come as one burst. */
 const TICKS_DUE_MAX = 8;
-/** Who waits longest is forgotten, and not counted when a block has it: full pools refuse, and nobody tells us. */
+/** The oldest is forgotten, and never counted: full pools refuse, and nobody tells us. */
 const WAITING_MAX = 1_000_000;
 
 /** What `--load` says. */

@@ -104,8 +104,9 @@ export async function openNetwork(
     const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
     makeFolder(folder);
     process.once('exit', lockFolder(folder)); // until this command ends, whatever ends it
-    const homes = held === null ? existingHomes(folder, validators) : makeHomes(folder, held.ports);
-    const what = goesOn ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
+    const isNew = held !== null && homesFound(folder) === 0; // another may have made them since
+    const homes = isNew ? makeHomes(folder, held.ports) : existingHomes(folder, validators);
+    const what = !isNew ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
     return { folder, homes, isTemporary, about: aboutNetwork(homes, `${what} ${folder}`) };
   } finally {
     await held?.free(); // its nodes listen within the second

@@ -26,7 +26,7 @@ const HASHES_KEPT = 10_000n;
 /** A node that does not stop when asked is killed after this. */
 const STOP_MS_MAX = 10_000;
 
-/** What a node says when another program holds its port, or another node its folder (net.ts, files.ts of the host). */
+/** What a node says when another holds its port or its folder (net.ts, files.ts of the host). */
 const TAKEN = /^cannot listen on | is in use by process /;
 
 export class ClusterNode {

@@ -13,9 +13,8 @@ export function temporaryFolder(prefix: string, other = ''): string {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = WHY[code ?? ''] ?? message;
-    throw new CliError(
-      `no temporary folder can be made in ${parent}: ${why}; set TMPDIR to a folder that can be written${other && `, ${other}`}`,
-    );
+    const remedy = `set TMPDIR to a folder that can be written${other && `, ${other}`}`;
+    throw new CliError(`no temporary folder can be made in ${parent}: ${why}; ${remedy}`);
   }
 }
 
