@@ -172,9 +172,9 @@ const START_MS_MAX = 30_000;
 
 /** Every node has spoken, or is gone. */
 async function allUp(cluster: Cluster): Promise<void> {
-  const all = cluster.events.pipe(
-    filter(() => cluster.nodes.every(({ status, child }) => status !== null || child === null)),
-  );
+  const isSo = (): boolean => cluster.nodes.every(({ status, child }) => status !== null || child === null);
+  if (isSo()) return;
+  const all = cluster.events.pipe(filter(isSo));
   await firstValueFrom(race(all, timer(START_MS_MAX)));
 }
 

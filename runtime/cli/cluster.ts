@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { type Observable, Subject } from 'rxjs';
 import { hexOf } from '../../protocol/bytes.ts';
+import { usualPaths } from '../host/home.ts';
 import type { CommittedHeight, FromNode, NodeStatus, ToNode } from '../host/process-words.ts';
 import { buildCommit, cliFolder, isCompiled } from './usage.ts';
 
@@ -28,6 +29,9 @@ const STOP_MS_MAX = 10_000;
 
 /** What a node says when another holds its port or its folder (net.ts, files.ts of the host). */
 const TAKEN = /^cannot listen on | is in use by process /;
+
+/** The process, or a library in it, did what it must not: LMDB's map of the file may have been written to. */
+const CRASHES: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
 export class ClusterNode {
   readonly index: number;
@@ -50,6 +54,8 @@ export class ClusterNode {
   /** The process; null: there is none. */
   child: ChildProcess | null = null;
   isEnding = false;
+  /** The system gave it no process. */
+  isUnborn = false;
   /** What its channel had no room for: it waits in our memory until the process reads. */
   unread: ToNode | null = null;
 
@@ -71,7 +77,7 @@ export class ClusterNode {
 
   /** What it needs was not to be had. That is no fault of the network. */
   get wasRefused(): boolean {
-    return this.fatal !== null && TAKEN.test(this.fatal);
+    return this.isUnborn || (this.fatal !== null && TAKEN.test(this.fatal));
   }
 
   get cpuMs(): number {
@@ -100,26 +106,28 @@ export class Cluster {
   start(node: ClusterNode): void {
     const args = ['--home', node.home, '--commit', buildCommit()];
     if (node.record !== null) args.push('--record', node.record);
-    const child = fork(entry(), args, {
-      execArgv: isCompiled ? [] : ['--conditions=source', '--import', loader()],
-      // A terminal's Ctrl-C is for us alone: we end the nodes in order.
-      detached: true,
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...process.env, NODE_ENV: 'production' },
-    });
     node.cpuMsBefore = node.cpuMs;
     node.status = null;
-    node.child = child;
     node.isEnding = false;
+    node.isUnborn = false;
     node.fatal = null;
     node.unread = null;
+    let child: ChildProcess;
+    try {
+      child = forked(args);
+    } catch (error) {
+      return this.onUnborn(node, error as Error); // some reasons are thrown, others are told later
+    }
+    node.child = child;
     for (const stream of [child.stdout, child.stderr]) {
       if (stream)
         createInterface({ input: stream }).on('line', (text) => this.emit({ type: 'line', node, text }));
     }
     child.on('message', (word) => this.hear(node, word as FromNode));
-    child.on('error', (error) => this.emit({ type: 'line', node, text: error.message }));
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.onUnborn(node, error);
+      else this.emit({ type: 'line', node, text: error.message });
+    });
     child.on('exit', (code, signal) => this.onExit(node, child, signal ?? `code ${code}`, code === 0));
   }
 
@@ -154,11 +162,25 @@ export class Cluster {
   private onExit(node: ClusterNode, child: ChildProcess, how: string, isPeaceful: boolean): void {
     if (node.child !== child) return;
     const isOurs = node.isEnding;
-    node.child = null;
-    node.isEnding = false;
     if (!isOurs) node.fatal ??= `its process ended with ${how}`;
     else if (!isPeaceful && how !== 'SIGKILL')
       node.fatal ??= `its process ended with ${how} when it was stopped`;
+    if (CRASHES.includes(how))
+      node.fatal += `; its databases (*.db in ${usualPaths(node.home).data}) may be damaged`;
+    this.onGone(node, how);
+  }
+
+  /** There is no process, and nothing will be heard of its end. */
+  private onUnborn(node: ClusterNode, error: Error): void {
+    node.isUnborn = true;
+    node.fatal = `its process could not be started: ${error.message}`;
+    this.onGone(node, error.message);
+  }
+
+  private onGone(node: ClusterNode, how: string): void {
+    const isOurs = node.isEnding;
+    node.child = null;
+    node.isEnding = false;
     this.emit({ type: 'exited', node, how, isOurs });
   }
 
@@ -172,7 +194,7 @@ export class Cluster {
 
   /** kill -9: gone before it can say or write anything more. */
   async kill(node: ClusterNode): Promise<void> {
-    await this.ending(node, (child) => child.kill('SIGKILL'));
+    await this.ending(node, (child) => end(child, 'SIGKILL'));
   }
 
   /** Asks all to stop, and waits for them. */
@@ -181,28 +203,48 @@ export class Cluster {
   }
 
   private async stop(node: ClusterNode): Promise<void> {
+    let timeout: NodeJS.Timeout | undefined;
     await this.ending(node, (child) => {
       if (child.connected) child.send({ type: 'stop' } satisfies ToNode, () => {});
-      else child.kill('SIGTERM');
-      const timeout = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
-      child.once('exit', () => clearTimeout(timeout));
+      else end(child, 'SIGTERM');
+      timeout = setTimeout(() => end(child, 'SIGKILL'), STOP_MS_MAX);
     });
+    clearTimeout(timeout);
   }
 
-  private async ending(node: ClusterNode, end: (child: ChildProcess) => void): Promise<void> {
+  private async ending(node: ClusterNode, ask: (child: ChildProcess) => void): Promise<void> {
     const { child } = node;
     if (child === null) return;
     // `close`: its last lines and words were read, too.
-    const closed = new Promise<void>((done) => child.once('close', () => done()));
+    const closed = new Promise<void>((done) => {
+      child.once('close', () => done());
+      if (child.pid === undefined) child.once('error', () => done());
+    });
     node.isEnding = true;
-    end(child);
+    ask(child);
     await closed;
   }
 
   /** Without mercy, for the second Ctrl-C. */
   killAll(): void {
-    for (const { child } of this.nodes) child?.kill('SIGKILL');
+    for (const { child } of this.nodes) if (child) end(child, 'SIGKILL');
   }
+}
+
+/** One that never began has no pid, and Node would signal whatever stands there: 0 is our own group. */
+function end(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid !== undefined) child.kill(signal);
+}
+
+function forked(args: readonly string[]): ChildProcess {
+  return fork(entry(), args, {
+    execArgv: isCompiled ? [] : ['--conditions=source', '--import', loader()],
+    // A terminal's Ctrl-C is for us alone: we end the nodes in order.
+    detached: true,
+    serialization: 'advanced',
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
 }
 
 const entry = (): string => join(cliFolder, '../host', isCompiled ? 'node-process.js' : 'node-process.ts');
