@@ -20,11 +20,8 @@ import { type Effect, type KeyValue, type Logic, NO_READS, type PeerId, type Tur
 export interface BlocksyncState {
   /** Greeted peers, and how many loads are under way for each. */
   readonly peers: Map<PeerId, number>;
-  /**
-   * Null until the handshake is done. Heights of blocks in the store while we sync, 0: none. Afterwards
-   * consensus goes on without telling us, and who asks is answered from the store itself.
-   */
-  stored: StoreRange | null;
+  /** The handshake is done, and the store is what we have. Others write it and let blocks go: how far it reaches is read each time. */
+  isReady: boolean;
   /** Null: we only serve. */
   pool: SyncPool | null;
   /** Answers to requests of then may still come. */
@@ -55,7 +52,7 @@ export function blocksyncLogic(config: BlocksyncConfig): Logic<BlocksyncState, B
     start: () => ({
       state: {
         peers: new Map(),
-        stored: null,
+        isReady: false,
         pool: null,
         hasSynced: false,
         beginsAtNs: 0n,
@@ -134,10 +131,10 @@ class BlocksyncTurn {
 
   private onSyncFrom({ height, base, sync }: Extract<BlocksyncMail, { type: 'sync-from' }>): void {
     const { state, config, nowNs } = this;
-    state.stored = { base, height: height - 1n };
+    state.isReady = true;
     state.pool = sync ? new SyncPool(config, height, nowNs) : null;
     const peers = [...state.peers.keys()];
-    this.send(peers, statusOf(state.stored));
+    this.send(peers, statusOf({ base, height: height - 1n }));
     if (!sync) return;
     state.hasSynced = true;
     state.beginsAtNs = nowNs + config.waitNs;
@@ -189,8 +186,6 @@ class BlocksyncTurn {
     const pool = this.state.pool ?? unreachable('a block was applied that nobody fetched');
     const liar = pool.applied(height, this.nowNs);
     if (liar !== null) this.score(liar, `block sync at height ${height}: its half of a pair was wrong`);
-    const base = this.state.stored?.base ?? 0n;
-    this.state.stored = { base: base > 0n ? base : height, height };
     this.stopIfCaughtUp(pool);
   }
 
@@ -229,7 +224,8 @@ class BlocksyncTurn {
         this.state.pool?.range(peer, message.base, message.height, this.nowNs);
         return true;
       case 'no-block-response':
-        this.state.pool?.hasNot(peer, message.height, this.nowNs);
+        if (this.state.pool?.hasNot(peer, message.height, this.nowNs))
+          this.send([peer], { type: 'status-request' });
         return true;
       case 'block-response': {
         const refusal = this.refusalOfBlock(peer, message);
@@ -258,17 +254,14 @@ class BlocksyncTurn {
   }
 
   private onBlockRequest(peer: PeerId, height: bigint): void {
-    if (!this.state.stored) return; // it will ask again
+    if (!this.state.isReady) return; // it will ask again
     if (height < 1n) this.send([peer], { type: 'no-block-response', height });
     else this.load(peer, height, blockKey(height), blockKey(height + 1n));
   }
 
   /** Where our store reaches. */
   private tellStatus(peer: PeerId): void {
-    const { stored, pool } = this.state;
-    if (!stored) return;
-    if (pool) this.send([peer], statusOf(stored));
-    else this.load(peer, 'status', STORE_RANGE_KEY, Uint8Array.of(...STORE_RANGE_KEY, 0));
+    if (this.state.isReady) this.load(peer, 'status', STORE_RANGE_KEY, Uint8Array.of(...STORE_RANGE_KEY, 0));
   }
 
   private load(peer: PeerId, height: bigint | 'status', from: Uint8Array, to: Uint8Array): void {

@@ -4,36 +4,13 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { must, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
 import type { SyncConfig } from './config.ts';
+import { has, isContradicting, newPeer, type SyncPeer } from './peer.ts';
 import { Progress } from './progress.ts';
+import type { Dispute, Fetched, Wanted } from './wanted.ts';
 
 export interface BlockRequest {
   readonly peer: string;
   readonly height: bigint;
-}
-
-/**
- * A block of a peer, not verified. `bytes` is its protobuf; `lastCommit` that of the commit it carries for
- * the height before; `timeNs` its header's.
- */
-export interface Fetched {
-  readonly from: string;
-  readonly bytes: Uint8Array;
-  readonly lastCommit: Uint8Array;
-  readonly timeNs: bigint;
-}
-
-interface SyncPeer {
-  base: bigint;
-  height: bigint;
-  reportedAtNs: bigint;
-  /** Heights it was asked for that nobody has answered yet, and since when. */
-  readonly open: Map<bigint, bigint>;
-  /** Since when it owes us something without having sent anything. */
-  quietSinceNs: bigint;
-  /** It sent a block since it came: the next ones are better asked of it than of a stranger. */
-  isProven: boolean;
-  /** Reports in a row that came while it owed blocks that it had been asked for earlier. */
-  evasions: number;
 }
 
 /**
@@ -49,25 +26,6 @@ const REQUESTS_OF_STRANGER_MAX = 2;
 const PAIR = 2;
 /** Before any request. */
 const NEVER_NS = -(1n << 62n);
-
-interface Wanted {
-  /** Whom it was asked of, and when last. */
-  readonly asked: Map<string, bigint>;
-  lastAskedNs: bigint;
-  fetched: Fetched | null;
-}
-
-/**
- * A block and the commit for it came from two peers and do not fit: one of the two lied. Both are fetched
- * again from one peer alone, until
- * a pair fits; what fits tells which half was the lie.
- */
-interface Dispute {
-  readonly first: Fetched;
-  readonly second: Fetched;
-  alone: string | null;
-  readonly tried: Set<string>;
-}
 
 export class SyncPool {
   private readonly config: SyncConfig;
@@ -102,19 +60,21 @@ export class SyncPool {
     if (!known) {
       const evasions = this.evasions.get(peer) ?? 0;
       this.evasions.delete(peer);
-      const seen = { reportedAtNs: nowNs, quietSinceNs: nowNs, isProven: false, evasions };
-      this.peers.set(peer, { base, height, open: new Map(), ...seen });
-    } else if (base < known.base || height < known.height) {
+      this.peers.set(peer, newPeer(base, height, evasions, nowNs));
+    } else if (base < known.reportedBase || height < known.height) {
       // Envelopes may pass each other: a lower report right behind a higher one is an older one.
       if (nowNs - known.reportedAtNs >= this.config.statusNs) this.ban(peer, nowNs);
     } else {
-      known.base = base;
+      known.reportedBase = base;
+      known.base = base > known.refused ? base : known.refused + 1n;
       known.height = height;
       // One answer to each question counts: who says more than it is asked clears itself of nothing.
       if (known.reportedAtNs < this.reportsAskedAtNs)
         known.evasions = this.isEvading(known) ? known.evasions + 1 : 0;
       known.reportedAtNs = nowNs;
-      if (known.evasions === EVASIONS_MAX) this.ban(peer, nowNs);
+      // Right behind the refusal it may be an older report.
+      const isLying = isContradicting(known) && nowNs - known.refusedAtNs >= this.config.retryNs;
+      if (isLying || known.evasions === EVASIONS_MAX) this.ban(peer, nowNs);
     }
   }
 
@@ -159,7 +119,8 @@ export class SyncPool {
   /** What the peers claim at most; 0: nothing. */
   get claimedHeight(): bigint {
     let claimed = 0n;
-    for (const { height } of this.peers.values()) if (height > claimed) claimed = height;
+    for (const { base, height } of this.peers.values())
+      if (base <= height && height > claimed) claimed = height;
     return claimed;
   }
 
@@ -200,8 +161,8 @@ export class SyncPool {
 
   /** The same peer for both heights of a dispute; another one when it went. */
   private sourceAlone(dispute: Dispute, wanted: Wanted | undefined, nowNs: bigint): string | null {
-    if (dispute.alone === null || !this.peers.has(dispute.alone)) {
-      const lacksFirst = (peer: string): boolean => (this.peers.get(peer)?.base ?? 0n) > this.height;
+    const lacksFirst = (peer: string): boolean => (this.peers.get(peer)?.base ?? 0n) > this.height;
+    if (dispute.alone === null || !this.peers.has(dispute.alone) || lacksFirst(dispute.alone)) {
       const besides = { has: (peer: string) => dispute.tried.has(peer) || lacksFirst(peer) };
       dispute.alone = this.idlest(this.height + 1n, besides);
       if (dispute.alone === null)
@@ -223,8 +184,9 @@ export class SyncPool {
     const { requestsPerPeerMax } = this.config;
     let found: string | null = null;
     let least = Number.POSITIVE_INFINITY;
-    for (const [name, { base, height: top, open, isProven }] of this.peers) {
-      if (height < base || height > top || besides?.has(name)) continue;
+    for (const [name, peer] of this.peers) {
+      if (!has(peer, height) || besides?.has(name)) continue;
+      const { open, isProven } = peer;
       const owed = open.size - (open.has(height) ? 1 : 0); // asked again it owes no more than before
       if (owed >= (isProven ? requestsPerPeerMax : Math.min(REQUESTS_OF_STRANGER_MAX, requestsPerPeerMax)))
         continue;
@@ -241,7 +203,7 @@ export class SyncPool {
     let found: string | null = null;
     for (const [name, atNs] of asked) {
       const peer = this.peers.get(name);
-      if (!peer || height < peer.base || height > peer.height) continue;
+      if (!peer || !has(peer, height)) continue;
       if (found === null || atNs < asked.get(found)!) found = name;
     }
     return found;
@@ -279,9 +241,25 @@ export class SyncPool {
     return null;
   }
 
-  /** A peer has no block of a height that it claimed: none of its claims is worth anything. */
-  hasNot(peer: string, height: bigint, nowNs: bigint): void {
-    if (this.peers.get(peer)?.open.has(height)) this.ban(peer, nowNs);
+  /**
+   * A peer has no block of a height that it claimed, nor then an older one: they may have gone since it said so. True: it is to say anew what it
+   * has, and is banned if that is what it had not.
+   */
+  hasNot(peer: string, height: bigint, nowNs: bigint): boolean {
+    const known = this.peers.get(peer);
+    if (!known?.open.delete(height)) return false;
+    known.quietSinceNs = nowNs;
+    const wanted = this.wanted.get(height);
+    if (wanted?.asked.has(peer)) {
+      wanted.asked.set(peer, NEVER_NS);
+      if (wanted.asked.size === 1) wanted.lastAskedNs = NEVER_NS; // nobody else is asked yet
+    }
+    if (height < known.base) return false;
+    const isFirst = !isContradicting(known);
+    if (isFirst) known.refusedAtNs = nowNs;
+    known.refused = height;
+    known.base = height + 1n;
+    return isFirst;
   }
 
   /** Removes and names the peers that owe us blocks and went quiet, or say no longer how far they are. */

@@ -85,17 +85,26 @@ const status = (peer: string, height: bigint): BlocksyncMail =>
 const up = (peer: string): BlocksyncMail => ({ type: 'peer-up', peer });
 const timer = (name: string): BlocksyncMail => ({ type: 'timer', timer: name });
 
-/** `to: what height` of each message sent. */
-const sentOf = (effects: readonly Effect[]): string[] =>
+/** `to: what height` of each message sent; from which on, too, where it says so and is asked for it. */
+const sentOf = (effects: readonly Effect[], withBase = false): string[] =>
   only(effects, 'send').flatMap(({ to, payloads }) =>
     payloads.map(({ bytes }) => {
       const message = decodeBlocksyncMessage(bytes);
       if (isRefusal(message)) return unreachable(message.because);
       const height =
         'height' in message ? message.height : 'block' in message ? message.block.header.height : '';
-      return `${to.join()}: ${message.type} ${height}`.trim();
+      const from = withBase && 'base' in message ? `${message.base} to ` : '';
+      return `${to.join()}: ${message.type} ${from}${height}`.trim();
     }),
   );
+
+/** What it tells a peer that asks how far it is, when its store reaches so far. */
+function told(driven: Blocksync, peer: string, range: { base: bigint; height: bigint }): string[] {
+  const [load] = only(driven.tell(heard(peer, { type: 'status-request' })), 'load');
+  expect(load?.from).toEqual(STORE_RANGE_KEY);
+  const found = [{ key: STORE_RANGE_KEY, value: encodeWith(storeRange, range) }];
+  return sentOf(driven.tell({ type: 'loaded', tag: load?.tag ?? 0, found }), true);
+}
 
 /** Joins at height 1, with peers that claim 9. */
 function syncing(...peers: string[]): Blocksync {
@@ -114,8 +123,8 @@ it('says where it is to who comes, and asks everybody when it has to sync', () =
   const effects = driven.tell({ type: 'sync-from', height: 6n, base: 1n, sync: true });
   expect(sentOf(effects)).toEqual(['a: status-response 5', 'a: status-request']);
   expect(said(effects).slice(2)).toEqual(['schedule begin', 'schedule check', 'schedule status']);
-  expect(sentOf(driven.tell(up('b')))).toEqual(['b: status-response 5', 'b: status-request']);
-  expect(sentOf(driven.tell(heard('b', { type: 'status-request' })))).toEqual(['b: status-response 5']);
+  expect(sentOf(driven.tell(up('b')))).toEqual(['b: status-request']);
+  expect(told(driven, 'b', { base: 1n, height: 5n })).toEqual(['b: status-response 1 to 5']);
   expect(sentOf(driven.tell(timer('status')))).toEqual(['a,b: status-request']);
 });
 
@@ -152,7 +161,12 @@ it('fetches in order and hands over one block at a time, with the commit of the 
   expect(only(driven.tell(response('a', 3n)), 'tell')).toEqual([]);
   const [second] = only(driven.tell({ type: 'block-applied', height: 1n }), 'tell');
   expect(second?.message).toMatchObject({ type: 'block-fetched', height: 2n });
-  expect(sentOf(driven.tell(heard('a', { type: 'status-request' })))).toEqual(['a: status-response 1']);
+});
+
+it('says what its store has, also while it syncs: blocks may go meanwhile', () => {
+  const driven = syncing('a', 'joiner');
+  expect(told(driven, 'joiner', { base: 1n, height: 100n })).toEqual(['joiner: status-response 1 to 100']);
+  expect(told(driven, 'joiner', { base: 91n, height: 101n })).toEqual(['joiner: status-response 91 to 101']);
 });
 
 it('joins consensus when it is caught up, and only serves from then on', () => {
@@ -170,13 +184,7 @@ it('joins consensus when it is caught up, and only serves from then on', () => {
   ]);
   expect(driven.tell(timer('check'))).toEqual([]);
   expect(said(driven.tell(response('a', 9n)))).toEqual([]); // asked for while we were syncing
-  // Consensus stores on without a word to us: who asks is answered from the store.
-  const [load] = only(driven.tell(heard('a', { type: 'status-request' })), 'load');
-  expect(load?.from).toEqual(STORE_RANGE_KEY);
-  const value = encodeWith(storeRange, { base: 1n, height: 8n });
-  const found = [{ key: STORE_RANGE_KEY, value }];
-  const answer = driven.tell({ type: 'loaded', tag: load?.tag ?? 0, found });
-  expect(sentOf(answer)).toEqual(['a: status-response 8']);
+  expect(told(driven, 'a', { base: 1n, height: 8n })).toEqual(['a: status-response 1 to 8']);
 });
 
 it('is caught up at the first look among peers that are no further', () => {
@@ -219,12 +227,15 @@ it('a height that nobody serves does not keep it for ever', () => {
   ]);
 });
 
-it('a peer alone that claims what it has not is caught at once', () => {
+it('a peer alone that claims what it has not is asked what it has, and caught by what it says', () => {
   const driven = syncing('a');
   driven.tell(up('b'));
   driven.tell(status('b', 1n));
   driven.tell(timer('begin'));
-  driven.tell(heard('a', { type: 'no-block-response', height: 2n }));
+  const effects = driven.tell(heard('a', { type: 'no-block-response', height: 2n }));
+  expect(sentOf(effects)).toContain('a: status-request');
+  driven.monoNs = 10n * S;
+  driven.tell(status('a', 9n));
   expect(said(driven.tell(timer('check')))).toContain('tell validator caught-up');
 });
 

@@ -2,8 +2,9 @@
 
 import { expect, it } from 'vitest';
 import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
-import { type Fetched, SyncPool } from '../../machines/sync/pool.ts';
+import { SyncPool } from '../../machines/sync/pool.ts';
 import { Progress } from '../../machines/sync/progress.ts';
+import type { Fetched } from '../../machines/sync/wanted.ts';
 
 const S = 1_000_000_000n;
 

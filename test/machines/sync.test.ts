@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { DEFAULT_SYNC, type SyncConfig } from '../../machines/sync/config.ts';
-import { type Fetched, SyncPool } from '../../machines/sync/pool.ts';
+import { SyncPool } from '../../machines/sync/pool.ts';
+import type { Fetched } from '../../machines/sync/wanted.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 
 const S = 1_000_000_000n;
@@ -135,17 +136,47 @@ it('a second source saves the first from being called quiet', () => {
   expect(pool.removeQuiet(60n * S)).toEqual([]);
 });
 
-it('a peer without a block that it claimed is not believed again for a minute', () => {
+it('a peer that claims again what it said that it has not is not believed for a minute', () => {
   const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
   pool.range('a', 1n, 1_000_000n, 0n);
   pool.range('b', 1n, 1n, 0n);
   asked(pool, 0n);
   expect(pool.isCaughtUp()).toBe(false);
-  pool.hasNot('b', 2n, 0n); // was not asked
-  pool.hasNot('a', 2n, 0n);
-  expect([pool.claimedHeight, pool.isCaughtUp()]).toEqual([1n, true]);
+  expect(pool.hasNot('b', 2n, 0n)).toBe(false); // was not asked
+  expect(pool.hasNot('a', 2n, 0n)).toBe(true);
+  pool.range('a', 1n, 1_000_000n, 1n * S); // may be older than the refusal
+  expect([pool.claimedHeight, pool.isCaughtUp()]).toEqual([1_000_000n, false]);
   pool.range('a', 1n, 1_000_000n, 10n * S);
+  expect([pool.claimedHeight, pool.isCaughtUp()]).toEqual([1n, true]);
+  pool.range('a', 1n, 1_000_000n, 20n * S);
   expect(pool.isCaughtUp()).toBe(true);
+});
+
+it('a peer whose blocks went since it claimed them is asked for the others', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, requestsPerPeerMax: 3 }, 5n, 0n);
+  pool.range('pruner', 1n, 99n, 0n);
+  pool.range('archive', 1n, 8n, 0n);
+  expect(asked(pool, 0n)).toEqual(['pruner5', 'archive6', 'pruner7', 'archive8']);
+  expect(pool.hasNot('pruner', 5n, 1n)).toBe(true);
+  expect(pool.hasNot('pruner', 7n, 1n)).toBe(false); // it is asked already what it has
+  expect(pool.hasNot('pruner', 7n, 1n)).toBe(false);
+  pool.range('pruner', 5n, 99n, 2n); // an older report
+  expect(asked(pool, 2n)).toEqual(['pruner9', 'pruner10']); // the other owes two, as many as a stranger may
+  pool.range('pruner', 9n, 99n, 3n);
+  for (const height of [6n, 8n]) pool.gave('archive', height, block('archive', height), 3n);
+  expect(asked(pool, 3n)).toEqual(['archive5', 'archive7']); // at once
+  for (const height of [5n, 7n]) pool.gave('archive', height, block('archive', height), 4n);
+  expect(pool.hasNot('pruner', 9n, 4n)).toBe(true); // the next one went, too
+  pool.range('pruner', 10n, 99n, 20n * S);
+  expect(pool.reports).toBe(2);
+});
+
+it('who refuses the last block that it claims claims nothing more', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 5n, 0n);
+  pool.range('a', 1n, 5n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a5']);
+  pool.hasNot('a', 5n, 1n);
+  expect([pool.claimedHeight, asked(pool, 6n * S)]).toEqual([0n, []]);
 });
 
 /** Peers a, b and c have 1 to 9; a gave block 1, b block 2, c block 3, and the pair 1, 2 was refused. */
@@ -185,6 +216,13 @@ it('a pair of two is fetched again from one, and what fits tells who lied', () =
   expect(pool.handOver()).toMatchObject({ height: 1n, commit: block('c', 2n).lastCommit });
   expect(pool.applied(1n, 0n)).toBe(null); // a was the liar, and is gone already
   expect([pool.handOver()?.height, pool.applied(2n, 0n)]).toEqual([2n, null]);
+});
+
+it('who has not what it is asked for alone in a dispute leaves it to another', () => {
+  const pool = inDispute();
+  expect(asked(pool, 0n).slice(0, 2)).toEqual(['a1', 'a2']);
+  pool.hasNot('a', 2n, 1n);
+  expect(asked(pool, 1n).slice(0, 2)).toEqual(['c1', 'c2']);
 });
 
 it('the liar of a dispute is found by an honest third, though it went', () => {

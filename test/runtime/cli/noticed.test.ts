@@ -122,7 +122,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['old-copy', '1', 'X137', 'another last commit than'],
   ['refused-leave-room', '1', 'X138', 'does not ask its application'],
   ['gone-blocks-are-remembered', '1', 'X139', "don't have header"],
-  ['slow-dispute', '13', 'X140', 'both blocks of a dispute come from one peer'],
+  ['slow-dispute', '4', 'X140', 'both blocks of a dispute come from one peer'],
   ['false-evidence', '1', 'X141', 'are not signed by who is accused'],
   ['reminded-at-a-start', '1', 'X142', 'is in blocks 2 and'],
   ['signed-and-not-logged', '1', 'X143', 'has not committed height'],
