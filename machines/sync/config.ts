@@ -29,7 +29,7 @@ export interface SyncConfig {
   readonly requestsPerPeerMax: number;
   /** Blocks this close to the next one may have a second source. */
   readonly secondSourceHeights: bigint;
-  /** Fetched blocks that wait for their turn, together: no more requests beyond. */
+  /** Fetched blocks that wait for their turn and those that are asked for, together: no more requests beyond, but for the next two. */
   readonly bufferBytesMax: number;
 }
 

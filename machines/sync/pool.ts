@@ -20,7 +20,7 @@ export interface BlockRequest {
  */
 const EVASIONS_MAX = 3;
 
-/** What a stranger may owe us, so that those who never answer hold up little. */
+/** What a stranger may owe us, so that those who never answer hold up little, and two of the largest blocks have room on a line. */
 const REQUESTS_OF_STRANGER_MAX = 2;
 /** The commit for a block is in the next one: a single one is of no use. */
 const PAIR = 2;
@@ -38,6 +38,8 @@ export class SyncPool {
   private readonly evasions = new Map<string, number>();
   private readonly wanted = new Map<bigint, Wanted>();
   private bufferedBytes = 0;
+  /** How large blocks are: that of the newest, or half of what was thought before. */
+  private blockBytes = 0;
   private readonly progress: Progress;
   private reportsAskedAtNs = NEVER_NS;
   /** The height that the validator is looking at. */
@@ -129,6 +131,7 @@ export class SyncPool {
     const requests: BlockRequest[] = [];
     const window = BigInt(Math.max(PAIR, this.config.requestsPerPeerMax * this.peers.size));
     const claimed = this.claimedHeight;
+    let expectedBytes = this.expectedBytes();
     const last = this.height + window - 1n;
     const top = last < claimed ? last : claimed;
     for (let height = this.height; height <= top; height++) {
@@ -136,13 +139,22 @@ export class SyncPool {
       if (wanted?.fetched) continue;
       // The pair at our height is asked for in any case: the buffer may be full of blocks that cannot leave before it.
       const isNext = height <= this.height + 1n;
-      if (!wanted && !isNext && this.bufferedBytes >= this.config.bufferBytesMax) break;
+      if (!wanted && !isNext && expectedBytes >= this.config.bufferBytesMax) break;
       const peer = this.sourceFor(height, wanted, nowNs);
       if (peer === null) continue;
       this.ask(height, wanted, peer, nowNs);
+      if (!wanted) expectedBytes += this.blockBytes;
       requests.push({ peer, height });
     }
     return requests;
+  }
+
+  /** What waits for its turn, and what is asked for: a peer that answers cannot see what is under way already. */
+  private expectedBytes(): number {
+    let bytes = this.bufferedBytes;
+    for (const { fetched, asked } of this.wanted.values())
+      if (!fetched && asked.size > 0) bytes += this.blockBytes;
+    return bytes;
   }
 
   /** Whom to ask for this height now; null: nobody, or not yet. */
@@ -238,6 +250,7 @@ export class SyncPool {
     for (const { open } of this.peers.values()) open.delete(height);
     wanted.fetched = fetched;
     this.bufferedBytes += fetched.bytes.length;
+    this.blockBytes = Math.max(fetched.bytes.length, Math.floor(this.blockBytes / 2));
     return null;
   }
 

@@ -20,8 +20,11 @@ import { formatWsAddress, parseWsAddress } from './net-address.ts';
 const SUBPROTOCOL = 'rehearsal.p2p.1';
 /** The largest message is a block of 100 MiB (block sync), with room for its envelope. */
 const FRAME_BYTES_MAX = 101 * 1024 * 1024;
-/** A peer that reads slower than we write is dropped rather than served from our memory. */
-const BACKLOG_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * A peer that reads slower than we write is dropped rather than served from our memory. Who does not know yet how
+ * large blocks are asks for two of them, and what is said meanwhile must have room, too.
+ */
+const BACKLOG_BYTES_MAX = 2 * FRAME_BYTES_MAX + 64 * 1024 * 1024;
 const HANDSHAKE_MS = 3_000;
 const PING_MS = 10_000;
 /** How long a closing connection may take to say goodbye. */
@@ -198,8 +201,8 @@ class WsNet implements HostNet {
       const connection = this.#up.get(peer);
       if (!connection) continue;
       frame ??= packEnvelope(payloads); // once for all
-      connection.socket.send(frame);
-      if (connection.socket.bufferedAmount > BACKLOG_BYTES_MAX) connection.hangUp();
+      if (connection.socket.bufferedAmount + frame.length > BACKLOG_BYTES_MAX) connection.hangUp();
+      else connection.socket.send(frame);
     }
   }
 

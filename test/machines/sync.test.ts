@@ -281,14 +281,38 @@ it('keeps no more blocks than its buffer holds', () => {
   pool.range('a', 1n, 99n, 0n);
   expect(asked(pool, 0n)).toEqual(['a1', 'a2']);
   pool.gave('a', 2n, block('a', 2n), 0n);
-  expect(asked(pool, 0n)).toEqual(['a3']);
-  for (const height of [1n, 3n]) pool.gave('a', height, block('a', height), 0n);
+  expect(asked(pool, 0n)).toEqual([]); // two bytes wait, and two are to come
+  pool.gave('a', 1n, block('a', 1n), 0n);
   pool.handOver();
   pool.applied(1n, 0n);
-  expect(asked(pool, 0n)).toEqual([]); // four bytes wait
+  expect(asked(pool, 0n)).toEqual(['a3']);
+  pool.gave('a', 3n, block('a', 3n), 0n);
+  expect(asked(pool, 0n)).toEqual([]);
   pool.handOver();
   pool.applied(2n, 0n);
-  expect(asked(pool, 0n)).toEqual(['a4', 'a5']);
+  expect(asked(pool, 0n)).toEqual(['a4']);
+});
+
+it('asks for no more large blocks at once than its buffer holds, and for many again when they are small', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, bufferBytesMax: 64 }, 1n, 0n);
+  pool.range('a', 1n, 999n, 0n);
+  const open: bigint[] = [];
+  /** How many it waits for at most until `last` is here, while blocks of this size come in their order. */
+  const openMost = (last: bigint, size: number): number => {
+    let most = 0;
+    for (let height = 0n; height < last; ) {
+      open.push(...pool.plan(0n).map((request) => request.height));
+      most = Math.max(most, open.length);
+      height = open.shift() ?? last;
+      pool.gave('a', height, { ...block('a', height), bytes: new Uint8Array(size) }, 0n);
+      for (let next = pool.handOver(); next; next = pool.handOver()) pool.applied(next.height, 0n);
+    }
+    return most;
+  };
+  expect(openMost(50n, 1)).toBe(19);
+  openMost(70n, 21); // asked for as small ones
+  expect(openMost(100n, 21)).toBe(3);
+  expect(openMost(150n, 1)).toBe(19);
 });
 
 it('asks for the height in a gap, however full the blocks behind it have made the buffer', () => {
