@@ -57,12 +57,13 @@ export class NodeLife {
   static async begin(options: LifeOptions): Promise<NodeLife> {
     const found = readHome(options.home);
     const { validatorKey } = found;
+    const onRepair = (repair: Repair): void => options.say(repairText(repair));
     const ports = await hostPorts({
       home: options.home,
       seed: validatorKey.seed,
       peer: found.config.id,
       listen: found.config.listenAddress,
-      onRepair: (repair) => options.say(repairText(repair)),
+      onRepair,
       onFatal: (error) => options.ended(error.message, false),
     });
     let recorder: Recorder | null = null;
@@ -72,7 +73,8 @@ export class NodeLife {
       );
       await importSignState(ports.log('privval'), home.signState);
       if (options.record !== null) {
-        recorder = openRecorder(options.record, configValue(home.config), options.commit, options.home);
+        const node = configValue(home.config);
+        recorder = openRecorder(options.record, node, options.commit, options.home, onRepair);
       }
       return new NodeLife(options, home, ports, recorder);
     } catch (error) {

@@ -4,11 +4,24 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { encodeHeader, encodeRecord, TRACE_FORMAT, type TraceHeader, TraceReader } from '../kernel/trace.ts';
+import { crc32c } from '../../protocol/crc32c.ts';
+import {
+  DIGEST_BYTES,
+  encodeHeader,
+  encodeRecord,
+  TRACE_FORMAT,
+  type TraceHeader,
+  TraceReader,
+} from '../kernel/trace.ts';
 import { makeFolder, SetupError, setupError } from './files.ts';
+import type { Repair } from './log.ts';
 
 /** Length and checksum before each payload of a trace. */
 const FRAME_BYTES = 8;
+/** In the payload of a record: the node's index (always 0 here) and the input's length before it, a digest behind. */
+const AROUND_INPUT_BYTES = 4 + 4 + DIGEST_BYTES;
+/** A kind and an actor's name. */
+const INPUT_BYTES_MIN = 1 + 4;
 const CHUNK_BYTES = 1 << 20;
 
 export interface Recorder {
@@ -20,14 +33,23 @@ export interface Recorder {
   close(): void;
 }
 
-/** @param node what a replay builds this node from (`configValue`) */
-export function openRecorder(path: string, node: unknown, commit: string, home: string): Recorder {
+/**
+ * @param node what a replay builds this node from (`configValue`)
+ * @param onRepair told when a torn end was cut off
+ */
+export function openRecorder(
+  path: string,
+  node: unknown,
+  commit: string,
+  home: string,
+  onRepair: (repair: Repair) => void = () => {},
+): Recorder {
   makeFolder(dirname(path));
   const header: TraceHeader = { format: TRACE_FORMAT, commit, nodes: [node], about: { home } };
   let file: number | null = null;
   try {
     file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
-    return new TraceFileWriter(path, file, beginOrGoOn(path, file, header));
+    return new TraceFileWriter(path, file, beginOrGoOn(path, file, header, onRepair));
   } catch (error) {
     if (file !== null) fs.closeSync(file);
     throw error instanceof SetupError ? error : cannotRecord(path, error);
@@ -42,8 +64,13 @@ interface End {
   readonly bytes: number;
 }
 
-/** Writes the header of a new trace; of one that a killed node left, cuts the last frame if it is torn. */
-function beginOrGoOn(path: string, file: number, header: TraceHeader): End {
+/** Writes the header of a new trace; of one that a killed node left, cuts the torn end. */
+function beginOrGoOn(
+  path: string,
+  file: number,
+  header: TraceHeader,
+  onRepair: (repair: Repair) => void,
+): End {
   const size = fs.fstatSync(file).size;
   const whole = encodeHeader(header);
   if (isBeginningOf(file, size, whole)) {
@@ -55,8 +82,16 @@ function beginOrGoOn(path: string, file: number, header: TraceHeader): End {
     const what = `${path} is there and is not a trace of this node`;
     throw new SetupError(`${what}: record to another folder, or remove it`);
   }
-  const end = lastWholeFrame(file, size);
-  if (end.bytes < size) fs.ftruncateSync(file, end.bytes);
+  const end = endOfWholeRecords(file, size);
+  if (end.bytes === size) return end;
+  if (wholeRecordBehind(file, end.bytes, size)) {
+    throw new SetupError(
+      `${path} is damaged at byte ${end.bytes}, and whole records stand behind it, which would be lost: ` +
+        'record to another folder, or move it away',
+    );
+  }
+  fs.ftruncateSync(file, end.bytes);
+  onRepair({ path, offset: end.bytes, bytesCut: size - end.bytes, savedAs: '', corruption: false });
   return end;
 }
 
@@ -82,23 +117,55 @@ function headerOf(file: number): TraceHeader | null {
   return reader.header;
 }
 
-/** By lengths alone: the file was written in order by one process, so only its end can be torn. */
-function lastWholeFrame(file: number, size: number): End {
+/** As a replay reads them: what it stops at is no whole record, be its length in order or not. */
+function endOfWholeRecords(file: number, size: number): End {
+  const reader = new TraceReader();
   const chunk = new Uint8Array(CHUNK_BYTES);
-  const view = new DataView(chunk.buffer);
-  let records = 0;
-  let bytes = 0;
-  while (bytes + FRAME_BYTES <= size) {
-    const got = fs.readSync(file, chunk, 0, CHUNK_BYTES, bytes);
-    const begin = bytes;
-    while (bytes - begin + FRAME_BYTES <= got) {
-      const end = bytes + FRAME_BYTES + view.getUint32(bytes - begin, true);
-      if (end > size) return { records, bytes };
-      bytes = end;
+  let records = 1; // the header
+  for (let at = 0; at < size; ) {
+    const got = fs.readSync(file, chunk, 0, CHUNK_BYTES, at);
+    if (got === 0) break;
+    at += got;
+    for (const item of reader.push(chunk.slice(0, got))) {
+      if ('refused' in item) return { records: item.record, bytes: item.offset };
       records++;
     }
   }
-  return { records, bytes };
+  const torn = reader.end();
+  return torn === null ? { records, bytes: size } : { records: torn.record, bytes: torn.offset };
+}
+
+/** Is there a whole record anywhere behind the damage at `from`? Then it is not the torn end of a write. */
+function wholeRecordBehind(file: number, from: number, size: number): boolean {
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  const view = new DataView(chunk.buffer);
+  const headBytes = FRAME_BYTES + 8;
+  for (let begin = from + 1; begin + headBytes <= size; ) {
+    const got = fs.readSync(file, chunk, 0, CHUNK_BYTES, begin);
+    if (got < headBytes) return false;
+    const places = got - headBytes + 1;
+    for (let at = 0; at < places; at++) {
+      if (view.getUint32(at + FRAME_BYTES, true) !== 0) continue;
+      const input = view.getUint32(at + FRAME_BYTES + 4, true);
+      const payload = input + AROUND_INPUT_BYTES;
+      if (input < INPUT_BYTES_MIN || view.getUint32(at, true) !== payload) continue;
+      const start = begin + at + FRAME_BYTES;
+      if (start + payload <= size && checksumOf(file, start, payload) === view.getUint32(at + 4, true))
+        return true;
+    }
+    begin += places;
+  }
+  return false;
+}
+
+function checksumOf(file: number, start: number, length: number): number {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length; ) {
+    const got = fs.readSync(file, bytes, done, length - done, start + done);
+    if (got === 0) break;
+    done += got;
+  }
+  return crc32c(bytes);
 }
 
 function writeAll(file: number, bytes: Uint8Array, at: number): void {

@@ -1,10 +1,9 @@
-// The files of a network: homes made and read back, config.toml, the trace that outlives a killed node, and
-// the key's last signature on its way in and out.
+// The files of a network: homes made and read back, config.toml, and the key's last signature on its way in
+// and out.
 
-import everyFs, * as fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_NODE } from '../../../actors/node.ts';
 import { formatPrivValidatorState, parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
@@ -14,9 +13,7 @@ import { durationNs, durationText } from '../../../runtime/host/durations.ts';
 import { SetupError } from '../../../runtime/host/files.ts';
 import { existingHomes, homesFound, makeHomes, readHome, usualPaths } from '../../../runtime/host/home.ts';
 import { openLog } from '../../../runtime/host/log.ts';
-import { openRecorder } from '../../../runtime/host/recorder.ts';
 import { exportSignState, importSignState, lastSignOf } from '../../../runtime/host/sign-state.ts';
-import { TraceReader } from '../../../runtime/kernel/trace.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 
@@ -271,76 +268,6 @@ describe('config.toml', () => {
 
   test.each(['', '1', 's', '1x', '-1s', '1s ', '1.s'])('"%s" is no duration', (text) => {
     expect(durationNs(text)).toBe(null);
-  });
-});
-
-describe('the recorder', () => {
-  const NODE = { id: 'n', name: 'node0' };
-  const digest = new Uint8Array(32).fill(7);
-  const stop = (name: string): Uint8Array => Uint8Array.of(3, name.length, 0, 0, 0, ...bytesOf(name));
-  const read = (path: string): number => {
-    const reader = new TraceReader();
-    const items = [...reader.push(fs.readFileSync(path))];
-    expect(reader.end()).toBe(null);
-    expect(items.every((item) => 'kind' in item)).toBe(true);
-    return items.length;
-  };
-
-  test('a new life goes on in the same file, behind the last whole record', () => {
-    const path = join(temporaryFolder(), 'traces', 'node0.trace');
-    const first = openRecorder(path, NODE, 'c', 'h');
-    for (let i = 0; i < 10; i++) first.write(stop(`actor ${i}`), digest);
-    expect(first.records).toBe(11);
-    first.close();
-    const whole = fs.readFileSync(path);
-    for (const cut of [whole.length, whole.length - 1, whole.length - 9, whole.length - 30]) {
-      fs.writeFileSync(path, whole.subarray(0, cut));
-      const next = openRecorder(path, NODE, 'another commit', 'h');
-      const kept = next.records;
-      next.write(stop('more'), digest);
-      next.close();
-      expect(read(path)).toBe(kept); // the header is no record of a turn, and one was added
-    }
-  });
-
-  test('a disk that fills up is named, with what to do', () => {
-    const path = join(temporaryFolder(), 'node0.trace');
-    const recorder = openRecorder(path, NODE, 'c', 'h');
-    const full = vi.spyOn(everyFs, 'writeSync').mockImplementation(() => {
-      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-    });
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      full.mockRestore();
-      syncBuiltinESMExports();
-    });
-    const write = () => recorder.write(stop('a'), digest);
-    expect(write).toThrow(/^cannot record to .*node0\.trace: the disk is full; free some space/);
-    expect(write).toThrow(SetupError);
-    recorder.close();
-  });
-
-  test('a header that was torn is written anew', () => {
-    const path = join(temporaryFolder(), 'node0.trace');
-    openRecorder(path, NODE, 'c', 'h').close();
-    fs.truncateSync(path, 20);
-    const next = openRecorder(path, NODE, 'c', 'h');
-    next.write(stop('a'), digest);
-    next.close();
-    expect(read(path)).toBe(1);
-  });
-
-  test("another node's trace, and a file that is none, are refused and stay as they are", () => {
-    const path = join(temporaryFolder(), 'node0.trace');
-    openRecorder(path, NODE, 'c', 'h').close();
-    const before = fs.readFileSync(path);
-    expect(() => openRecorder(path, { ...NODE, name: 'node1' }, 'c', 'h')).toThrow(
-      /is not a trace of this node/,
-    );
-    expect(fs.readFileSync(path)).toEqual(before);
-    fs.writeFileSync(path, 'a letter to my mother, which is longer than a frame of eight bytes');
-    expect(() => openRecorder(path, NODE, 'c', 'h')).toThrow(/is not a trace of this node/);
-    expect(fs.readFileSync(path, 'utf8')).toMatch(/^a letter/);
   });
 });
 

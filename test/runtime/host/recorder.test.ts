@@ -1,0 +1,137 @@
+// The trace that outlives a killed node: torn ends, rot, full disks, files of others.
+
+import everyFs, * as fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { Writer } from '../../../protocol/words.ts';
+import { SetupError } from '../../../runtime/host/files.ts';
+import { openRecorder } from '../../../runtime/host/recorder.ts';
+import { TraceReader } from '../../../runtime/kernel/trace.ts';
+import { temporaryFolder } from './folders.ts';
+
+describe('the recorder', () => {
+  const NODE = { id: 'n', name: 'node0' };
+  const digest = new Uint8Array(32).fill(7);
+  const stop = (name: string): Uint8Array => {
+    const writer = new Writer(64);
+    writer.u8(3);
+    writer.text(name);
+    return writer.peek().slice();
+  };
+  const read = (path: string): number => {
+    const reader = new TraceReader();
+    const items = [...reader.push(fs.readFileSync(path))];
+    expect(reader.end()).toBe(null);
+    expect(items.every((item) => 'kind' in item)).toBe(true);
+    return items.length;
+  };
+
+  test('a new life goes on in the same file, behind the last whole record', () => {
+    const path = join(temporaryFolder(), 'traces', 'node0.trace');
+    const first = openRecorder(path, NODE, 'c', 'h');
+    for (let i = 0; i < 10; i++) first.write(stop(`actor ${i}`), digest);
+    expect(first.records).toBe(11);
+    first.close();
+    const whole = fs.readFileSync(path);
+    for (const cut of [whole.length, whole.length - 1, whole.length - 9, whole.length - 30]) {
+      fs.writeFileSync(path, whole.subarray(0, cut));
+      const next = openRecorder(path, NODE, 'another commit', 'h');
+      const kept = next.records;
+      next.write(stop('more'), digest);
+      next.close();
+      expect(read(path)).toBe(kept); // the header is no record of a turn, and one was added
+    }
+  });
+
+  test('a tail of zeros, as a power failure leaves it, is cut, and a replay reads what comes next', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const first = openRecorder(path, NODE, 'c', 'h');
+    for (let i = 0; i < 3; i++) first.write(stop(`actor ${i}`), digest);
+    first.close();
+    const whole = fs.readFileSync(path);
+    for (const zeros of [1, 8, 9, 64, 5000, 3 << 20]) {
+      fs.writeFileSync(path, Buffer.concat([whole, Buffer.alloc(zeros)]));
+      const cuts: [number, number][] = [];
+      const next = openRecorder(path, NODE, 'c', 'h', (cut) => cuts.push([cut.offset, cut.bytesCut]));
+      expect([cuts, next.records]).toEqual([[[whole.length, zeros]], 4]);
+      next.write(stop('more'), digest);
+      next.close();
+      expect(read(path)).toBe(4);
+    }
+  });
+
+  test('damage with whole records behind it is refused, and stays as it is; a torn last record is cut', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const first = openRecorder(path, NODE, 'c', 'h');
+    const ends: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      first.write(stop(`actor ${i} ${'x'.repeat(i * 700_000)}`), digest);
+      ends.push(fs.statSync(path).size);
+    }
+    first.close();
+    const whole = fs.readFileSync(path);
+    for (const [at, harm] of [
+      [ends[0]! + 1, 1], // its length
+      [ends[0]! + 6, 0xff], // its checksum
+      [ends[1]! + 500_000, 0x10],
+    ] as const) {
+      const rotten = Buffer.from(whole);
+      rotten[at]! ^= harm;
+      fs.writeFileSync(path, rotten);
+      const refused = () => openRecorder(path, NODE, 'c', 'h');
+      expect(refused).toThrow(
+        /node0\.trace is damaged at byte \d+, and whole records .* record to another folder/,
+      );
+      expect(refused).toThrow(SetupError);
+      expect(fs.readFileSync(path).equals(rotten)).toBe(true);
+    }
+    const rotten = Buffer.from(whole);
+    rotten[ends[2]! + 900_000]! ^= 1;
+    fs.writeFileSync(path, rotten);
+    const cuts: number[] = [];
+    openRecorder(path, NODE, 'c', 'h', ({ bytesCut }) => cuts.push(bytesCut)).close();
+    expect(cuts).toEqual([whole.length - ends[2]!]);
+    expect(read(path)).toBe(3);
+  });
+
+  test('a disk that fills up is named, with what to do', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const recorder = openRecorder(path, NODE, 'c', 'h');
+    const full = vi.spyOn(everyFs, 'writeSync').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      full.mockRestore();
+      syncBuiltinESMExports();
+    });
+    const write = () => recorder.write(stop('a'), digest);
+    expect(write).toThrow(/^cannot record to .*node0\.trace: the disk is full; free some space/);
+    expect(write).toThrow(SetupError);
+    recorder.close();
+  });
+
+  test('a header that was torn is written anew', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    openRecorder(path, NODE, 'c', 'h').close();
+    fs.truncateSync(path, 20);
+    const next = openRecorder(path, NODE, 'c', 'h');
+    next.write(stop('a'), digest);
+    next.close();
+    expect(read(path)).toBe(1);
+  });
+
+  test("another node's trace, and a file that is none, are refused and stay as they are", () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    openRecorder(path, NODE, 'c', 'h').close();
+    const before = fs.readFileSync(path);
+    expect(() => openRecorder(path, { ...NODE, name: 'node1' }, 'c', 'h')).toThrow(
+      /is not a trace of this node/,
+    );
+    expect(fs.readFileSync(path)).toEqual(before);
+    fs.writeFileSync(path, 'a letter to my mother, which is longer than a frame of eight bytes');
+    expect(() => openRecorder(path, NODE, 'c', 'h')).toThrow(/is not a trace of this node/);
+    expect(fs.readFileSync(path, 'utf8')).toMatch(/^a letter/);
+  });
+});
