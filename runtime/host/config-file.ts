@@ -6,10 +6,11 @@ import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
 import { applicationNamed } from '../../machines/apps/application.ts';
 import type { ConsensusConfig } from '../../machines/consensus/config.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
+import { decodeNodeInfo, encodeNodeInfo, judgeGreeting, nodeInfoOf } from '../../machines/peers/node-info.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { durationNs, durationText } from './durations.ts';
 import { readText, SetupError } from './files.ts';
-import { formatWsAddress } from './net-address.ts';
+import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
 /** Where the other files of a node are: relative to its home, unless absolute. */
 export interface FilesOfNode {
@@ -140,7 +141,7 @@ export function readConfigFile(path: string): ConfigFile {
   keys.mustBeKnown(OF_OTHERS);
   return {
     files: filesOf(keys),
-    settings: { name: keys.text('moniker', 'anonymous'), app, ...p2p, mempool, consensus },
+    settings: { name: monikerOf(keys), app, ...p2p, mempool, consensus },
   };
 }
 
@@ -155,6 +156,17 @@ function parsed(path: string): TomlTable {
       `the configuration ${path} is not valid: line ${error.line}, column ${error.column}: ${what}`,
     );
   }
+}
+
+/** Judged as a peer will judge it, which greets this node or not at all: with all else as it should be. */
+function monikerOf(keys: Keys): string {
+  const moniker = keys.text('moniker', 'anonymous');
+  const [id, own] = ['1'.repeat(40), '2'.repeat(40)];
+  const info = nodeInfoOf({ nodeId: id, listenAddress: USUAL_LISTEN, network: 'chain', moniker });
+  const theirs = decodeNodeInfo(encodeNodeInfo(info));
+  const refusal = isRefusal(theirs) ? theirs : judgeGreeting({ ...info, nodeId: own }, theirs, id);
+  if (refusal === null) return moniker;
+  return keys.fails('moniker', `a short name in printable ASCII, such as "node0": ${refusal.because}`);
 }
 
 function filesOf(keys: Keys): FilesOfNode {
@@ -205,6 +217,7 @@ function consensusOf(keys: Keys): ConsensusConfig {
   };
 }
 
+const USUAL_LISTEN = 'tcp://127.0.0.1:26656';
 const PLACE = /^(?:tcp:\/\/)?(\[[0-9a-fA-F:]+\]|[^/:@[\]]+):([0-9]{1,5})$/;
 
 /** `ws://host:port` of `tcp://host:port`; null when it is none. */
@@ -215,8 +228,8 @@ function wsAddress(text: string): string | null {
 }
 
 function listenAddress(keys: Keys): string {
-  const text = keys.text('p2p.laddr', 'tcp://127.0.0.1:26656');
-  return wsAddress(text) ?? keys.fails('p2p.laddr', 'an address such as "tcp://127.0.0.1:26656"');
+  const text = keys.text('p2p.laddr', USUAL_LISTEN);
+  return wsAddress(text) ?? keys.fails('p2p.laddr', `an address such as "${USUAL_LISTEN}"`);
 }
 
 function peersOf(keys: Keys): ConfigFile['settings']['peers'] {
@@ -228,6 +241,10 @@ function peersOf(keys: Keys): ConfigFile['settings']['peers'] {
       const address = place === undefined ? null : wsAddress(place);
       if (peer === undefined || address === null) {
         return keys.fails('p2p.persistent_peers', `a list of id@host:port, and not "${entry}"`);
+      }
+      const dialled = parseWsAddress(address);
+      if (isRefusal(dialled)) {
+        return keys.fails('p2p.persistent_peers', `a list of peers that can be dialled: ${dialled.because}`);
       }
       return { peer, address };
     });

@@ -238,11 +238,31 @@ describe('config.toml', () => {
     ['genesis_file = "config/genesis.json"', 'genesis_file = ""', 'genesis_file must be the path of a file'],
     [/version[\s\S]*/, 'mempool = 7', 'mempool must be a table: [mempool]'],
     [/laddr = .*/, 'laddr = "tcp://127.0.0.1:99999"', 'p2p.laddr must be an address'],
+    [
+      'moniker = "node0"',
+      'moniker = ""',
+      'moniker must be a short name in printable ASCII, such as "node0": ',
+    ],
+    ['moniker = "node0"', 'moniker = "  "', 'moniker is not printable ASCII'],
+    ['moniker = "node0"', 'moniker = "Zürich"', 'moniker is not printable ASCII'],
+    [
+      /persistent_peers = .*/,
+      `persistent_peers = "${'a'.repeat(40)}@10.0.0.7:26656"`,
+      'p2p.persistent_peers must be a list of peers that can be dialled: "ws://10.0.0.7:26656" is not on this machine',
+    ],
     [/persistent_peers = .*/, 'persistent_peers = "abc@127.0.0.1:1"', 'p2p.persistent_peers must be a list'],
   ])('%s -> %s is refused', (from, to, message) => {
     const { config } = usualPaths(made().homes[0]!);
     change(config, from, to);
     expect(() => readConfigFile(config)).toThrow(message);
+  });
+
+  test('a moniker too long for a greeting is refused', () => {
+    const { config } = usualPaths(made().homes[0]!);
+    change(config, 'node0', 'x'.repeat(9_000));
+    expect(readConfigFile(config).settings.name).toHaveLength(9_000);
+    change(config, 'x'.repeat(9_000), 'x'.repeat(10_240));
+    expect(() => readConfigFile(config)).toThrow('moniker must be a short name');
   });
 
   test('no mempool and no empty blocks would be no blocks', () => {
