@@ -1,7 +1,7 @@
 // Keeps the Store port with one lmdb environment: reads are synchronous, batches become durable in the
 // background.
 
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RangeOptions } from 'lmdb';
 import type { KeyValue, Which, Write } from '../../actors/turn.ts';
@@ -9,6 +9,7 @@ import { compareBytes } from '../../protocol/bytes.ts';
 import { must } from '../../protocol/refusal.ts';
 import type { Store } from '../kernel/ports.ts';
 import { makeFolder, SetupError, setupError, syncFolder } from './files.ts';
+import { whyNotLmdb } from './store-file.ts';
 
 /** lmdb's limit with pages of 4 KiB. */
 const KEY_BYTES_MAX = 1978;
@@ -54,21 +55,17 @@ export function openStore(path: string, options: StoreOptions = {}): HostStore {
   }
 }
 
-/** At byte 24 of an lmdb file: its magic number, then the version of its format, little-endian. */
-const HEAD = { at: 24, magic: 0xbeefc0de, version: 2 };
-
-/** lmdb 3.5 ends the process (segmentation fault) where it should refuse a file: so look first. */
+/** lmdb 3.5 ends the process where it should refuse a file: so look first. */
 function checkFiles(path: string): void {
   for (const name of ['lock.mdb', 'data.mdb']) {
     const file = join(path, name);
     if (!existsSync(file)) continue;
     const opened = openSync(file, 'r+'); // throws when we have no right to, or it is a folder
-    const head = Buffer.alloc(HEAD.at + 8);
-    const length = readSync(opened, head, 0, head.length, 0);
-    closeSync(opened);
-    if (name !== 'data.mdb' || length === 0) continue; // empty: a crash before the first commit
-    if (head.readUInt32LE(HEAD.at) !== HEAD.magic || head.readUInt32LE(HEAD.at + 4) !== HEAD.version) {
-      throw new SetupError(`${file} is not an LMDB database of this version; move it away or restore a copy`);
+    try {
+      const why = name === 'data.mdb' ? whyNotLmdb(opened, fstatSync(opened).size) : null;
+      if (why !== null) throw new SetupError(`${file} ${why}; move it away or restore a copy`);
+    } finally {
+      closeSync(opened);
     }
   }
 }
