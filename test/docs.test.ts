@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { playNamed } from '../runtime/cli/play-file.ts';
 import { Story, verdictLines } from '../runtime/cli/screen.ts';
+import { plays } from '../scenarios/index.ts';
 import * as sim from '../sim/index.ts';
 import { LIAR_NAMES } from '../sim/liars/index.ts';
 import { runScenario } from '../sim/run.ts';
@@ -43,6 +44,13 @@ it('docs/scenarios.md has every liar in its table', () => {
   const [, table] = /\| Liar \|[^\n]*\n([\s\S]*?)\n\n/.exec(text('docs/scenarios.md')) ?? [];
   const names = [...(table ?? '').matchAll(/`([a-z-]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name);
   expect(names.sort()).toEqual([...LIAR_NAMES].sort());
+});
+
+it('docs/scenarios.md has every play of `sim list` in its table, once', () => {
+  const [, table] = /\| Play \|[^\n]*\n([\s\S]*?)\n\n/.exec(text('docs/scenarios.md')) ?? [];
+  const firsts = (table ?? '').split('\n').map((row) => row.split('|')[1] ?? '');
+  const names = firsts.flatMap((first) => [...first.matchAll(/`([a-z0-9-]+)`/g)].map(([, name]) => name));
+  expect(names.sort()).toEqual(plays.map(({ name }) => name).sort());
 });
 
 it('docs/library.md shows the examples as they stand, and they are short enough to read', () => {
