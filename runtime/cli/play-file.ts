@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { fromJson } from '../../sim/scenario/json.ts';
@@ -77,13 +78,30 @@ async function playOfModule(name: string, path: string): Promise<Play> {
 async function importModule(name: string, path: string): Promise<Record<string, unknown>> {
   const url = pathToFileURL(path).href;
   try {
-    if (path.endsWith('ts') && !stripsTypes()) return await importTypeScript(url);
-    return await importWithTypes(url);
+    return await settled(
+      path.endsWith('ts') && !stripsTypes() ? importTypeScript(url) : importWithTypes(url),
+      `${name} cannot be loaded: it waits (await) for what never comes`,
+    );
   } catch (error) {
     if (error instanceof CliError) throw error;
     const slip = error instanceof SyntaxError ? slipIn(path) : null;
     const where = whereLoaded(error) || (slip ? ` (at ${slip.place})` : '');
-    throw new CliError(`${name} cannot be loaded: ${whyNot(error)}${where}`);
+    const why = error instanceof Error ? whyNot(error) : `it throws ${inspect(error)}`;
+    throw new CliError(`${name} cannot be loaded: ${why}${where}`);
+  }
+}
+
+/** When nothing more can happen Node ends the process, whoever waits. It says so before that. */
+async function settled<T>(work: Promise<T>, otherwise: string): Promise<T> {
+  let isOver = (): void => {};
+  const over = new Promise<never>((_, reject) => {
+    isOver = () => reject(new CliError(otherwise));
+  });
+  process.once('beforeExit', isOver);
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    process.off('beforeExit', isOver);
   }
 }
 
@@ -92,7 +110,7 @@ async function importWithTypes(url: string): Promise<Record<string, unknown>> {
   try {
     return (await import(url)) as Record<string, unknown>;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
+    const { code, message = '' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
     if (stripsTypes() || code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !/\.m?ts$/.test(message)) throw error;
     return importTypeScript(url);
   }

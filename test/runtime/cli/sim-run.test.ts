@@ -162,6 +162,19 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(code).toBe(exit);
   });
 
+  test.each([
+    ['await new Promise(() => {});', 'it waits (await) for what never comes'],
+    ['throw null;', 'it throws null'],
+    ["throw 'boom';", "it throws 'boom'"],
+  ])('a file that is no play and no error: %s', (body, says) => {
+    for (const name of ['odd.mjs', 'odd.mts']) {
+      writeFileSync(folder.at(name), body);
+      const { code, err } = nodecli('sim', 'run', folder.at(name));
+      expect(err).toBe(`nodecli: ${folder.at(name)} cannot be loaded: ${says}\n`);
+      expect(code).toBe(2);
+    }
+  });
+
   test('a play that does not parse is named with its line', () => {
     writeFileSync(folder.at('unread.mjs'), 'const a = 1;\nexport default scenario(a b);\n');
     const { code, err } = nodecli('sim', 'run', folder.at('unread.mjs'));
