@@ -40,7 +40,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 function onBrokenPipe(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(EXIT.holds);
   console.error(`nodecli: cannot write the output: ${error.message}`);
-  process.exit(EXIT.violated);
+  process.exit(EXIT.usage);
 }
 
 function told(error: unknown, wantsStack: boolean): number {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
-const cli = join(root, 'dist/runtime/cli/nodecli.js');
+export const cli = join(root, 'dist/runtime/cli/nodecli.js');
 
 /** False: these tests need `npm run build` first, as `npm test` does it. */
 export const isBuilt = existsSync(cli);

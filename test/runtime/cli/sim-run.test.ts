@@ -1,12 +1,13 @@
 // `nodecli sim run` and `list`: verdicts, exit codes, and what is said about a wrong command line.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { formatPrivValidatorKey } from '../../../protocol/json/index.ts';
 import { keyPairOfSeed } from '../../../protocol/keys.ts';
 import { makeCast } from '../../../sim/cast.ts';
-import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
+import { cli, hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 describe.skipIf(!isBuilt)('sim run', () => {
   const folder = workFolder();
@@ -23,6 +24,20 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(names).toContain('tour');
     for (const name of names) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
   });
+
+  test.skipIf(!existsSync('/dev/full'))(
+    'an output that cannot be written is no broken promise: exit 2',
+    () => {
+      const full = openSync('/dev/full', 'w');
+      const { status, stderr } = spawnSync(process.execPath, [cli, 'sim', 'list'], {
+        encoding: 'utf8',
+        stdio: ['ignore', full, 'pipe'],
+      });
+      closeSync(full);
+      expect(stderr).toMatch(/^nodecli: cannot write the output: ENOSPC/);
+      expect(status).toBe(2);
+    },
+  );
 
   test('a verdict as JSON, the same for the same seed', () => {
     const first = nodecli('sim', 'run', 'calm', '--seed', '7', '--json');
