@@ -14,7 +14,17 @@ import type { NodeName } from '../../sim/scenario/play.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { ProgressBar, toJson } from './screen.ts';
 import { counted, grouped } from './telling.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot, workersOf } from './usage.ts';
+import {
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  fileOf,
+  needsBuild,
+  seedOf,
+  whyNot,
+  workersOf,
+} from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface CrashesFlags {
@@ -50,7 +60,11 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   if (flags.save !== undefined && chosen.length !== 1)
     throw new CliError(`--save keeps one crash, and --only names ${grouped(chosen.length)}: give a whole id`);
   if (flags.save !== undefined)
-    savePlay(options, chosen[0] ?? unreachable('what names no point is refused'), flags.save);
+    savePlay(
+      options,
+      chosen[0] ?? unreachable('what names no point is refused'),
+      fileOf(flags.save, '--save'),
+    );
   const startedMs = performance.now();
   const { results, isWhole } = await performAll(grid, chosen, workers, flags.json !== true);
   const summary = summaryOf(grid, results, performance.now() - startedMs);

@@ -3,7 +3,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Picture } from '../../sim/picture/picture.ts';
-import { CliError, cliFolder, whyNot } from './usage.ts';
+import { CliError, cliFolder, fileOf, whyNot } from './usage.ts';
 
 /** The modules of runtime/cli/page, each after those that it needs. */
 export const SCRIPTS = [
@@ -61,7 +61,7 @@ export class PageFile {
   readonly path: string;
 
   constructor(path: string) {
-    this.path = path;
+    this.path = fileOf(path, '--html');
     try {
       mkdirSync(dirname(path), { recursive: true });
       closeSync(openSync(path, 'w'));

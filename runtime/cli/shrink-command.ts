@@ -15,7 +15,17 @@ import { explanationLines, ProgressBar, toJson as reportJson, row } from './scre
 import type { ShrinkJob, ShrinkResult, ShrinkSoFar, ShrunkText } from './shrink-job.ts';
 import { testOf } from './shrink-test-file.ts';
 import { counted, grouped } from './telling.ts';
-import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf, whyNot } from './usage.ts';
+import {
+  buildCommit,
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  fileOf,
+  needsBuild,
+  seedOf,
+  whyNot,
+} from './usage.ts';
 import { type Worker, type WorkerOptions, withWorkers } from './workers.ts';
 
 export interface ShrinkFlags {
@@ -32,6 +42,8 @@ const SHRUNK = '-shrunk';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Promise<Exit> {
+  if (flags.out !== undefined) fileOf(flags.out, '--out');
+  if (flags.test !== undefined) fileOf(flags.test, '--test');
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   needsBuild('sim shrink');

@@ -5,7 +5,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from '
 import { dirname } from 'node:path';
 import { crc32c } from '../../protocol/crc32c.ts';
 import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../kernel/trace.ts';
-import { CliError, EXIT, whyNot } from './usage.ts';
+import { CliError, EXIT, fileOf, whyNot } from './usage.ts';
 
 const CHUNK_BYTES = 1 << 20;
 
@@ -22,13 +22,17 @@ export class TraceWriter {
   private filled = 0;
 
   constructor(path: string) {
-    this.path = path;
+    this.path = fileOf(path, '--trace');
     try {
       mkdirSync(dirname(path), { recursive: true });
       this.file = openSync(path, 'w');
     } catch (error) {
-      throw new CliError(`the trace cannot be written to ${path}: ${whyNot(error)}`);
+      throw this.unwritten(error);
     }
+  }
+
+  private unwritten(error: unknown): CliError {
+    return new CliError(`--trace: ${this.path} cannot be written: ${whyNot(error)}`);
   }
 
   /** The header, or a record. */
@@ -48,7 +52,11 @@ export class TraceWriter {
   }
 
   private writeAll(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at);
+    } catch (error) {
+      throw this.unwritten(error);
+    }
   }
 
   close(): void {

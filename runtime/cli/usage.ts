@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not
- * understood.
+ * understood,
+ * or what it says or keeps cannot be written.
  */
 export const EXIT = { holds: 0, violated: 1, usage: 2 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
@@ -43,6 +44,12 @@ export function countOf(text: string, what: string, least = 1): number {
     throw new CliError(`${what} takes a whole number from ${least} on, not "${text}"`);
   }
   return value;
+}
+
+/** Where to write what the option `flag` asks for. */
+export function fileOf(path: string, flag: string): string {
+  if (path === '') throw new CliError(`${flag}: give a file name`);
+  return path;
 }
 
 /** Each is a process of some hundred megabytes: more than the largest machines have cores for is a slip. */

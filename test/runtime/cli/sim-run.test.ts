@@ -74,6 +74,12 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(out).toMatch(/1\/0 propose/);
   });
 
+  test.skipIf(!existsSync('/dev/full'))('a trace that finds no room is told with its flag', () => {
+    const { code, err } = nodecli('sim', 'run', 'calm', '--trace', '/dev/full', '--quiet');
+    expect(err).toMatch(/^nodecli: --trace: \/dev\/full cannot be written: ENOSPC/);
+    expect(code).toBe(2);
+  });
+
   const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
     [
       'an unknown scenario, and the nearest',
@@ -92,6 +98,22 @@ describe.skipIf(!isBuilt)('sim run', () => {
     ['an unknown command', ['sim', 'walk'], /unknown command 'walk'/],
     ['no command', ['sim'], /Usage: nodecli sim/],
     ['a genesis without keys', ['sim', 'run', 'calm', '--genesis', 'x'], /--genesis and --keys go together/],
+    [
+      'a trace without a name',
+      ['sim', 'run', 'calm', '--trace', ''],
+      /^nodecli: --trace: give a file name\n$/,
+    ],
+    [
+      'a picture without a name',
+      ['sim', 'run', 'calm', '--html', ''],
+      /^nodecli: --html: give a file name\n$/,
+    ],
+    ['no small play', ['sim', 'shrink', 'calm', '--out', ''], /^nodecli: --out: give a file name\n$/],
+    [
+      'a trace that is a folder',
+      ['sim', 'run', 'calm', '--trace', '/'],
+      /--trace: \/ cannot be written: it is a folder/,
+    ],
     ['unknown crypto', ['sim', 'run', 'calm', '--crypto', 'rsa'], /--crypto takes sim or ed25519/],
   ];
   test.each(wrong)('exit 2: %s', (_, args, says) => {
