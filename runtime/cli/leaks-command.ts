@@ -22,8 +22,9 @@ export async function leaksCommand(flags: { readonly seeds: string; readonly onl
   const seeds = countOf(flags.seeds, '--seeds');
   const all = patchesOf('scenarios/leaks');
   const leaks = all.filter(({ id }) => flags.only === undefined || id === flags.only);
+  if (flags.only === '') throw new CliError('--only: give an id');
   if (leaks.length === 0)
-    throw new CliError(`there is no leak "${flags.only}": ${all.map(({ id }) => id).join(', ')}`);
+    throw new CliError(`--only: there is no leak "${flags.only}": ${all.map(({ id }) => id).join(', ')}`);
   let missed = 0;
   await interruptible(async () => {
     for (const leak of leaks) {

@@ -87,12 +87,14 @@ function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly
   if (mutant !== undefined) return [patchOf(mutant)];
   const zoo: (Patch | null)[] = rules ? rulePatches() : [null, ...patchesOf(ZOO)];
   if (only === undefined) return zoo;
+  if (only === '')
+    throw new CliError(`--only: give an id, as ${rules ? 'L36' : 'M06'}, or several with commas`);
   const ids = only.split(',');
   const chosen = zoo.filter((patch) => ids.includes(patch?.id ?? HEALTHY));
   const unknown = ids.find((id) => !zoo.some((patch) => (patch?.id ?? HEALTHY) === id));
   if (unknown !== undefined)
     throw new CliError(
-      `there is no mutant "${unknown}": ${zoo.map((patch) => patch?.id ?? HEALTHY).join(', ')}`,
+      `--only: there is no ${rules ? 'rule' : 'mutant'} "${unknown}": ${zoo.map((patch) => patch?.id ?? HEALTHY).join(', ')}`,
     );
   return chosen;
 }

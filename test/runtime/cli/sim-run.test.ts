@@ -114,6 +114,23 @@ describe.skipIf(!isBuilt)('sim run', () => {
       ['sim', 'run', 'calm', '--trace', '/'],
       /--trace: \/ cannot be written: it is a folder/,
     ],
+    [
+      'a rule that is a mutant',
+      ['sim', 'zoo', '--rules', '--only', 'M06'],
+      /--only: there is no rule "M06": L/,
+    ],
+    ['a mutant that is none', ['sim', 'zoo', '--only', 'M6'], /--only: there is no mutant "M6": C/],
+    [
+      'no rule',
+      ['sim', 'zoo', '--rules', '--only', ''],
+      /^nodecli: --only: give an id, as L36, or several with commas\n$/,
+    ],
+    [
+      'no mutant',
+      ['sim', 'zoo', '--only', ''],
+      /^nodecli: --only: give an id, as M06, or several with commas\n$/,
+    ],
+    ['no leak', ['sim', 'leaks', '--only', ''], /^nodecli: --only: give an id\n$/],
     ['unknown crypto', ['sim', 'run', 'calm', '--crypto', 'rsa'], /--crypto takes sim or ed25519/],
   ];
   test.each(wrong)('exit 2: %s', (_, args, says) => {
