@@ -13,6 +13,12 @@ const UINT32_END = 0x1_0000_0000;
 
 export type Seed = string | number | bigint;
 
+/** Seeds have 64 bits. */
+export const SEED_MAX = 0xffff_ffff_ffff_ffffn;
+
+/** Whether this is one, in decimal. */
+export const isSeed = (text: string): boolean => /^[0-9]{1,20}$/.test(text) && BigInt(text) <= SEED_MAX;
+
 export type ChoiceSource =
   | { readonly seed: Seed }
   /**

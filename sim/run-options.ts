@@ -1,6 +1,7 @@
 // How a play is to be performed: what may be said beside the play, and what is wrong with it where nobody checked the types.
 
 import type { Cast } from './cast.ts';
+import { isSeed, SEED_MAX, type Seed } from './choices.ts';
 import type { OracleMaker } from './oracle.ts';
 import type { Recording } from './recording.ts';
 import { ScenarioError } from './scenario/words.ts';
@@ -8,7 +9,7 @@ import type { RunWatch } from './verdict.ts';
 import type { World } from './world.ts';
 
 export interface RunOptions {
-  readonly seed: string | number | bigint;
+  readonly seed: Seed;
   /** Default: what the play says, else `sim`. */
   readonly crypto?: 'sim' | 'ed25519';
   /** False: nothing is remembered between turns that could be computed again. Same digest, slower. */
@@ -31,7 +32,6 @@ export interface RunOptions {
   readonly oracles?: readonly OracleMaker[];
 }
 
-const SEED = /^[0-9]{1,20}$/;
 const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
   seed: true,
   crypto: true,
@@ -47,10 +47,15 @@ const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
   oracles: true,
 };
 
+/** @throws ScenarioError */
+export function mustBeSeed(seed: Seed | undefined): void {
+  if (!isSeed(String(seed)))
+    throw new ScenarioError(`seed: expected a whole number from 0 to ${SEED_MAX}, not ${seed}`);
+}
+
 /** @throws ScenarioError that names the option. */
 export function mustBeOptions(options: RunOptions): void {
-  const seed = String((options as RunOptions | undefined)?.seed);
-  if (!SEED.test(seed)) throw new ScenarioError(`seed: expected a whole number from 0, not ${seed}`);
+  mustBeSeed((options as RunOptions | undefined)?.seed);
   const odd = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option));
   if (odd !== undefined)
     throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);

@@ -2,6 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isSeed } from '../../sim/choices.ts';
 import { type Check, Checker, isText, listOf, number, object, whole } from '../../sim/scenario/checks.ts';
 import { toJson } from '../../sim/scenario/json.ts';
 import { scenarioUnder } from '../../sim/scenario/under.ts';
@@ -48,7 +49,7 @@ const fraction: Check = {
 };
 const seed: Check = {
   expects: 'a seed as text',
-  holds: (value) => typeof value === 'string' && /^[0-9]{1,20}$/.test(value),
+  holds: (value) => typeof value === 'string' && isSeed(value),
 };
 const counts: Check = {
   expects: 'how often each was seen, by name',

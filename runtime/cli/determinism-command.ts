@@ -8,7 +8,7 @@ import { fingerprint, type Job, type JobResult } from './job.ts';
 import { firstEvent, firstEventBetween, jobsFor, type Mismatch, sameTwice } from './same-twice.ts';
 import { ProgressBar } from './screen.ts';
 import { counted } from './telling.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild, seedOf } from './usage.ts';
+import { CliError, countOf, EXIT, type Exit, mustBeSeeds, needsBuild, seedOf } from './usage.ts';
 import { type Worker, type WorkerOptions, withWorkers } from './workers.ts';
 
 export interface DeterminismFlags {
@@ -29,6 +29,7 @@ export async function determinismCommand(flags: DeterminismFlags): Promise<Exit>
   const pairs = countOf(flags.cryptoPairs, '--crypto-pairs', 0);
   const from = BigInt(seedOf(flags.from));
   const engines = flags.engines === undefined ? [] : enginesOf(flags.engines);
+  mustBeSeeds(from, Math.max(seeds, pairs, engines.length > 0 ? SEEDS_PER_ENGINE : 0), '--from');
   if (seeds === 0 && pairs === 0 && engines.length === 0)
     throw new CliError('nothing to compare: give --seeds, --engines or --crypto-pairs');
   return interruptible(async () => {

@@ -10,7 +10,17 @@ import type { RunSummary } from './explore-job.ts';
 import { Interrupted, isUninterrupted } from './interrupt.ts';
 import { ProgressBar } from './screen.ts';
 import { grouped } from './telling.ts';
-import { buildCommit, CliError, countOf, EXIT, type Exit, needsBuild, seedOf, workersOf } from './usage.ts';
+import {
+  buildCommit,
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  mustBeSeeds,
+  needsBuild,
+  seedOf,
+  workersOf,
+} from './usage.ts';
 import { type Worker, withWorkers } from './workers.ts';
 
 export interface ExploreFlags {
@@ -34,8 +44,8 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   const runs = flags.runs === undefined ? undefined : countOf(flags.runs, '--runs');
   const minutes = flags.minutes === undefined ? undefined : countOf(flags.minutes, '--minutes');
   const workers = flags.workers === undefined ? availableParallelism() : workersOf(flags.workers);
-  const campaign = begin(flags);
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
+  const campaign = begin(flags, goal);
   const explorer = new Explorer(campaign, goal, minutes, flags.out);
   const isWhole = await isUninterrupted(() =>
     withWorkers(Math.min(workers, explorer.workersMax), {}, (all) => explorer.run(all)),
@@ -70,10 +80,13 @@ function drawnPlay(name: string | undefined): string {
   throw new CliError(`--play: ${name} is no play that a seed writes; there are ${drawn.join(', ')}`);
 }
 
-function begin({ out, seed, play }: ExploreFlags): Campaign {
+function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
   const commit = buildCommit();
   const fresh = newCampaign(drawnPlay(play), commit, seed === undefined ? baseOf(commit) : seedOf(seed));
-  return out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
+  mustBeSeeds(fresh.base, goal, '--seed');
+  const campaign = out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
+  mustBeSeeds(campaign.base, goal, '--out');
+  return campaign;
 }
 
 // --- the runs ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isSeed, SEED_MAX } from '../../sim/choices.ts';
 
 /**
  * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not
@@ -27,14 +28,18 @@ export class CliError extends Error {
 export const isCliError = (error: unknown): error is CliError =>
   error instanceof CliError || (error instanceof Error && 'exit' in error);
 
-const SEED_MAX = 2n ** 64n - 1n;
-
 /** A seed is a whole number of 64 bits, in decimal. */
 export function seedOf(text: string): string {
-  if (!/^[0-9]{1,20}$/.test(text) || BigInt(text) > SEED_MAX) {
+  if (!isSeed(text)) {
     throw new CliError(`"${text}" is not a seed: give a whole number from 0 to ${SEED_MAX}`);
   }
   return String(BigInt(text));
+}
+
+/** So many seeds from this one on, which `flag` names, must all be seeds. */
+export function mustBeSeeds(first: string | bigint, count: number, flag: string): void {
+  if (BigInt(first) + BigInt(count) - 1n > SEED_MAX)
+    throw new CliError(`${flag}: ${count} seeds from ${first} on go beyond the last, ${SEED_MAX}`);
 }
 
 /** A whole number of at least `least`, for the option that `what` names. */

@@ -8,7 +8,16 @@ import { jobsOfRules, rulePatches } from './rule-patches.ts';
 import { jobsFor } from './same-twice.ts';
 import { medianOf } from './telling.ts';
 import { proveTriggers } from './triggers.ts';
-import { CliError, countOf, EXIT, type Exit, needsBuild, packageFolder, seedOf } from './usage.ts';
+import {
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  mustBeSeeds,
+  needsBuild,
+  packageFolder,
+  seedOf,
+} from './usage.ts';
 import { HEALTHY, hunt, type Outcome } from './zoo-hunt.ts';
 import {
   canBeWritten,
@@ -43,10 +52,10 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   needsBuild('sim zoo');
-  const jobs = (flags.rules ? jobsOfRules : jobsFor)(
-    countOf(flags.seeds, '--seeds'),
-    BigInt(seedOf(flags.from)),
-  );
+  const seeds = countOf(flags.seeds, '--seeds');
+  const from = BigInt(seedOf(flags.from));
+  mustBeSeeds(from, seeds, '--from');
+  const jobs = (flags.rules ? jobsOfRules : jobsFor)(seeds, from);
   const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
   const chosen = chosenOf(flags);
   if (flags.triggers) return interruptible(() => proveTriggers(chosen, flags.json === true));

@@ -5,6 +5,7 @@ import { DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL } from '../../machines/mempool/config.ts';
 import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
 import { BLOCK_BYTES_MAX, CHAIN_ID_LENGTH_MAX } from '../../protocol/types.ts';
+import { isSeed, SEED_MAX } from '../choices.ts';
 import { type Latency, longestNs } from '../latency.ts';
 import {
   also,
@@ -365,8 +366,8 @@ export const scenarioShape = object({
       oracle: isText,
       what: isText,
       seed: {
-        expects: 'a whole number from 0, as text',
-        holds: (value) => typeof value === 'string' && /^[0-9]{1,20}$/.test(value),
+        expects: `a whole number from 0 to ${SEED_MAX}, as text`,
+        holds: (value) => typeof value === 'string' && isSeed(value),
       },
       commit: isText,
       mutant: maybe(isText),

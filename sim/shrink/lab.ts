@@ -1,6 +1,7 @@
 // Performs candidates, remembers what came of each, and keeps the budget: a number of deliveries, so that the same input is given the
 // same work everywhere.
 
+import { SEED_MAX } from '../choices.ts';
 import { runScenario } from '../run.ts';
 import type { RunOptions } from '../run-options.ts';
 import { textOf } from '../scenario/json.ts';
@@ -59,7 +60,9 @@ export const SCORE: Sample = { from: 1_000, seeds: 5 };
 /** As many of them as `survives` asks of its seeds. */
 export const SCORE_GOOD = 4;
 
-export const seedAfter = (seed: string, by: number): string => String(BigInt(seed) + BigInt(by));
+/** After the last comes the first. */
+export const seedAfter = (seed: string, by: number): string =>
+  String((BigInt(seed) + BigInt(by)) % (SEED_MAX + 1n));
 
 export class Lab {
   /** The promise whose violation is kept. */

@@ -2,6 +2,7 @@
 // budget give the same scenario.
 
 import { runScenario } from '../run.ts';
+import { mustBeSeed } from '../run-options.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { ScenarioError } from '../scenario/words.ts';
@@ -62,6 +63,7 @@ export function shrink(
     throw new ScenarioError(
       'shrink takes a play, its seed as text, a promise as text, a number of deliveries',
     );
+  mustBeSeed(seed);
   const promise = wanted ?? firstBroken(play, seed);
   if (promise === null || promise === PLAY) return null;
   const whole: Scenario = { ...scenarioUnder(play, seed), crypto: 'sim' };

@@ -41,6 +41,7 @@ import {
 } from '../../sim/index.ts';
 import { bftProperty } from '../../sim/property/index.ts';
 import { msOf } from '../../sim/scenario/words.ts';
+import { seedAfter } from '../../sim/shrink/lab.ts';
 
 const three = everyone.decides(height(3), { within: '60s' });
 const play = (more: object = {}): Scenario =>
@@ -452,9 +453,12 @@ describe('who runs a module runs it without its types, so', () => {
   });
 
   it('a seed is a whole number from 0', () => {
-    for (const seed of [-1, 1.5, 'x', undefined]) {
+    for (const seed of [-1, 1.5, 'x', undefined, 2n ** 64n]) {
       expect(() => runScenario(play(), { seed: seed as number })).toThrow(/^seed: expected/);
     }
+    expect(runScenario(play(), { seed: 2n ** 64n - 1n }).holds).toBe(true);
+    expect(() => shrink(play(), String(2n ** 64n), 'lock')).toThrow(/^seed: expected/);
+    expect(seedAfter(String(2n ** 64n - 1n), 2)).toBe('1');
   });
 
   it('a duration has a number and a unit', () => {

@@ -216,7 +216,9 @@ describe.skipIf(!isBuilt)('what cannot be shrunk is said in one line', () => {
     writeFileSync(path, JSON.stringify({ ...FAILING, origin }));
     const { code, err } = nodecli('sim', 'run', path);
     expect(code).toBe(2);
-    expect(err).toMatch(/origin\.seed: expected a whole number from 0, as text, not 5/);
+    expect(err).toMatch(
+      /origin\.seed: expected a whole number from 0 to 18446744073709551615, as text, not 5/,
+    );
   });
 });
 

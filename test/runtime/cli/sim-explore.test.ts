@@ -95,6 +95,19 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     }
   });
 
+  it.each([
+    ['explore', '--seed', '18446744073709551615', '--runs', '2'],
+    ['determinism', '--from', '18446744073709551614', '--seeds', '3'],
+    ['determinism', '--from', '18446744073709551614', '--seeds', '0', '--crypto-pairs', '3'],
+    ['zoo', '--from', '18446744073709551614', '--seeds', '3'],
+  ])('sim %s takes no seeds beyond the last', (command, flag, first, ...more) => {
+    const { code, err } = nodecli('sim', command, flag, first, ...more);
+    expect(err).toBe(
+      `nodecli: ${flag}: ${more.at(-1)} seeds from ${first} on go beyond the last, 18446744073709551615\n`,
+    );
+    expect(code).toBe(2);
+  });
+
   it('ends in order when the terminal interrupts it, and goes on later', { timeout: 120_000 }, async () => {
     const out = folder.at('interrupted');
     const flags = ['sim', 'explore', '--seed', '649', '--workers', '2', '--out', out];
