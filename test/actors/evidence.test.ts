@@ -73,10 +73,10 @@ it('each new piece goes to each peer once, not with all that wait', () => {
   let heard = 0;
   for (let round = 0; round < 100; round++) {
     const evidence = [doubleVote(home, 1n, round)];
-    heard += encodeEvidenceList(evidence).length;
+    if (round < 64) heard += encodeEvidenceList(evidence).length;
     offer(home, 'liar', evidence);
   }
-  expect(home.state.pool.inOrder()).toHaveLength(100);
+  expect(home.state.pool.inOrder()).toHaveLength(64); // all are of one validator
   expect(sent()).toBeLessThanOrEqual(5 * heard);
   const before = sent();
   home.fire('evidence'); // soon, for the silent one
