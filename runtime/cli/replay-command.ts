@@ -224,5 +224,6 @@ function tellState(
   for (const line of stateLines(replay.peek(node, 'validator'), names)) print(`  ${line}`);
   const mine = causes[node];
   if (mine) for (const line of causesLines(mine, names)) print(`  ${line}`);
+  print(`  the record of ${names.nodes[node]} before it: ${mine?.before || 'none'}`);
   return EXIT.holds;
 }

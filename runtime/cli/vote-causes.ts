@@ -26,6 +26,9 @@ type Heard = Cause & { readonly height: bigint } & (
 export class VoteCauses {
   /** The last vote that it asked its signer for, and what enabled it. */
   last: { readonly record: number; readonly vote: Vote; readonly causes: readonly Cause[] } | null = null;
+  /** The node's record before the one it stands after; 0: there is none. */
+  before = 0;
+  private record = 0;
   private heard: Heard[] = [];
   private known = new Set<string>();
   private readonly names: Names;
@@ -41,6 +44,8 @@ export class VoteCauses {
   }
 
   turn(record: number, { actor, message, effects }: Replayed): void {
+    this.before = this.record;
+    this.record = record;
     if (actor !== 'validator' || message === null) return;
     if (message.type === 'heard') {
       const from = `from ${this.names.byPeer(String(message['peer']))}`;

@@ -157,6 +157,16 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(out).toMatch(/height \d+, round \d+, step \w+/);
     expect(out).toMatch(/locked .*, valid /);
     expect(out).toMatch(/last vote: (prevote|precommit) \d+\/\d+ \w+ of v\d/);
+    const [, name, before] = /the record of (v\d) before it: (\d+)\n/.exec(out) ?? [];
+    expect(Number(before)).toBeLessThan(offsets.length - 200);
+    expect(nodecli('sim', 'replay', trace, '--at', String(before)).out).toMatch(
+      new RegExp(`^${name} after record ${before}\n`),
+    );
+    const between = String(Number(before) + 1); // of the same node only where that is the one we came from
+    expect(nodecli('sim', 'replay', trace, '--at', between).out.startsWith(`${name} `)).toBe(
+      Number(between) === offsets.length - 200,
+    );
+    expect(nodecli('sim', 'replay', trace, '--at', '1').out).toMatch(/the record of v\d before it: none\n/);
     const beyond = nodecli('sim', 'replay', trace, '--at', String(offsets.length + 5));
     expect(beyond.code).toBe(2);
     expect(beyond.err).toMatch(/there is no record/);
