@@ -11,6 +11,8 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -151,15 +153,21 @@ function holderOf(mark: string): Holder {
   return { pid: Number(pid), started, boot, namespace };
 }
 
+/** Who holds a lock says so by the time of its file, this often. */
+const BEAT_MS = 5_000;
+/** Who said nothing for so long is dead: a container that was killed is started again by itself. */
+const SILENT_MS = 60_000;
+
 /**
- * `elsewhere`: on this machine since it booted, in a container that is not ours; whether it lives can't be seen
- * from here. (A lock of another boot is stale: a home is never shared by two machines.)
+ * `elsewhere`: on this machine since it booted, in a container that is not ours; that it lives can be seen by its
+ * beat alone. (A lock of another boot is stale: a home is never shared by two machines.)
+ * @param silentMs since its last beat
  */
-function lifeOf(holder: Holder, ours: Holder): 'lives' | 'dead' | 'elsewhere' {
+function lifeOf(holder: Holder, ours: Holder, silentMs: number): 'lives' | 'dead' | 'elsewhere' {
   const differs = (key: 'boot' | 'namespace'): boolean =>
     holder[key] !== UNKNOWN && ours[key] !== UNKNOWN && holder[key] !== ours[key];
   if (differs('boot')) return 'dead';
-  if (differs('namespace')) return 'elsewhere';
+  if (differs('namespace')) return silentMs < SILENT_MS ? 'elsewhere' : 'dead';
   return startOf(holder.pid) === holder.started ? 'lives' : 'dead';
 }
 
@@ -176,10 +184,10 @@ export function lockFolder(folder: string): () => void {
     writeFileSync(mine, markOf(ours));
     try {
       for (let attempt = 0; ; attempt++) {
-        if (linked(mine, lock)) return () => rmSync(lock, { force: true });
+        if (linked(mine, lock)) return held(lock);
         const mark = readLock(lock);
         const holder = holderOf(mark);
-        const life = lifeOf(holder, ours);
+        const life = lifeOf(holder, ours, silenceOf(lock));
         if (life === 'elsewhere') throw inUseElsewhere(folder, holder);
         if (life === 'lives' || attempt >= 3) throw inUse(folder, holder);
         removeStale(lock, mark, `${mine}.stale`);
@@ -190,6 +198,28 @@ export function lockFolder(folder: string): () => void {
   });
 }
 
+function held(lock: string): () => void {
+  const beat = (): void => {
+    try {
+      utimesSync(lock, new Date(), new Date());
+    } catch {} // the folder is gone, or full: the next beat may come through
+  };
+  const beats = setInterval(beat, BEAT_MS);
+  beats.unref();
+  return () => {
+    clearInterval(beats);
+    rmSync(lock, { force: true });
+  };
+}
+
+function silenceOf(lock: string): number {
+  try {
+    return Date.now() - statSync(lock).mtimeMs;
+  } catch {
+    return 0; // gone since
+  }
+}
+
 const inUse = (folder: string, { pid }: Holder): SetupError =>
   new SetupError(
     `${folder} is in use by process ${pid}; stop it, or choose another home ` +
@@ -198,9 +228,9 @@ const inUse = (folder: string, { pid }: Holder): SetupError =>
 
 const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError =>
   new SetupError(
-    `${folder} is in use by process ${pid} of another container (${namespace}), and whether that still runs ` +
-      'cannot be seen from here; stop it, or choose another home: two nodes would sign with one key ' +
-      `(only when you are sure that no other node runs with this home, remove ${folder}/LOCK)`,
+    `${folder} is in use by process ${pid} of another container (${namespace}), or was a moment ago; ` +
+      'stop it, or choose another home: two nodes would sign with one key ' +
+      `(of one that was killed the home is free after ${SILENT_MS / 1_000} s)`,
   );
 
 /** link(2) fails when the name is taken: of several processes one wins. */
