@@ -129,9 +129,9 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
   v.ask({ for: 'commit' }, COMMIT);
 }
 
-/** Refuses what leaves no room for the next block. After one that is synced, others found it. */
+/** Refuses what leaves no room for the next block. After one that is synced, others found it; so they may have after one of a life before. */
 function withRoom({ source }: Execution, answer: Answer | Refusal): Answer | Refusal {
-  if (isRefusal(answer) || source === 'sync') return answer;
+  if (isRefusal(answer) || source !== 'consensus') return answer;
   const { consensusParams, validators, nextValidators } = answer.followed.state;
   return (
     tooSmall(consensusParams, Math.max(validators.validators.length, nextValidators.validators.length)) ??
@@ -234,7 +234,11 @@ function tellOthers(
   tellMempool(v, height, { txs, codes });
   const { appHash } = chain;
   v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: txs.length, stateDigest });
-  const made = v.pool.onCommitted(v.facts());
+  const { made, replaced } = v.pool.onCommitted(v.facts());
+  if (replaced.length > 0) {
+    const writes = replaced.map((each) => remove(evidenceKey(each.height, each.identity)));
+    v.does({ type: 'store', store: 'chain', durable: false, writes });
+  }
   for (const each of made) storeEvidence(v, each);
   if (made.length > 0) gossipEvidence(v);
   if (source === 'sync') v.tell('blocksync', { type: 'block-applied', height });

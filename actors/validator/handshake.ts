@@ -79,7 +79,9 @@ export function onHandshakeAnswer(v: ValidatorState, response: AbciResponse): vo
   if (stage === 'init-chain' && response.type === 'init-chain') {
     const next = applyInitChain(v.chain, v.config.genesis, response.value);
     if (isRefusal(next)) return v.halt(`InitChain: ${next.because}`);
-    const refusal = whyUnplayable(next.consensusParams, next.validators.validators.length);
+    // To an application that lost its data the chain is told from its beginning: what it says of that counts no more.
+    const isNew = v.chain.lastBlockHeight === 0n;
+    const refusal = isNew && whyUnplayable(next.consensusParams, next.validators.validators.length);
     if (refusal) return v.halt(`InitChain: consensus parameters: ${refusal.because}`);
     // An application that names none stands where the genesis says that it does.
     const usual = v.chain.lastBlockHeight === 0n ? next.appHash : v.config.genesis.appHash;

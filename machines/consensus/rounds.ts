@@ -48,8 +48,8 @@ export class Rounds {
   private readonly catchUp = new Map<string, CatchUp>();
   /** Rounds ahead of ours that a peer kept open that has gone, oldest first. */
   private readonly left: number[] = [];
-  /** How many rounds ahead of ours each validator's votes have opened, by index. */
-  private readonly openings: number[] = [];
+  /** Which rounds ahead of ours each validator's votes have opened, by index: true votes may be passed on again and again, by anybody. */
+  private readonly opened: Set<number>[] = [];
   /** Rounds ahead of ours that more than a third of the power speaks in, greatest first; -1: none. */
   private furthestSpoken = -1;
 
@@ -97,11 +97,11 @@ export class Rounds {
     const { rounds } = own;
     if (rounds.includes(round)) return true;
     if (own.changes >= CATCH_UP_CHANGES_PER_PEER_MAX) return false;
-    const openings = this.openings[validatorIndex] ?? 0;
-    if (openings >= CATCH_UP_OPENINGS_PER_VALIDATOR_MAX) return false;
+    const opened = this.opened[validatorIndex] ?? new Set<number>();
+    if (!opened.has(round) && opened.size >= CATCH_UP_OPENINGS_PER_VALIDATOR_MAX) return false;
     this.catchUp.set(peer, own);
-    own.changes++;
-    this.openings[validatorIndex] = openings + 1;
+    if (!this.byRound.has(round)) own.changes++;
+    this.opened[validatorIndex] = opened.add(round);
     rounds.push(round);
     if (rounds.length > CATCH_UP_ROUNDS_PER_PEER_MAX) this.letGo(rounds.shift() as number, current);
     return true;
@@ -117,6 +117,7 @@ export class Rounds {
     this.byRound.delete(number);
   }
 
+  /** The log does not know who went: a replay may know of more rounds than its life did, never of fewer. */
   peerDown(peer: string, current: number): void {
     for (const round of this.catchUp.get(peer)?.rounds.splice(0) ?? [])
       if (!this.left.includes(round)) this.left.push(round);

@@ -121,26 +121,40 @@ export class EvidencePool {
     if (known.votes.size < OF_ONE_MAX && !known.votes.has(key)) known.votes.set(key, { first, second });
   }
 
-  /** A height is committed: its conflicts become evidence. Returns what is new. */
-  onCommitted(facts: EvidenceFacts): Pending[] {
+  /** A height is committed: its conflicts become evidence. Returns what is new, and what had to go for it. */
+  onCommitted(facts: EvidenceFacts): { readonly made: Pending[]; readonly replaced: Pending[] } {
     const made: Pending[] = [];
+    const replaced: Pending[] = [];
     for (const [whose, { height, votes }] of this.conflicts) {
       if (height > facts.heightLatest) continue;
       this.conflicts.delete(whose);
       for (const conflict of votes.values()) {
-        const kept = this.evidenceOf(conflict, facts);
+        const evidence = this.evidenceOf(conflict, facts);
+        if (!evidence) continue;
+        const older = this.hasRoomFor(evidence) ? null : this.letGoOlder(evidence);
+        if (older) replaced.push(older);
+        const kept = this.hasRoomFor(evidence) ? this.keep(evidence) : null;
         if (kept) made.push(kept);
       }
     }
-    return made;
+    return { made, replaced };
   }
 
-  private evidenceOf({ first, second }: Conflict, facts: EvidenceFacts): Pending | null {
+  private evidenceOf({ first, second }: Conflict, facts: EvidenceFacts): DuplicateVoteEvidence | null {
     const header = facts.header(first.height);
     const set = facts.validators(first.height);
     if (!header || !set) return null;
     const evidence = makeDuplicateVote(first, second, header.timeNs, set);
-    return isRefusal(evidence) || !this.hasRoomFor(evidence) ? null : this.keep(evidence);
+    return isRefusal(evidence) ? null : evidence;
+  }
+
+  /** The oldest against the same validator, if it is of a lower height: a liar's own old crimes, soon too old for a block, must not hide a new one. */
+  private letGoOlder(evidence: DuplicateVoteEvidence): Pending | null {
+    const [accused] = accusedBy(evidence);
+    for (const { evidence: other, identity, height } of this.inOrder())
+      if (height < evidenceHeight(evidence) && accusedBy(other).includes(accused as string))
+        return this.letGo(hexOf(identity));
+    return null;
   }
 
   /** It is known already, or there is no room for more of whom it accuses. */

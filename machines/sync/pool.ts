@@ -139,11 +139,12 @@ export class SyncPool {
       if (wanted?.fetched) continue;
       // The pair at our height is asked for in any case: the buffer may be full of blocks that cannot leave before it.
       const isNext = height <= this.height + 1n;
-      if (!wanted && !isNext && expectedBytes >= this.config.bufferBytesMax) break;
+      const isUnderWay = (wanted?.asked.size ?? 0) > 0;
+      if (!isUnderWay && !isNext && expectedBytes >= this.config.bufferBytesMax) break;
       const peer = this.sourceFor(height, wanted, nowNs);
       if (peer === null) continue;
       this.ask(height, wanted, peer, nowNs);
-      if (!wanted) expectedBytes += this.blockBytes;
+      if (!isUnderWay) expectedBytes += this.blockBytes;
       requests.push({ peer, height });
     }
     return requests;

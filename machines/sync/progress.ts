@@ -15,6 +15,8 @@ export class Progress {
    * skew does not matter: only that the chain's time goes by faster while we catch up, and as fast as ours at the tip.
    */
   private closestNs: bigint | null = null;
+  private appliedAtNs: bigint | null = null;
+  private wasSlow = false;
 
   constructor(stallNs: bigint, nowNs: bigint) {
     this.stallNs = stallNs;
@@ -29,6 +31,11 @@ export class Progress {
 
   /** @param timeNs of its header, which is verified. */
   applied(timeNs: bigint, nowNs: bigint): void {
+    // A block that took long (a migration, a compaction) says nothing of the pace: once, not twice in a row.
+    const isSlow = this.appliedAtNs !== null && nowNs - this.appliedAtNs >= this.stallNs / 4n;
+    if (isSlow && !this.wasSlow) this.begin(nowNs);
+    this.wasSlow = isSlow;
+    this.appliedAtNs = nowNs;
     const closeNs = timeNs - nowNs;
     if (this.closestNs !== null && closeNs < this.closestNs + GAIN_NS) return;
     this.closestNs = closeNs;

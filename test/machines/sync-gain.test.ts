@@ -87,6 +87,22 @@ it('rounds that fail and an outage are no gain, and what is caught up afterwards
   expect(progress.isStalled(660n * S)).toBe(false);
 });
 
+it('one block that takes long, of a chain that is gained on fast, is no reason to end', () => {
+  for (const slow of [40n, 61n, 600n]) {
+    const progress = new Progress(DEFAULT_SYNC.stallNs, 0n);
+    let nowNs = 0n;
+    for (let height = 1n; height < 20_000n; height++) {
+      nowNs += height === 400n ? slow * S : S / 2n;
+      progress.applied(height * S, nowNs);
+      expect(progress.isStalled(nowNs)).toBe(false);
+    }
+  }
+  // But each of them being slow is.
+  const progress = new Progress(DEFAULT_SYNC.stallNs, 0n);
+  for (let height = 1n; height < 6n; height++) progress.applied(height * S, height * 20n * S);
+  expect(progress.isStalled(100n * S)).toBe(true);
+});
+
 it('evasions are not forgotten while a peer is away', () => {
   const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
   const reports = (nowNs: bigint): void => {

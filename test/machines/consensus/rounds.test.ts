@@ -98,6 +98,28 @@ describe('one validator votes in rounds that nobody has reached, by strangers wh
   });
 });
 
+it('true votes that strangers pass on again and again cost their validators nothing', () => {
+  const rounds = new Rounds(1n, FOUR);
+  for (const index of [0, 1, 2]) {
+    const theirs = [2 + index, 5 + index, 8 + index];
+    for (let stranger = 0; stranger < 5; stranger++) {
+      for (let i = 0; i < 70; i++) vote(rounds, index, theirs[i % 3]!, `${index}/${stranger}`);
+      rounds.peerDown(`${index}/${stranger}`, 0);
+    }
+  }
+  for (const index of [0, 1, 2]) expect(vote(rounds, index, 11, 'honest')).toBe('added');
+  expect(rounds.skipTo(0)).toBe(11);
+});
+
+it('a peer whose line breaks again and again brings the same round for nothing', () => {
+  const rounds = new Rounds(1n, FOUR);
+  for (let life = 0; life < 100; life++) {
+    vote(rounds, 0, 5, 'p');
+    rounds.peerDown('p', 0);
+  }
+  expect(vote(rounds, 1, 9, 'p')).toBe('added');
+});
+
 it('claims of a peer go with it, in every round', () => {
   const rounds = new Rounds(1n, FOUR);
   const claimed = proposalOf('B', 0).blockId;

@@ -57,14 +57,14 @@ it('a conflict waits for its height to be committed, and is evidence then: one f
   const pool = new EvidencePool();
   pool.sawConflict(voteOf(1, 3n, 'one'), voteOf(1, 3n, 'two'));
   for (let i = 0; i < 5_000; i++) pool.sawConflict(voteOf0(i), voteOf0(i + 1));
-  expect(pool.onCommitted(factsAt(2n))).toEqual([]);
-  const made = pool.onCommitted(factsAt(3n));
+  expect(pool.onCommitted(factsAt(2n)).made).toEqual([]);
+  const { made } = pool.onCommitted(factsAt(3n));
   expect(made.length).toBe(1);
   expect(made[0]).toMatchObject({
     height: 3n,
     evidence: { timeNs: links[2]!.block.header.timeNs, validatorPower: 10n },
   });
-  expect(pool.onCommitted(factsAt(3n))).toEqual([]);
+  expect(pool.onCommitted(factsAt(3n)).made).toEqual([]);
   // And it is what others accept.
   expect(new EvidencePool().add(made[0]!.evidence, factsAt(4n), verifySignature)).toMatchObject({
     height: 3n,
@@ -78,8 +78,8 @@ const voteOf0 = (i: number): Vote => ({ ...first, blockId: someBlockId(`${i % 7}
 it('conflicts of heights that nobody remembers are let go', () => {
   const pool = new EvidencePool();
   pool.sawConflict(voteOf(1, 3n, 'one'), voteOf(1, 3n, 'two'));
-  expect(pool.onCommitted({ ...factsAt(9n), header: () => null })).toEqual([]);
-  expect(pool.onCommitted(factsAt(9n))).toEqual([]);
+  expect(pool.onCommitted({ ...factsAt(9n), header: () => null }).made).toEqual([]);
+  expect(pool.onCommitted(factsAt(9n)).made).toEqual([]);
 });
 
 const twice = (who: number, height: bigint, round: number): [Vote, Vote] => [
@@ -93,21 +93,24 @@ it('who votes twice in a thousand rounds keeps nobody else out, of a height or o
   pool.sawConflict(...twice(2, 3n, 0));
   const accusedOf = (made: readonly Pending[]) =>
     made.map(({ evidence }) => evidence.kind === 'duplicate-vote' && hexOf(evidence.voteA.validatorAddress));
-  const made = accusedOf(pool.onCommitted(factsAt(3n)));
+  const made = accusedOf(pool.onCommitted(factsAt(3n)).made);
   const [flooder, other] = [1, 2].map((who) => hexOf(person(who).address));
   expect(made.filter((each) => each === other).length).toBe(1);
   expect(made.filter((each) => each === flooder).length).toBe(64);
-  // Of the next height nothing more of it is kept, by our own eyes or by those of a peer; of a third validator it is.
+  // What it does at the next height takes the place of what it did before; of a peer nothing more of it is kept, and of a third validator it is.
   for (let round = 0; round < 10; round++) pool.sawConflict(...twice(1, 4n, round));
-  expect(pool.onCommitted(factsAt(4n))).toEqual([]);
-  expect(pool.add(evidenceOf(1, 4n), factsAt(5n), verifySignature)).toBeNull();
+  const next = pool.onCommitted(factsAt(4n));
+  expect(next.made.map(({ height }) => height)).toEqual(Array(10).fill(4n));
+  expect(next.replaced.map(({ height }) => height)).toEqual(Array(10).fill(3n));
+  expect(pool.inOrder()).toHaveLength(65);
+  expect(pool.add(evidenceOf(1, 4n, 11), factsAt(5n), verifySignature)).toBeNull();
   expect(pool.add(evidenceOf(3, 4n), factsAt(5n), verifySignature)).toMatchObject({ height: 4n });
   // What a block takes makes room.
   const { evidence } = pool.take(2_000n);
   expect(
     pool.onBlock(evidence, 5n, links[4]!.block.header.timeNs, DEFAULT_PARAMS).removed.length,
   ).toBeGreaterThan(0);
-  expect(pool.add(evidenceOf(1, 4n), factsAt(5n), verifySignature)).toMatchObject({ height: 4n });
+  expect(pool.add(evidenceOf(1, 4n, 11), factsAt(5n), verifySignature)).toMatchObject({ height: 4n });
 });
 
 it('evidence of a peer is verified once, and kept once', () => {
@@ -225,7 +228,7 @@ it('however much a store holds against one, others get in, and no more of it', (
   expect(pool.check([evidenceOf(1, 4n)], facts, verifySignature)).toBeNull();
   expect(pool.add(evidenceOf(2, 3n), facts, verifySignature)).toMatchObject({ height: 3n });
   pool.sawConflict(voteOf(3, 3n, 'one'), voteOf(3, 3n, 'two'));
-  expect(pool.onCommitted(facts).length).toBe(1);
+  expect(pool.onCommitted(facts).made.length).toBe(1);
 });
 
 it('verification reads the block of a double vote; for an attack on light clients four', () => {

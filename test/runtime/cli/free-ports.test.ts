@@ -1,5 +1,6 @@
 // Ports that are held are nobody else's.
 
+import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { drawnPort, holdPorts } from '../../../runtime/cli/free-ports.ts';
 
@@ -8,10 +9,15 @@ test('two networks that look from one port on find different ones; what was let 
   const one = await holdPorts(first, 4);
   const other = await holdPorts(first, 4);
   expect(new Set([...one.ports, ...other.ports]).size).toBe(8);
+  const isFree = (port: number): Promise<boolean> =>
+    new Promise((tell) => {
+      const server = createServer();
+      server.once('error', () => tell(false));
+      server.listen({ host: '127.0.0.1', port }, () => server.close(() => tell(true)));
+    });
+  expect(await Promise.all(one.ports.map(isFree))).toEqual([false, false, false, false]);
   await Promise.all([one.free(), other.free()]);
-  const again = await holdPorts(first, 4);
-  expect(again.ports).toEqual(one.ports);
-  await again.free();
+  expect(await Promise.all(one.ports.map(isFree))).toEqual([true, true, true, true]);
 });
 
 test('where to look is drawn anew each time, below what the system lends', () => {

@@ -271,13 +271,26 @@ describe('what cannot be started', () => {
   });
 
   test('chaos: a port that somebody takes before its node does ends it with 2', async () => {
-    const folder = join(temporaryFolder(), 'net');
-    const { said, exit, lines } = nodecli('chaos', '--home', folder, '--base-port', BASE_PORT);
-    await said(/^seed /);
-    const { listenAddress } = readHome(join(folder, 'node1')).config;
-    const server = createServer();
-    onTestFinished(() => void server.close());
-    await new Promise<void>((done) => server.listen(Number(new URL(listenAddress).port), '127.0.0.1', done));
+    /** Null: the node was faster. */
+    const attempt = async () => {
+      const folder = join(temporaryFolder(), 'net');
+      const chaos = nodecli('chaos', '--home', folder, '--base-port', BASE_PORT);
+      await chaos.said(/^seed /);
+      const { listenAddress } = readHome(join(folder, 'node1')).config;
+      const server = createServer();
+      onTestFinished(() => void server.close());
+      const isTaken = await new Promise<boolean>((tell) => {
+        server.once('error', () => tell(false));
+        server.listen(Number(new URL(listenAddress).port), '127.0.0.1', () => tell(true));
+      });
+      if (isTaken) return chaos;
+      chaos.process.kill('SIGINT');
+      await chaos.exit;
+      return null;
+    };
+    let taken: Awaited<ReturnType<typeof attempt>> = null;
+    while (!taken) taken = await attempt();
+    const { exit, lines } = taken;
     expect(await exit).toBe(2);
     expect(lines.at(-1)).toMatch(/^nodecli: node1: cannot listen on .*the port is in use/);
   });

@@ -54,15 +54,20 @@ test('a node whose chain has not begun waits for the time that its genesis names
   );
   early.send({ type: 'stop' });
   expect(await end).toBe('ended');
-  const beginsMs = Date.now() + 4_000;
+  const beginsMs = Date.now() + 10_000;
   beginsAt(beginsMs);
   const late = node(home, 'ipc');
+  let said = '';
+  late.stdout?.on('data', (text) => {
+    said += text;
+  });
   await new Promise<void>((isUp) =>
     late.on('message', (word: { type: string }) => {
       if (word.type === 'up') isUp();
     }),
   );
   expect(Date.now()).toBeGreaterThanOrEqual(beginsMs);
+  expect(said).toContain('waits until its chain begins');
   late.kill('SIGKILL');
 });
 
