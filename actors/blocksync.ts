@@ -168,19 +168,18 @@ class BlocksyncTurn {
 
   /** Requests and the next block for the validator follow from where we stand, whatever just happened. */
   private goOn(): void {
-    const { pool } = this.state;
-    if (!pool || this.isWaiting(pool)) return;
+    const { pool, beginsAtNs } = this.state;
+    if (!pool || (this.nowNs < beginsAtNs && !this.haveMostReported(pool))) return;
     for (const { peer, height } of pool.plan(this.nowNs))
       this.send([peer], { type: 'block-request', height });
     const next = pool.handOver();
     if (next) this.tellValidator({ type: 'block-fetched', ...next });
   }
 
-  /** For peers to connect, until most of them have: who came first alone says neither what to ask for nor that there is nothing. */
-  private isWaiting(pool: SyncPool): boolean {
+  /** Then there is nothing to wait for: the wait is for peers to connect. */
+  private haveMostReported(pool: SyncPool): boolean {
     const { peersKnown } = this.config;
-    const haveMostReported = peersKnown > 0 && pool.reports * 2 > peersKnown;
-    return this.nowNs < this.state.beginsAtNs && !haveMostReported;
+    return peersKnown > 0 && pool.reports * 2 > peersKnown;
   }
 
   private onApplied(height: bigint): void {
@@ -197,7 +196,7 @@ class BlocksyncTurn {
   }
 
   private stopIfCaughtUp(pool: SyncPool): boolean {
-    const isCaughtUp = !this.isWaiting(pool) && pool.isCaughtUp();
+    const isCaughtUp = pool.isCaughtUp();
     if (!isCaughtUp && !(this.state.peers.size > 0 && pool.isStalled(this.nowNs))) return false;
     if (!isCaughtUp) {
       const claims = `peers claim height ${pool.claimedHeight}, we wait for ${pool.height}`;

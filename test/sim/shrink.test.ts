@@ -205,7 +205,7 @@ describe('what a run did, in words', () => {
 
   test('a time is what a node had just done', () => {
     const act = [when(v2.prevotes({}, { height: 2, round: 0 }), crash('v2', { restart: '1s' }))];
-    const { chronicle } = chronicled(scenario('x', { cast: validators(4), act, ends }), { seed: 2 });
+    const { chronicle } = chronicled(scenario('x', { cast: validators(4), act, ends }), { seed: 1 });
     const [done] = chronicle.performed;
     const [first] = done ? symbolic(chronicle, done) : [];
     expect(first).toEqual(act[0]);
