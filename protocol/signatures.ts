@@ -11,7 +11,7 @@ import type { PublicKey } from './types.ts';
 
 export type Verify = (key: PublicKey, message: Uint8Array, signature: Uint8Array) => boolean;
 
-const SIGNATURE_BYTES = 64;
+export const SIGNATURE_BYTES = 64;
 
 // The library declares arrays over ArrayBuffer alone; any Uint8Array serves it.
 noble.hashes.sha512 = sha512 as NonNullable<typeof noble.hashes.sha512>;

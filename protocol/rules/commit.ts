@@ -5,7 +5,7 @@
 import { equalBytes, hexUpperOf } from '../bytes.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { voteSignBytes } from '../sign-bytes.ts';
-import type { Verify } from '../signatures.ts';
+import { SIGNATURE_BYTES, type Verify } from '../signatures.ts';
 import {
   type BlockId,
   type Commit,
@@ -202,8 +202,6 @@ interface Tally {
   readonly byAddress: boolean;
 }
 
-const ED25519_SIGNATURE_BYTES = 64;
-
 /**
  * `verifyCommitBatch` and `verifyCommitSingle`. With a batch the power is counted before any signature is
  * verified, one by one each is verified as it is counted: of a commit with both faults, the one found first
@@ -226,7 +224,7 @@ function tally(asked: Tally, tolerated: bigint): CommitRefusal | null {
     if ('refused' in signer) return signer;
     if (batched) {
       // A batch looks at lengths as it is filled: before power is counted, and before any signature is verified.
-      if (signature.signature.length !== ED25519_SIGNATURE_BYTES) return wrongSignature(i);
+      if (signature.signature.length !== SIGNATURE_BYTES) return wrongSignature(i);
       waiting.push(i);
       signers.push(signer);
     } else if (!isSignedBy(asked, signer, i)) return wrongSignature(i);
