@@ -17,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bootNow, readOr, UNKNOWN } from './boot.ts';
 
 /**
  * Bad input from outside (a file, a port, a right): the message names it and says what to do. Not a bug of
@@ -110,18 +111,6 @@ interface Holder {
   readonly namespace: string;
 }
 
-const UNKNOWN = '?';
-
-function readOr(unknown: string, read: () => string): string {
-  try {
-    return read().trim() || unknown;
-  } catch {
-    return unknown;
-  }
-}
-
-const bootNow = (): string =>
-  readOr(UNKNOWN, () => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1'));
 const namespaceHere = (): string => readOr(UNKNOWN, () => readlinkSync('/proc/self/ns/pid', 'latin1'));
 
 /** Null: no such process. `?`: it lives, and there is no telling since when. */

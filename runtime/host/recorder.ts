@@ -1,5 +1,5 @@
 // Writes a node's trace: each record with one synchronous write, so that whatever a killed node has said
-// stands in it. A new life goes on in the same file.
+// stands in it. A new life goes on in the same file, behind its last whole record, which a mark helps to find.
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,6 +15,7 @@ import {
 } from '../kernel/trace.ts';
 import { makeFolder, SetupError, setupError } from './files.ts';
 import type { Repair } from './log.ts';
+import { markWhole, type Whole, wholeOf } from './trace-mark.ts';
 
 /** Length and checksum before each payload of a trace. */
 const FRAME_BYTES = 8;
@@ -23,6 +24,8 @@ const AROUND_INPUT_BYTES = 4 + 4 + DIGEST_BYTES;
 /** A kind and an actor's name. */
 const INPUT_BYTES_MIN = 1 + 4;
 const CHUNK_BYTES = 1 << 20;
+/** A new life reads no more than this again. */
+const MARK_EVERY_BYTES = 1 << 20;
 
 export interface Recorder {
   readonly path: string;
@@ -59,30 +62,25 @@ export function openRecorder(
 const cannotRecord = (path: string, error: unknown): SetupError =>
   setupError(`cannot record to ${path}`, error);
 
-interface End {
-  readonly records: number;
-  readonly bytes: number;
-}
-
 /** Writes the header of a new trace; of one that a killed node left, cuts the torn end. */
 function beginOrGoOn(
   path: string,
   file: number,
   header: TraceHeader,
   onRepair: (repair: Repair) => void,
-): End {
+): Whole {
   const size = fs.fstatSync(file).size;
   const whole = encodeHeader(header);
   if (isBeginningOf(file, size, whole)) {
     writeAll(file, whole, 0);
-    return { records: 1, bytes: whole.length };
+    return { records: 1, last: 0, bytes: whole.length };
   }
   // Another node, or the same under another configuration: a replay could not build it.
   if (JSON.stringify(headerOf(file)?.nodes) !== JSON.stringify(header.nodes)) {
     const what = `${path} is there and is not a trace of this node`;
     throw new SetupError(`${what}: record to another folder, or remove it`);
   }
-  const end = endOfWholeRecords(file, size);
+  const end = endOfWholeRecords(file, size, believed(path, file));
   if (end.bytes === size) return end;
   if (wholeRecordBehind(file, end.bytes, size)) {
     throw new SetupError(
@@ -117,22 +115,40 @@ function headerOf(file: number): TraceHeader | null {
   return reader.header;
 }
 
-/** As a replay reads them: what it stops at is no whole record, be its length in order or not. */
-function endOfWholeRecords(file: number, size: number): End {
-  const reader = new TraceReader();
+/** What the mark says, if it is about this very file. */
+function believed(path: string, file: number): Whole | null {
+  const whole = wholeOf(path);
+  if (whole === null || whole.bytes > fs.fstatSync(file).size) return null;
+  const frame = new Uint8Array(FRAME_BYTES);
+  fs.readSync(file, frame, 0, FRAME_BYTES, whole.last);
+  const [size, checksum] = new Uint32Array(frame.buffer);
+  const start = whole.last + FRAME_BYTES;
+  return start + (size as number) === whole.bytes && checksumOf(file, start, size as number) === checksum
+    ? whole
+    : null;
+}
+
+/**
+ * As a replay reads them: what it stops at is no whole record, be its length in order or not.
+ * @param from where to begin; null: at the header
+ */
+function endOfWholeRecords(file: number, size: number, from: Whole | null): Whole {
+  const reader = new TraceReader(from ?? undefined);
   const chunk = new Uint8Array(CHUNK_BYTES);
-  let records = 1; // the header
-  for (let at = 0; at < size; ) {
+  let records = from?.records ?? 1; // the header
+  let lastBytes = from === null ? 0 : from.bytes - from.last;
+  const endAt = (bytes: number): Whole => ({ records, last: records === 1 ? 0 : bytes - lastBytes, bytes });
+  for (let at = from?.bytes ?? 0; at < size; ) {
     const got = fs.readSync(file, chunk, 0, CHUNK_BYTES, at);
     if (got === 0) break;
     at += got;
     for (const item of reader.push(chunk.slice(0, got))) {
-      if ('refused' in item) return { records: item.record, bytes: item.offset };
+      if ('refused' in item) return endAt(item.offset);
       records++;
+      lastBytes = FRAME_BYTES + AROUND_INPUT_BYTES + item.input.length;
     }
   }
-  const torn = reader.end();
-  return torn === null ? { records, bytes: size } : { records: torn.record, bytes: torn.offset };
+  return endAt(reader.end()?.offset ?? size);
 }
 
 /** Is there a whole record anywhere behind the damage at `from`? Then it is not the torn end of a write. */
@@ -176,32 +192,44 @@ function writeAll(file: number, bytes: Uint8Array, at: number): void {
 
 class TraceFileWriter implements Recorder {
   readonly path: string;
-  records: number;
-  private bytes: number;
+  private whole: Whole;
+  private marked: number;
   private readonly file: number;
   private isOpen = true;
 
-  constructor(path: string, file: number, end: End) {
+  constructor(path: string, file: number, whole: Whole) {
     this.path = path;
     this.file = file;
-    this.records = end.records;
-    this.bytes = end.bytes;
+    this.whole = whole;
+    this.marked = whole.bytes;
+  }
+
+  get records(): number {
+    return this.whole.records;
   }
 
   write(input: Uint8Array, digest: Uint8Array): void {
     if (!this.isOpen) return;
     const record = encodeRecord(0, input, digest);
+    const { records, bytes: last } = this.whole;
     try {
-      writeAll(this.file, record, this.bytes);
+      writeAll(this.file, record, last);
     } catch (error) {
       throw cannotRecord(this.path, error);
     }
-    this.bytes += record.length;
-    this.records++;
+    this.whole = { records: records + 1, last, bytes: last + record.length };
+    if (last - this.marked >= MARK_EVERY_BYTES) this.mark();
   }
 
   close(): void {
-    if (this.isOpen) fs.closeSync(this.file);
+    if (!this.isOpen) return;
+    this.mark();
+    fs.closeSync(this.file);
     this.isOpen = false;
+  }
+
+  private mark(): void {
+    markWhole(this.path, this.whole);
+    this.marked = this.whole.bytes;
   }
 }

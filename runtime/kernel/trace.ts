@@ -107,8 +107,14 @@ export class TraceReader {
   private held = 0;
   /** So many bytes are needed before there is anything to read. */
   private needed = FRAME_BYTES;
-  private offset = 0;
-  private frames = 0;
+  private offset: number;
+  private frames: number;
+
+  /** @param from where its first chunk begins: behind so many records (the header is one), at this byte */
+  constructor(from = { records: 0, bytes: 0 }) {
+    this.frames = from.records;
+    this.offset = from.bytes;
+  }
 
   /** Records in this chunk, or what is wrong; the caller feeds the next chunk after. */
   *push(chunk: Uint8Array): Generator<TraceRecord | TraceRefusal> {

@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Writer } from '../../../protocol/words.ts';
+import { bootNow, UNKNOWN } from '../../../runtime/host/boot.ts';
 import { SetupError } from '../../../runtime/host/files.ts';
 import { openRecorder } from '../../../runtime/host/recorder.ts';
 import { TraceReader } from '../../../runtime/kernel/trace.ts';
@@ -70,6 +71,7 @@ describe('the recorder', () => {
       ends.push(fs.statSync(path).size);
     }
     first.close();
+    fs.rmSync(`${path}.mark`, { force: true }); // as of a boot before: what it says would be believed
     const whole = fs.readFileSync(path);
     for (const [at, harm] of [
       [ends[0]! + 1, 1], // its length
@@ -93,6 +95,82 @@ describe('the recorder', () => {
     openRecorder(path, NODE, 'c', 'h', ({ bytesCut }) => cuts.push(bytesCut)).close();
     expect(cuts).toEqual([whole.length - ends[2]!]);
     expect(read(path)).toBe(3);
+  });
+
+  /** What `open` reads of the trace. */
+  const bytesReadBy = (open: () => void): number => {
+    let bytes = 0;
+    const { readSync } = everyFs;
+    const spy = vi.spyOn(everyFs, 'readSync').mockImplementation(((...args: Parameters<typeof readSync>) => {
+      const got = readSync(...args);
+      bytes += got;
+      return got;
+    }) as typeof readSync);
+    syncBuiltinESMExports();
+    try {
+      open();
+    } finally {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    }
+    return bytes;
+  };
+
+  const longTrace = (): { path: string; whole: Buffer } => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const first = openRecorder(path, NODE, 'c', 'h');
+    for (let i = 0; i < 160; i++) first.write(stop(`actor ${i} ${'x'.repeat(100_000)}`), digest);
+    // Not closed, as a killed node leaves it.
+    return { path, whole: fs.readFileSync(path) };
+  };
+
+  /** There is no telling boots apart but on Linux, and no mark. */
+  const marked = test.skipIf(bootNow() === UNKNOWN);
+
+  marked('what a killed node recorded is not read again: a mark says up to where it is whole', () => {
+    const { path, whole } = longTrace();
+    for (const cut of [0, 1, 50_000, 250_000]) {
+      fs.writeFileSync(path, whole.subarray(0, whole.length - cut));
+      let records = 0;
+      const readBytes = bytesReadBy(() => {
+        const next = openRecorder(path, NODE, 'c', 'h');
+        records = next.records;
+        next.write(stop('more'), digest);
+      });
+      expect(readBytes).toBeLessThan(4_000_000);
+      expect(records).toBe(161 - Math.ceil(cut / 100_050));
+      expect(read(path)).toBe(records);
+    }
+  });
+
+  marked.each([
+    ['another boot', (mark: string) => mark.replace(/^\S+/, '00000000-0000-0000-0000-000000000000')],
+    ['a line that was torn', (mark: string) => mark.slice(0, -3)],
+    ['one digit more', (mark: string) => mark.replace(/^(\S+) /, '$1 1')],
+    ['nothing', () => ''],
+  ])('a mark of %s is not believed: all is read', (_what, other) => {
+    const { path, whole } = longTrace();
+    fs.writeFileSync(`${path}.mark`, other(fs.readFileSync(`${path}.mark`, 'latin1')));
+    const rotten = Buffer.from(whole);
+    rotten[3_000_000]! ^= 1;
+    fs.writeFileSync(path, rotten);
+    expect(() => openRecorder(path, NODE, 'c', 'h')).toThrow(/damaged at byte 2\d+/);
+  });
+
+  marked('a mark beside another trace of this node is not believed', () => {
+    const { path } = longTrace();
+    const mark = fs.readFileSync(`${path}.mark`);
+    const other = join(temporaryFolder(), 'node0.trace');
+    const shorter = openRecorder(other, NODE, 'c', 'h');
+    for (let i = 0; i < 30_000; i++)
+      shorter.write(stop(`somebody else, ${i}: ${'y'.repeat(i % 997)}`), digest);
+    shorter.close();
+    fs.writeFileSync(`${other}.mark`, mark);
+    const next = openRecorder(other, NODE, 'c', 'h');
+    expect(next.records).toBe(30_001);
+    next.write(stop('more'), digest);
+    next.close();
+    expect(read(other)).toBe(30_001);
   });
 
   test('a disk that fills up is named, with what to do', () => {
