@@ -96,6 +96,13 @@ describe('one validator votes in rounds that nobody has reached, by strangers wh
     expect(rounds.tally(voteOf(PREVOTE, 'nil', 300, 1), 10n, 'q', 0).tally).toBe('added');
     expect(rounds.tally(voteOf(PREVOTE, 'nil', 1, 0), 10n, 'q', 0).tally).toBe('added'); // the next round is not ahead
   });
+
+  it('but in rounds that it had opened before, it is still heard', () => {
+    const { rounds } = flooded(129);
+    expect(rounds.tally(voteOf(PRECOMMIT, 'nil', 257, 0), 10n, 'q', 0).tally).toBe('added');
+    expect(rounds.tally(voteOf(PRECOMMIT, 'nil', 2, 0), 10n, 'r', 0).tally).toBe('added'); // though it was let go
+    expect(rounds.tally(voteOf(PRECOMMIT, 'nil', 260, 0), 10n, 's', 0).tally).toBe('too-far');
+  });
 });
 
 it('true votes that strangers pass on again and again cost their validators nothing', () => {
