@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { playNamed } from '../runtime/cli/play-file.ts';
+import { playNamed } from '../runtime/cli/run/play-file.ts';
 import { Story, verdictLines } from '../runtime/cli/screen.ts';
 import { plays } from '../scenarios/index.ts';
 import * as sim from '../sim/index.ts';

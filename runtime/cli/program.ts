@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { ScenarioError } from '../../sim/scenario/words.ts';
-import { chaosCommand, clusterCommand } from './cluster-command.ts';
+import { chaosCommand, clusterCommand } from './cluster/command.ts';
 import { simCommand } from './sim-command.ts';
 import { whereOwn, whereThrown } from './thrown.ts';
 import { EXIT, isCliError, packageVersion } from './usage.ts';

@@ -28,7 +28,7 @@ function addRuns(sim: Command): void {
     .command('list')
     .description('the scenarios that come with it, a line each')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./run-command.ts')).listPlays));
+    .action(ends(async () => (await import('./run/command.ts')).listPlays));
   sim
     .command('run')
     .description('performs a scenario under a seed; exits 0 when all that it promises holds, 1 when not')
@@ -49,7 +49,7 @@ function addRuns(sim: Command): void {
     .option('--heights <n>', 'at least so many heights')
     .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
     .option('--no-memo', 'compute everything again: the digest is the same')
-    .action(ends(async () => (await import('./run-command.ts')).runCommand));
+    .action(ends(async () => (await import('./run/command.ts')).runCommand));
 }
 
 function addTraces(sim: Command): void {
@@ -63,7 +63,7 @@ function addTraces(sim: Command): void {
     .option('--out <file>', 'where to save it (default: NAME-shrunk.json)')
     .option('--test <file>', 'also write a vitest file that asserts that it holds')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./shrink-command.ts')).shrinkCommand));
+    .action(ends(async () => (await import('./shrink/command.ts')).shrinkCommand));
   sim
     .command('replay')
     .description('feeds the actors a recorded run again, without a world, and compares what they do')
@@ -73,13 +73,13 @@ function addTraces(sim: Command): void {
     .option('--json', 'the summary as JSON')
     .option('--play <file>', 'of an application of your own: the play that has it')
     .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
-    .action(ends(async () => (await import('./replay-command.ts')).replayCommand));
+    .action(ends(async () => (await import('./traces/replay-command.ts')).replayCommand));
   sim
     .command('diverge')
     .description('the first record in which two traces differ; exits 1 when there is one')
     .argument('<a>', 'a trace')
     .argument('<b>', 'another')
-    .action(ends(async () => (await import('./diverge-command.ts')).divergeCommand));
+    .action(ends(async () => (await import('./traces/diverge-command.ts')).divergeCommand));
 }
 
 function addProofs(sim: Command): void {
@@ -94,7 +94,7 @@ function addProofs(sim: Command): void {
       'also so many seeds in sim-crypto and in ed25519: equal shapes and verdicts',
       '0',
     )
-    .action(ends(async () => (await import('./determinism-command.ts')).determinismCommand));
+    .action(ends(async () => (await import('./determinism/command.ts')).determinismCommand));
   sim
     .command('explore')
     .description('swarm runs, each twice, on all cores: what they saw, and the shortest run of each failure')
@@ -105,7 +105,7 @@ function addProofs(sim: Command): void {
     .option('--seed <seed>', 'the first (default: from the commit)')
     .option('--out <dir>', 'keep the campaign and its failures there; with the same folder it goes on')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./explore-command.ts')).exploreCommand));
+    .action(ends(async () => (await import('./explore/command.ts')).exploreCommand));
   sim
     .command('crashes')
     .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
@@ -120,20 +120,20 @@ function addProofs(sim: Command): void {
     )
     .option('--save <file>', 'with --only: write the scenario of the (first) point to this .json file')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./crashes-command.ts')).crashesCommand));
+    .action(ends(async () => (await import('./crashes/command.ts')).crashesCommand));
   sim
     .command('bench')
     .description('heights per second, and where the time goes')
     .option('--json', 'as JSON')
     .option('--no-memo', 'without what is remembered between turns: slower, the same digests')
     .option('--quick', 'fewer heights and one repetition: a look, no measurement')
-    .action(ends(async () => (await import('./bench-command.ts')).benchCommand));
+    .action(ends(async () => (await import('./bench/command.ts')).benchCommand));
   sim
     .command('leaks')
     .description('plants leaks of determinism in copies of the build; exits 1 when one is not caught')
     .option('--seeds <n>', 'seeds per leak', '20')
     .option('--only <id>', 'one of them')
-    .action(ends(async () => (await import('./leaks-command.ts')).leaksCommand));
+    .action(ends(async () => (await import('./determinism/leaks-command.ts')).leaksCommand));
   sim
     .command('zoo')
     .alias('mutants')
@@ -146,5 +146,5 @@ function addProofs(sim: Command): void {
     .option('--triggers', 'instead: the smallest play that shows each')
     .option('--shrink <n>', 'and makes the first n failing runs of each small')
     .option('--json', 'as JSON')
-    .action(ends(async () => (await import('./zoo-command.ts')).zooCommand));
+    .action(ends(async () => (await import('./zoo/command.ts')).zooCommand));
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { measureMemory, memoryLine } from '../../../runtime/cli/bench-memory.ts';
+import { measureMemory, memoryLine } from '../../../runtime/cli/bench/memory.ts';
 import { isBuilt, root } from './nodecli.ts';
 
 it.skipIf(!isBuilt)('a network in a process of its own says what it took', { timeout: 60_000 }, async () => {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { measureSwarm, mostTroubled, swarmLines } from '../../../runtime/cli/bench-swarm.ts';
+import { measureSwarm, mostTroubled, swarmLines } from '../../../runtime/cli/bench/swarm.ts';
 import { SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
 import { isBuilt, root } from './nodecli.ts';
 

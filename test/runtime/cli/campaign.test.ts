@@ -1,8 +1,8 @@
 // A campaign counts, tells failures apart by what they say, and judges what it has seen.
 
 import { describe, expect, it } from 'vitest';
-import { add, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/campaign.ts';
-import type { RunSummary } from '../../../runtime/cli/explore-job.ts';
+import { add, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/explore/campaign.ts';
+import type { RunSummary } from '../../../runtime/cli/explore/job.ts';
 import { plays } from '../../../scenarios/index.ts';
 import { SET_CHANGES } from '../../../sim/oracles/chain.ts';
 import { runScenario } from '../../../sim/run.ts';

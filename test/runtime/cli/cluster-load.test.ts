@@ -2,8 +2,8 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Cluster } from '../../../runtime/cli/cluster.ts';
-import { ClusterLoad, loadOf } from '../../../runtime/cli/cluster-load.ts';
+import { Cluster } from '../../../runtime/cli/cluster/cluster.ts';
+import { ClusterLoad, loadOf } from '../../../runtime/cli/cluster/load.ts';
 import type { NodeStatus, ToNode } from '../../../runtime/host/process-words.ts';
 
 beforeEach(() => void vi.useFakeTimers());

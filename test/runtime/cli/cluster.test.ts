@@ -2,7 +2,7 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Cluster } from '../../../runtime/cli/cluster.ts';
+import { Cluster } from '../../../runtime/cli/cluster/cluster.ts';
 
 const { execPath } = process;
 

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { drawnPort, holdPorts } from '../../../runtime/cli/free-ports.ts';
+import { drawnPort, holdPorts } from '../../../runtime/cli/cluster/free-ports.ts';
 
 test('two networks that look from one port on find different ones; what was let go is free again', async () => {
   const first = drawnPort();

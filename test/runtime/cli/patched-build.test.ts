@@ -6,9 +6,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRefusal } from '../../../protocol/refusal.ts';
-import { differenceLines } from '../../../runtime/cli/diverge.ts';
-import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patched-build.ts';
-import { TRIGGERS } from '../../../runtime/cli/triggers.ts';
+import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patch/patched-build.ts';
+import { differenceLines } from '../../../runtime/cli/traces/diverge.ts';
+import { TRIGGERS } from '../../../runtime/cli/zoo/triggers.ts';
 import { fromJson } from '../../../sim/scenario/json.ts';
 import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 

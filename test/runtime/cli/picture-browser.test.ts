@@ -3,7 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageOf } from '../../../runtime/cli/picture-page.ts';
+import { pageOf } from '../../../runtime/cli/run/picture-page.ts';
 import { tour } from '../../../scenarios/tour.ts';
 import { pictureOf } from '../../../sim/picture/index.ts';
 import type { Picture } from '../../../sim/picture/picture.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pageOf, SCRIPTS } from '../../../runtime/cli/picture-page.ts';
+import { pageOf, SCRIPTS } from '../../../runtime/cli/run/picture-page.ts';
 import { pictureOf } from '../../../sim/picture/index.ts';
 import { at, everyone, height, scenario, submit, validators } from '../../../sim/scenario/words.ts';
 import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';

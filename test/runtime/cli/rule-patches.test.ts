@@ -3,15 +3,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withPatchedBuild } from '../../../runtime/cli/patched-build.ts';
+import { withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
+import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
 import {
   guardsOfChart,
   jobsOfRules,
   patchesOfRules,
   rowsOf,
   rulePatches,
-} from '../../../runtime/cli/rule-patches.ts';
-import { hunt } from '../../../runtime/cli/zoo-hunt.ts';
+} from '../../../runtime/cli/zoo/rule-patches.ts';
 import { isBuilt, root } from './nodecli.ts';
 
 const CHART = join(root, 'dist/machines/consensus/chart.js');

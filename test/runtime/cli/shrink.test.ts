@@ -3,9 +3,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { playFromJson } from '../../../runtime/cli/play-file.ts';
-import { performShrink, type ShrinkSoFar } from '../../../runtime/cli/shrink-job.ts';
-import { testOf } from '../../../runtime/cli/shrink-test-file.ts';
+import { playFromJson } from '../../../runtime/cli/run/play-file.ts';
+import { performShrink, type ShrinkSoFar } from '../../../runtime/cli/shrink/job.ts';
+import { testOf } from '../../../runtime/cli/shrink/test-file.ts';
 import type { Scenario } from '../../../sim/scenario/play.ts';
 import { directivesIn } from '../../../sim/shrink/parts.ts';
 import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { newCampaign } from '../../../runtime/cli/campaign.ts';
+import { newCampaign } from '../../../runtime/cli/explore/campaign.ts';
 import { hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
 
 const childrenOf = (pid: number): number[] =>

@@ -1,8 +1,8 @@
 // Where no temporary folder can be made, whoever typed the command is told what to do.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { withPatchedBuild } from '../../../runtime/cli/patched-build.ts';
-import { firstEventBetween } from '../../../runtime/cli/same-twice.ts';
+import { firstEventBetween } from '../../../runtime/cli/determinism/same-twice.ts';
+import { withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { CliError } from '../../../runtime/cli/usage.ts';
 import { isBuilt, nodecli } from './nodecli.ts';
 

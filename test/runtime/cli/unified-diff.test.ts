@@ -1,7 +1,7 @@
 // A unified diff becomes edits: what stands there, and what stands there instead.
 
 import { expect, it } from 'vitest';
-import { editsOfDiff } from '../../../runtime/cli/unified-diff.ts';
+import { editsOfDiff } from '../../../runtime/cli/patch/unified-diff.ts';
 
 it('each hunk is an edit of its file; a/ and b/, dist/ and times are no part of its name', () => {
   const diff = [

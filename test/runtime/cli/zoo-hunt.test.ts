@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { patchOf, withPatchedBuild } from '../../../runtime/cli/patched-build.ts';
-import { jobsFor } from '../../../runtime/cli/same-twice.ts';
-import { hunt } from '../../../runtime/cli/zoo-hunt.ts';
+import { jobsFor } from '../../../runtime/cli/determinism/same-twice.ts';
+import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
+import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
 import { isBuilt } from './nodecli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-hunt-'));
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const planted = (what: string) => {
   const file = join(folder, 'own.json');
   const patch = {
-    file: 'runtime/cli/job.js',
+    file: 'runtime/cli/workers/job.js',
     find: 'const startedMs = performance.now();',
     replace: what,
   };

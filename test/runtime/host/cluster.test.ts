@@ -9,9 +9,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos-facts.ts';
-import { checkStores } from '../../../runtime/cli/chaos-stores.ts';
-import { checkTrace } from '../../../runtime/cli/chaos-traces.ts';
+import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos/facts.ts';
+import { checkStores } from '../../../runtime/cli/chaos/stores.ts';
+import { checkTrace } from '../../../runtime/cli/chaos/traces.ts';
 import { homesBelow, makeHomes, readHome, usualPaths } from '../../../runtime/host/home.ts';
 import { temporaryFolder } from './folders.ts';
 

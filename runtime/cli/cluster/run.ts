@@ -1,0 +1,280 @@
+// `nodecli cluster`: a network of validators on this machine, from its folders to its summary.
+
+import { readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
+import { hexOf } from '../../../protocol/bytes.ts';
+import { parseGenesis } from '../../../protocol/json/index.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { lockFolder, makeFolder, SetupError } from '../../host/files.ts';
+import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home.ts';
+import { Interrupted } from '../interrupt.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { CliError, countOf, EXIT, type Exit, whyNot } from '../usage.ts';
+import { Cluster } from './cluster.ts';
+import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
+import { ClusterLoad, loadOf } from './load.ts';
+import { ClusterScreen } from './screen.ts';
+
+export interface ClusterFlags {
+  readonly validators: string;
+  readonly home?: string;
+  readonly blocks?: string;
+  readonly load?: string;
+  readonly record?: string;
+  readonly basePort?: string;
+  readonly quiet?: boolean;
+}
+
+/** More processes than this do not run on one machine to any use. */
+const VALIDATORS_MAX = 64;
+
+export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
+  const validators = countOf(flags.validators, '--validators');
+  if (validators > VALIDATORS_MAX) throw new CliError(`--validators is at most ${VALIDATORS_MAX}`);
+  const blocks = flags.blocks === undefined ? null : BigInt(countOf(flags.blocks, '--blocks'));
+  const perSecond = flags.load === undefined ? 0 : loadOf(flags.load);
+  const network = await asCliErrors(() => {
+    // The recordings of a network that goes on go on, too.
+    const isNew = flags.home === undefined || homesFound(flags.home) === 0;
+    if (flags.record !== undefined) mustTakeTraces(flags.record, isNew);
+    return openNetwork(validators, flags);
+  });
+  const cluster = new Cluster(network.homes, flags.record ?? null);
+  const screen = new ClusterScreen(cluster, flags.quiet === true);
+  const load = new ClusterLoad(cluster, perSecond);
+  const interrupt = new Interrupt(() => cluster.killAll());
+  for (const line of network.about) screen.line(line);
+  cluster.startAll();
+  const pace = new Pace(cluster);
+  await Promise.race([allUp(cluster), interrupt.asked]);
+  load.start();
+  const why = await untilEnd(cluster, load, blocks, interrupt);
+  load.stop();
+  await cluster.stopAll();
+  screen.close();
+  interrupt.close();
+  const exit = summary(cluster, load, { why, blocks, pace });
+  if (flags.record !== undefined)
+    print(`traces in ${flags.record}: npx nodecli sim replay ${join(flags.record, 'node0.trace')}`);
+  if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
+  return exit;
+}
+
+function mustTakeTraces(folder: string, isNew: boolean): void {
+  const there = namesIn(folder, '--record').find((name) => name.endsWith('.trace'));
+  if (there !== undefined && isNew)
+    throw new CliError(`--record: ${join(folder, there)} is of another network: name an empty folder`);
+}
+
+/** What is in a folder that need not be there yet. */
+function namesIn(folder: string, option: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new CliError(`${option} takes a folder, and ${folder} is none: ${whyNot(error)}`);
+  }
+}
+
+// --- the folders -------------------------------------------------------------------------------------------
+
+export interface Network {
+  readonly folder: string;
+  readonly homes: readonly string[];
+  readonly isTemporary: boolean;
+  readonly about: readonly string[];
+}
+
+/** Of `lockFolder`: whoever was killed may have left one. */
+const LOCK_NAME = /^LOCK(\.|$)/;
+
+/** Takes the network's folder for this command, and makes the network if it is not there. */
+export async function openNetwork(
+  validators: number,
+  flags: Pick<ClusterFlags, 'home' | 'basePort'>,
+): Promise<Network> {
+  const first = flags.basePort === undefined ? drawnPort() : countOf(flags.basePort, '--base-port');
+  if (first > PORT_MAX) throw new CliError(`--base-port takes 1 to ${PORT_MAX}, not ${first}`);
+  const isTemporary = flags.home === undefined;
+  const goesOn = flags.home !== undefined && homesFound(flags.home) > 0;
+  if (flags.home !== undefined && !goesOn) mustTakeNetwork(flags.home);
+  const held = goesOn ? null : await holdPorts(first, validators);
+  try {
+    const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
+    makeFolder(folder);
+    process.once('exit', lockFolder(folder)); // until this command ends, whatever ends it
+    const isNew = held !== null && homesFound(folder) === 0; // another may have made them since
+    const homes = isNew ? makeHomes(folder, held.ports) : existingHomes(folder, validators);
+    const what = !isNew ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
+    return { folder, homes, isTemporary, about: aboutNetwork(homes, `${what} ${folder}`) };
+  } finally {
+    await held?.free(); // its nodes listen within the second
+  }
+}
+
+function mustTakeNetwork(folder: string): void {
+  const other = namesIn(folder, '--home').find((name) => !name.startsWith('.') && !LOCK_NAME.test(name));
+  if (other !== undefined)
+    throw new CliError(`--home: ${folder} holds ${other}, and no network of ours: name a new folder`);
+}
+
+function aboutNetwork(homes: readonly string[], where: string): string[] {
+  const genesis = parseGenesis(readHome(homes[0] as string).config.genesis);
+  const chain = isRefusal(genesis) ? '?' : genesis.chainId;
+  return [
+    `network ${chain} of ${homes.length} validators ${where}`,
+    'peers do not prove who they are yet, so the nodes listen on 127.0.0.1 only',
+    ...homes.map(whoIs),
+  ];
+}
+
+/** What messages and blocks call a node. */
+function whoIs(home: string): string {
+  const { config, validatorKey } = readHome(home);
+  return `${basename(home)}  id ${config.id}, validator ${hexOf(validatorKey.address)}`;
+}
+
+/** Errors of files and ports are for the person who typed the command. */
+export async function asCliErrors<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw error instanceof SetupError ? new CliError(error.message) : error;
+  }
+}
+
+// --- its end -----------------------------------------------------------------------------------------------
+
+/** The first SIGINT or SIGTERM asks for the end; the second kills what is left. */
+export class Interrupt {
+  private readonly controller = new AbortController();
+  /** Aborted, with `Interrupted` as its reason, when the end is asked for. */
+  readonly signal: AbortSignal = this.controller.signal;
+  readonly asked: Promise<unknown> = new Promise((done) => this.signal.addEventListener('abort', done));
+  private readonly onSignal: () => void;
+
+  constructor(killAll: () => void) {
+    this.onSignal = () => {
+      if (this.signal.aborted) killAll();
+      this.controller.abort(new Interrupted());
+    };
+    for (const signal of SIGNALS) process.on(signal, this.onSignal);
+  }
+
+  close(): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const START_MS_MAX = 30_000;
+
+/** Every node has spoken, or is gone. */
+async function allUp(cluster: Cluster): Promise<void> {
+  const isSo = (): boolean => cluster.nodes.every(({ status, child }) => status !== null || child === null);
+  if (isSo()) return;
+  const all = cluster.events.pipe(filter(isSo));
+  await firstValueFrom(race(all, timer(START_MS_MAX)));
+}
+
+/** How fast heights came: from the first report of this run to the last new height. */
+class Pace {
+  heights = 0;
+  private top = 0n;
+  private firstMs = 0;
+  private lastMs = 0;
+
+  constructor(cluster: Cluster) {
+    cluster.events.subscribe((event) => {
+      if (event.type !== 'committed' || event.height <= this.top) return;
+      this.top = event.height;
+      this.lastMs = performance.now();
+      if (this.heights++ === 0) this.firstMs = this.lastMs;
+    });
+  }
+
+  get text(): string {
+    const seconds = (this.lastMs - this.firstMs) / 1_000;
+    const rate = this.heights > 1 ? `, ${((this.heights - 1) / seconds).toFixed(2)} a second` : '';
+    return `${this.heights} heights in this run${rate}`;
+  }
+}
+
+export type Ending = 'blocks' | 'signal' | 'death';
+
+/** Transactions of the last moment would be in no block: the load ends one height before the run. */
+async function untilEnd(
+  cluster: Cluster,
+  load: ClusterLoad,
+  blocks: bigint | null,
+  interrupt: Interrupt,
+): Promise<Ending> {
+  if (cluster.nodes.some(({ child }) => child === null)) return 'death';
+  const { events } = cluster;
+  const heights = events.pipe(filter(({ type }) => type === 'committed' || type === 'up'));
+  const almost = heights.subscribe(({ node }) => {
+    if (blocks !== null && node.height >= blocks - 1n) load.stop();
+  });
+  const reached = (): boolean => blocks !== null && cluster.nodes.every(({ height }) => height >= blocks);
+  if (reached()) return 'blocks';
+  const death = events.pipe(
+    filter((event) => event.type === 'exited' && !event.isOurs),
+    map((): Ending => 'death'),
+  );
+  const end = heights.pipe(
+    filter(reached),
+    map((): Ending => 'blocks'),
+  );
+  const ending = firstValueFrom(merge(death, end));
+  const why = await Promise.race([ending, interrupt.asked.then((): Ending => 'signal')]);
+  almost.unsubscribe();
+  return why;
+}
+
+// --- the summary -------------------------------------------------------------------------------------------
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+interface End {
+  readonly why: Ending;
+  /** Asked for; null: whatever there is when it is interrupted. */
+  readonly blocks: bigint | null;
+  readonly pace: Pace;
+}
+
+function summary(cluster: Cluster, load: ClusterLoad, { why, blocks, pace }: End): Exit {
+  const { nodes } = cluster;
+  const lowest = nodes.reduce(
+    (least, { height }) => (height < least ? height : least),
+    nodes[0]?.height ?? 0n,
+  );
+  const hashes = nodes.map(({ appHashes }) => appHashes.get(lowest));
+  const known = hashes.filter((hash) => hash !== undefined);
+  const areEqual = known.length === nodes.length && new Set(known).size === 1;
+  print('');
+  for (const node of nodes) {
+    const cpu = `${(node.cpuMs / 1_000).toFixed(1)} s of processor, ${Math.round(node.rssBytesMax / 1e6)} MB`;
+    const hash = node.appHashes.get(lowest) ?? '(none of this run)';
+    print(`${node.name}  height ${node.height}, app hash at height ${lowest}: ${hash}, ${cpu}`);
+  }
+  print(pace.text);
+  print(`transactions: ${load.sent} sent, ${load.committed} committed`);
+  for (const { name, fatal } of nodes) if (fatal !== null) print(`${name} ended by itself: ${fatal}`);
+  const dead = nodes.filter(({ fatal }) => fatal !== null);
+  if (dead.length > 0) return dead.every(({ wasRefused }) => wasRefused) ? EXIT.usage : EXIT.violated;
+  if (known.length > 0 && new Set(known).size > 1) {
+    print(`the app hashes at height ${lowest} differ`);
+    return EXIT.violated;
+  }
+  if (why === 'signal' && (blocks === null ? !areEqual : lowest < blocks)) {
+    print(`interrupted before height ${blocks ?? lowest + 1n}`);
+    return EXIT.violated;
+  }
+  if (pace.heights > 0 && !areEqual) {
+    print(`not every node told its app hash of height ${lowest}`);
+    return EXIT.violated;
+  }
+  if (areEqual) print('equal app hashes');
+  return EXIT.holds;
+}

@@ -1,0 +1,240 @@
+// `nodecli sim explore`: swarm runs, or those of another play that a seed writes, for as long as wanted, each
+// twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
+
+import { availableParallelism } from 'node:os';
+import { plays } from '../../../scenarios/index.ts';
+import { isDrawn } from '../../../sim/scenario/play.ts';
+import { Interrupted, isUninterrupted } from '../interrupt.ts';
+import { ProgressBar } from '../screen.ts';
+import { grouped } from '../telling.ts';
+import {
+  buildCommit,
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  mustBeSeeds,
+  needsBuild,
+  seedOf,
+  workersOf,
+} from '../usage.ts';
+import { type Worker, withWorkers } from '../workers/workers.ts';
+import { add, type Campaign, type Check, checksOf, newCampaign, SWARM } from './campaign.ts';
+import { openCampaign, saveCampaign, saveFailures } from './folder.ts';
+import type { RunSummary } from './job.ts';
+
+export interface ExploreFlags {
+  readonly runs?: string;
+  readonly minutes?: string;
+  readonly workers?: string;
+  readonly seed?: string;
+  readonly play?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+const RUNS_USUAL = 2_000;
+/** Seeds of one job: so few that what an interrupted campaign loses is a second's work. */
+const BATCH = 8;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
+  needsBuild('sim explore');
+  const runs = flags.runs === undefined ? undefined : countOf(flags.runs, '--runs');
+  const minutes = flags.minutes === undefined ? undefined : countOf(flags.minutes, '--minutes');
+  const workers = flags.workers === undefined ? availableParallelism() : workersOf(flags.workers);
+  const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
+  const campaign = begin(flags, goal);
+  const explorer = new Explorer(campaign, goal, minutes, flags.out);
+  const isWhole = await isUninterrupted(() =>
+    withWorkers(Math.min(workers, explorer.workersMax), {}, (all) => explorer.run(all)),
+  );
+  explorer.end();
+  const checks = checksOf(campaign);
+  if (flags.out !== undefined) saveFailures(flags.out, campaign);
+  if (flags.json) print(JSON.stringify({ ...campaign, checks }, null, 2));
+  else {
+    // What so few runs cannot show is missed by nobody.
+    tell(campaign, isWhole ? checks : checks.filter(({ held }) => held !== null));
+  }
+  if (!isWhole) {
+    const of = goal === Number.MAX_SAFE_INTEGER ? '' : ` of ${grouped(goal)}`;
+    const more = flags.out === undefined ? '' : '; the same command goes on';
+    throw new Interrupted(`${grouped(campaign.runs)}${of} runs were made${more}`);
+  }
+  return checks.every(({ held }) => held !== false) ? EXIT.holds : EXIT.violated;
+}
+
+// --- beginning and going on --------------------------------------------------------------------------------
+
+/** The first 48 bits of the commit: every commit explores other seeds. */
+const baseOf = (commit: string): string =>
+  /^[0-9a-f]{12,}/.test(commit) ? String(BigInt(`0x${commit.slice(0, 12)}`)) : '1';
+
+/** A name of `sim list`, of a play that a seed writes. */
+function drawnPlay(name: string | undefined): string {
+  if (name === undefined) return SWARM;
+  const drawn = plays.filter(isDrawn).map((each) => each.name);
+  if (drawn.includes(name)) return name;
+  throw new CliError(`--play: ${name} is no play that a seed writes; there are ${drawn.join(', ')}`);
+}
+
+function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
+  const commit = buildCommit();
+  const fresh = newCampaign(drawnPlay(play), commit, seed === undefined ? baseOf(commit) : seedOf(seed));
+  mustBeSeeds(fresh.base, goal, '--seed');
+  const campaign = out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
+  mustBeSeeds(campaign.base, goal, '--out');
+  return campaign;
+}
+
+// --- the runs ----------------------------------------------------------------------------------------------
+
+/** A batch that has been made once, by this worker. */
+interface Half {
+  readonly index: number;
+  readonly by: Worker;
+  readonly runs: readonly RunSummary[];
+}
+
+class Explorer {
+  private readonly campaign: Campaign;
+  private readonly goal: number;
+  private readonly deadlineMs: number;
+  private readonly out: string | undefined;
+  private readonly bar = new ProgressBar();
+  private readonly startedMs = performance.now();
+  private readonly secondsBefore: number;
+  /** Batches begin where an earlier sitting ended. */
+  private readonly runsBefore: number;
+  private nextBatch = 0;
+  private readonly halves: Half[] = [];
+  /** Batches that are being made for the first time now: they will need another worker. */
+  private firstTimes = 0;
+  /** Batches that are done, and wait for those before them: a campaign is counted in order. */
+  private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly string[] }>();
+  private counted = 0;
+  /** Somebody's work broke off. */
+  private hasBroken = false;
+
+  constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
+    this.campaign = campaign;
+    this.goal = goal;
+    this.out = out;
+    this.deadlineMs = minutes === undefined ? Number.POSITIVE_INFINITY : this.startedMs + minutes * 60_000;
+    this.secondsBefore = campaign.seconds;
+    this.runsBefore = campaign.runs;
+  }
+
+  /** No more have anything to do: one a batch, and another for its second time. */
+  get workersMax(): number {
+    return Math.max(2, Math.ceil((this.goal - this.runsBefore) / BATCH));
+  }
+
+  async run(workers: readonly Worker[]): Promise<void> {
+    try {
+      await Promise.all(workers.map((worker) => this.work(worker, workers.length > 1)));
+    } finally {
+      this.hasBroken = true;
+    }
+  }
+
+  private get isOver(): boolean {
+    return performance.now() > this.deadlineMs || this.offset(this.nextBatch) >= this.goal;
+  }
+
+  private offset(batch: number): number {
+    return this.runsBefore + batch * BATCH;
+  }
+
+  private seedsOf(batch: number): string[] {
+    const base = BigInt(this.campaign.base);
+    const offset = this.offset(batch);
+    const count = Math.min(BATCH, this.goal - offset);
+    return Array.from({ length: count }, (_, i) => String(base + BigInt(offset + i)));
+  }
+
+  private async work(worker: Worker, areOthers: boolean): Promise<void> {
+    for (;;) {
+      const at = this.halves.findIndex(({ by }) => !areOthers || by !== worker);
+      const half = at < 0 ? undefined : this.halves.splice(at, 1)[0];
+      if (half) await this.again(worker, half);
+      else if (!this.isOver) {
+        const index = this.nextBatch++;
+        this.firstTimes++;
+        const { runs } = await worker.explore({ explore: this.campaign.play, seeds: this.seedsOf(index) });
+        this.halves.push({ index, by: worker, runs });
+        this.firstTimes--;
+      } else if (this.hasBroken || (this.halves.length === 0 && this.firstTimes === 0)) return;
+      else await new Promise((resolve) => setTimeout(resolve, 20)); // another worker's turn
+    }
+  }
+
+  /** In the opposite order: what a run leaves behind in its process must not show. Oracles look on only where one has spoken. */
+  private async again(worker: Worker, { index, runs }: Half): Promise<void> {
+    const seeds = runs.map(({ seed }) => seed).reverse();
+    const again = runs.every(({ broken }) => broken === null);
+    const { digests } = await worker.explore({ explore: this.campaign.play, seeds, again });
+    this.done.set(index, { first: runs, second: [...digests].reverse() });
+    this.count();
+  }
+
+  private count(): void {
+    const { campaign } = this;
+    if (!this.done.has(this.counted)) return;
+    for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
+      this.done.delete(this.counted++);
+      for (const [i, run] of both.first.entries()) add(campaign, run, both.second[i] ?? '');
+    }
+    const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
+    const failed = campaign.failures.length + campaign.mismatches.length;
+    this.bar.update(
+      part,
+      `${grouped(campaign.runs)} runs, twice each${failed > 0 ? `, ${failed} FAILURES` : ''}`,
+    );
+    this.save();
+  }
+
+  private save(): void {
+    this.campaign.seconds = this.secondsBefore + (performance.now() - this.startedMs) / 1000;
+    if (this.out !== undefined) saveCampaign(this.out, this.campaign);
+  }
+
+  private timePart(): number {
+    return (performance.now() - this.startedMs) / (this.deadlineMs - this.startedMs);
+  }
+
+  end(): void {
+    this.bar.clear();
+    this.save();
+  }
+}
+
+// --- what is told ------------------------------------------------------------------------------------------
+
+function tell(campaign: Campaign, checks: readonly Check[]): void {
+  const { runs, heights, seconds, base, laterThanFirst } = campaign;
+  const perSecond = seconds > 0 ? runs / seconds : 0;
+  print(`${grouped(runs)} runs of ${campaign.play}, twice each, seeds from ${base}`);
+  print(
+    `${grouped(heights)} heights, ${((100 * laterThanFirst) / Math.max(1, heights)).toFixed(0)} % of them decided after ` +
+      `round 0; ${grouped(campaign.deliveries)} deliveries; ${Math.round(seconds)} s, ${perSecond.toFixed(1)} seeds a second`,
+  );
+  for (const { what, held, found } of checks)
+    print(`${held === null ? '  -- ' : held ? '  ok ' : ' BAD '} ${what.padEnd(52)} ${found}`);
+  print('');
+  const table = (title: string, counts: Readonly<Record<string, number>>): void => {
+    print(`${title.padEnd(52)} runs`);
+    for (const [name, times] of Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
+      print(`  ${name.padEnd(50)} ${grouped(times)}`);
+  };
+  table('what happened', campaign.faults);
+  table('rules at work', campaign.labels);
+  for (const { oracle, what, times, seed } of campaign.failures) {
+    print(`\n${oracle}, ${times} times: ${what}`);
+    print(`  npx nodecli sim run ${campaign.play} --seed ${seed}`);
+  }
+  for (const seed of campaign.mismatches.slice(0, 5))
+    print(`\nNOT THE SAME twice: ${campaign.play}, seed ${seed}`);
+}

@@ -1,0 +1,146 @@
+// From what a person typed to a play: one of ours by name, or a file that holds one as JSON or exports one.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { plays } from '../../../scenarios/index.ts';
+import { fromJson } from '../../../sim/scenario/json.ts';
+import { isDrawn, type Play } from '../../../sim/scenario/play.ts';
+import { slipIn, whereLoaded } from '../thrown.ts';
+import { CliError, nearest, packageFolder, whyNot } from '../usage.ts';
+
+const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
+
+export function playNamed(name: string): Play {
+  const found = plays.find((play) => play.name === name);
+  if (found) return found;
+  const near = nearest(
+    name,
+    plays.map((play) => play.name),
+  );
+  const hint = near ? `did you mean ${near}?` : 'nodecli sim list shows them all';
+  throw new CliError(`there is no scenario "${name}": ${hint}`);
+}
+
+/** What needs no module to be loaded: a play by name, or a JSON file. */
+export const playAtOnce = (nameOrFile: string): Play =>
+  extname(nameOrFile) === '.json' ? playOfJson(nameOrFile, resolve(nameOrFile)) : playNamed(nameOrFile);
+
+export async function loadPlay(nameOrFile: string): Promise<Play> {
+  const extension = extname(nameOrFile);
+  if (!EXTENSIONS.includes(extension)) {
+    if (existsSync(nameOrFile))
+      throw new CliError(`${nameOrFile} is no scenario file: one ends in ${EXTENSIONS.join(', ')}`);
+    return playNamed(nameOrFile);
+  }
+  const path = resolve(nameOrFile);
+  if (!existsSync(path))
+    throw new CliError(`the scenario file ${nameOrFile} cannot be read: there is no such file`);
+  return extension === '.json' ? playOfJson(nameOrFile, path) : playOfModule(nameOrFile, path);
+}
+
+function playOfJson(name: string, path: string): Play {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CliError(`the scenario file ${name} cannot be read: ${whyNot(error)}`);
+  }
+  return playFromJson(name, text);
+}
+
+/** `name`: what to call it when it is none. */
+export function playFromJson(name: string, text: string): Play {
+  const play = fromJson(text);
+  if (isRefusal(play)) throw new CliError(`${name} is not a scenario: ${play.because}`);
+  return play as Play;
+}
+
+/** A saved scenario knows under which seed it breaks; others begin with 1. */
+export const usualSeedOf = (play: Play): string => (isDrawn(play) ? undefined : play.origin?.seed) ?? '1';
+
+async function playOfModule(name: string, path: string): Promise<Play> {
+  const exported = (await importModule(name, path))['default'] as { readonly default?: unknown } | undefined;
+  // A file of a package that is not an ES module arrives as CommonJS: its exports are our default.
+  const play = (exported?.default ?? exported) as Partial<Play & { act: unknown; draw: unknown }> | undefined;
+  if (typeof play !== 'object' || play === null || typeof play.name !== 'string') {
+    throw new CliError(`${name} has no default export that is a scenario: export default scenario(...)`);
+  }
+  if (play.act === undefined && typeof play.draw !== 'function') {
+    throw new CliError(`the default export of ${name} is no scenario: it has neither an act nor a draw`);
+  }
+  return play as Play;
+}
+
+async function importModule(name: string, path: string): Promise<Record<string, unknown>> {
+  const url = pathToFileURL(path).href;
+  try {
+    return await settled(
+      path.endsWith('ts') && !stripsTypes() ? importTypeScript(url) : importWithTypes(url),
+      `${name} cannot be loaded: it waits (await) for what never comes`,
+    );
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const slip = error instanceof SyntaxError ? slipIn(path) : null;
+    const where = whereLoaded(error) || (slip ? ` (at ${slip.place})` : '');
+    const why = error instanceof Error ? whyNot(error) : `it throws ${inspect(error)}`;
+    throw new CliError(`${name} cannot be loaded: ${why}${where}`);
+  }
+}
+
+/** When nothing more can happen Node ends the process, whoever waits. It says so before that. */
+async function settled<T>(work: Promise<T>, otherwise: string): Promise<T> {
+  let isOver = (): void => {};
+  const over = new Promise<never>((_, reject) => {
+    isOver = () => reject(new CliError(otherwise));
+  });
+  process.once('beforeExit', isOver);
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    process.off('beforeExit', isOver);
+  }
+}
+
+/** A play in JavaScript may import what is not: that is known when Node meets it. */
+async function importWithTypes(url: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(url)) as Record<string, unknown>;
+  } catch (error) {
+    const { code, message = '' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+    if (stripsTypes() || code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !/\.m?ts$/.test(message)) throw error;
+    return importTypeScript(url);
+  }
+}
+
+/** Node 22.18 and later take the types out themselves. */
+const stripsTypes = (): boolean => Boolean((process.features as { typescript?: unknown }).typescript);
+
+type TsImport = (specifier: string, parent: string) => Promise<Record<string, unknown>>;
+
+/** With tsx, where it is installed: beside the play, or beside us. */
+async function importTypeScript(url: string): Promise<Record<string, unknown>> {
+  for (const from of [join(process.cwd(), 'package.json'), join(packageFolder, 'package.json')]) {
+    const api = tsxBeside(from);
+    if (!api) continue;
+    const tsx = (await import(pathToFileURL(api).href)) as { tsImport: TsImport };
+    return tsx.tsImport(url, import.meta.url);
+  }
+  throw new CliError(
+    `Node ${process.versions.node} does not run TypeScript by itself: use Node 22.18 or later, or npm install tsx`,
+  );
+}
+
+/** `require.resolve` would find what is for `require`. */
+function tsxBeside(file: string): string | null {
+  try {
+    const manifest = createRequire(file).resolve('tsx/package.json');
+    const api = join(dirname(manifest), 'dist', 'esm', 'api', 'index.mjs');
+    return existsSync(api) ? api : null;
+  } catch {
+    return null;
+  }
+}

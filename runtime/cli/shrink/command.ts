@@ -1,0 +1,164 @@
+// `nodecli sim shrink`: makes a failing run small, and saves it as a scenario that fails by itself.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { runScenario } from '../../../sim/run.ts';
+import { scenarioRefusal } from '../../../sim/scenario/form.ts';
+import { toJson } from '../../../sim/scenario/json.ts';
+import type { Scenario } from '../../../sim/scenario/play.ts';
+import { scenarioUnder } from '../../../sim/scenario/under.ts';
+import { Interrupted, interruptible } from '../interrupt.ts';
+import { type Patch, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
+import { loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
+import { explanationLines, ProgressBar, toJson as reportJson, row } from '../screen.ts';
+import { counted, grouped } from '../telling.ts';
+import {
+  buildCommit,
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  fileOf,
+  needsBuild,
+  seedOf,
+  whyNot,
+} from '../usage.ts';
+import { type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
+import type { ShrinkJob, ShrinkResult, ShrinkSoFar, ShrunkText } from './job.ts';
+import { testOf } from './test-file.ts';
+
+export interface ShrinkFlags {
+  readonly seed?: string;
+  readonly heights?: string;
+  readonly mutant?: string;
+  readonly out?: string;
+  readonly test?: string;
+  readonly json?: boolean;
+}
+
+const SHRUNK = '-shrunk';
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Promise<Exit> {
+  if (flags.out !== undefined) fileOf(flags.out, '--out');
+  if (flags.test !== undefined) fileOf(flags.test, '--test');
+  const play = await loadPlay(nameOrFile);
+  const seed = seedOf(flags.seed ?? usualSeedOf(play));
+  needsBuild('sim shrink');
+  const patch = flags.mutant === undefined ? null : patchOf(flags.mutant);
+  const heights = flags.heights === undefined ? undefined : countOf(flags.heights, '--heights');
+  const whole = scenarioUnder(play, seed, heights);
+  const refusal = scenarioRefusal(whole);
+  if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
+  const json = toJson(whole);
+  if (isRefusal(json)) throw new CliError(whyNotShrunk(nameOrFile, whole, seed, json.because));
+  for (const path of [flags.out, flags.test]) if (path !== undefined) makeFolderOf(path);
+  const job: ShrinkJob = { shrink: { json }, seed };
+  const path = (scenario: Scenario): string => flags.out ?? `${scenario.name}.json`;
+  const attempt = new Attempt(flags.json !== true);
+  const result = await attempt.of(job, patch).catch((error: unknown) => {
+    if (!(error instanceof Interrupted)) throw error;
+    const { least, runs } = attempt;
+    if (!least) throw new Interrupted(`${counted(runs, 'run')} made, and nothing smaller yet`);
+    const smaller = savedOf(least, patch);
+    save(path(smaller), `${String(toJson(smaller))}\n`);
+    const left = `${counted(least.directives, 'directive')} left`;
+    throw new Interrupted(`${counted(runs, 'run')} made; ${left} so far, saved in ${path(smaller)}`);
+  });
+  if ('not' in result)
+    throw new CliError(`there is nothing to shrink in ${nameOrFile}, seed ${seed}: ${result.not}`);
+  const { shrunk, explanation } = result;
+  const saved = savedOf(shrunk, patch);
+  const file = path(saved);
+  save(file, `${String(toJson(saved))}\n`);
+  if (flags.test !== undefined) save(flags.test, testOf(saved));
+  // With a bug planted, what this build says of it shows whether it finds just that bug.
+  const healthy = patch ? runScenario(saved, { seed: shrunk.seed }).holds : undefined;
+  if (flags.json) {
+    const report = { ...shrunk, scenario: saved, file, holdsWithoutMutant: healthy, explanation };
+    print(reportJson(report));
+    return EXIT.holds;
+  }
+  tell(shrunk);
+  if (healthy !== undefined) print(row('without it', healthy ? 'the healthy build holds' : 'VIOLATED, too'));
+  print(row('saved', file));
+  if (flags.test !== undefined) print(row('test', flags.test));
+  print(row('again', `npx nodecli sim run ${file}${patch ? ` --mutant ${flags.mutant}` : ''}`));
+  if (explanation) for (const line of explanationLines(explanation)) print(line);
+  return EXIT.holds;
+}
+
+/** Functions of its own are in no file; whether anything breaks is said first. */
+function whyNotShrunk(file: string, play: Scenario, seed: string, because: string): string {
+  const [broken] = runScenario(play, { seed, crypto: 'sim' }).violations;
+  if (!broken) return `there is nothing to shrink in ${file}, seed ${seed}: it holds (with sim-crypto)`;
+  return (
+    `${file} cannot be shrunk into a file (${because}): ` +
+    `a program does it, with shrink(play, '${seed}') of rehearsal/sim (docs/library.md)`
+  );
+}
+
+/** In a worker, so that this process can tell how far it is, and what there is when it is interrupted. */
+class Attempt {
+  runs = 0;
+  least: ShrinkSoFar['least'] = null;
+  private readonly bar: ProgressBar;
+
+  constructor(isTold: boolean) {
+    this.bar = new ProgressBar(isTold);
+  }
+
+  async of(job: ShrinkJob, patch: Patch | null): Promise<ShrinkResult> {
+    const within = (options: WorkerOptions): Promise<ShrinkResult> =>
+      withWorkers(1, options, ([worker]) => (worker as Worker).shrink(job, undefined, this.hear));
+    const shrinking = (): Promise<ShrinkResult> =>
+      patch ? withPatchedBuild(patch, (dist) => within({ dist })) : within({});
+    return interruptible(shrinking).finally(() => this.bar.clear());
+  }
+
+  private readonly hear = ({ runs, part, least }: ShrinkSoFar): void => {
+    this.runs = runs;
+    this.least = least ?? this.least;
+    const now = this.least ? `, ${counted(this.least.directives, 'directive')} now` : '';
+    this.bar.update(part, `${counted(runs, 'run')}${now}`);
+  };
+}
+
+/** The scenario, and where it comes from. */
+function savedOf(
+  { scenario, seed, promise, what }: Pick<ShrunkText, 'scenario' | 'seed' | 'promise' | 'what'>,
+  patch: Patch | null,
+): Scenario {
+  const play = playFromJson('the shrunk scenario', scenario) as Scenario;
+  const origin = { oracle: promise, what, seed, commit: buildCommit(), ...(patch && { mutant: patch.id }) };
+  const name = play.name.endsWith(SHRUNK) ? play.name : `${play.name}${SHRUNK}`;
+  return { ...play, name, title: `what broke ${promise}, made small`, origin };
+}
+
+/** Before the work: what cannot be written is said at once. */
+function makeFolderOf(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${whyNot(error)}`);
+  }
+}
+
+function save(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (error) {
+    throw new CliError(`${path} cannot be written: ${whyNot(error)}`);
+  }
+}
+
+function tell({ promise, what, height, directives, isMinimal, survives, runs, spent }: ShrunkText): void {
+  print(`${promise}: ${what}`);
+  print(row('directives', `${directives.before} before, ${directives.after} now`));
+  print(row('height', String(height)));
+  print(row('1-minimal', isMinimal ? 'yes: without any one part the promise holds' : 'NO'));
+  print(row('other seeds', `fails in ${survives.fails} of ${survives.seeds}`));
+  print(row('runs', `${runs}, of ${grouped(spent)} deliveries`));
+}

@@ -1,0 +1,158 @@
+// Traces as files: written through a buffer, read in chunks, and what is broken in one is named by record
+// and byte offset.
+
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { crc32c } from '../../../protocol/crc32c.ts';
+import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../../kernel/trace.ts';
+import { CliError, EXIT, fileOf, whyNot } from '../usage.ts';
+
+const CHUNK_BYTES = 1 << 20;
+
+/** Records are some hundred bytes each: they gather before the file system is asked. */
+export class TraceWriter {
+  readonly path: string;
+  bytes = 0;
+  /** The header is one more. */
+  records = -1;
+  /** The number of each node's last record, by name. */
+  readonly lastOf = new Map<string, number>();
+  private readonly file: number;
+  private readonly buffer = new Uint8Array(CHUNK_BYTES);
+  private filled = 0;
+
+  constructor(path: string) {
+    this.path = fileOf(path, '--trace');
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      this.file = openSync(path, 'w');
+    } catch (error) {
+      throw this.unwritten(error);
+    }
+  }
+
+  private unwritten(error: unknown): CliError {
+    return new CliError(`--trace: ${this.path} cannot be written: ${whyNot(error)}`);
+  }
+
+  /** The header, or a record. */
+  write(bytes: Uint8Array, node?: string): void {
+    this.bytes += bytes.length;
+    this.records++;
+    if (node !== undefined) this.lastOf.set(node, this.records);
+    if (this.filled + bytes.length > this.buffer.length) this.flush();
+    if (bytes.length > this.buffer.length) return this.writeAll(bytes);
+    this.buffer.set(bytes, this.filled);
+    this.filled += bytes.length;
+  }
+
+  private flush(): void {
+    this.writeAll(this.buffer.subarray(0, this.filled));
+    this.filled = 0;
+  }
+
+  private writeAll(bytes: Uint8Array): void {
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at);
+    } catch (error) {
+      throw this.unwritten(error);
+    }
+  }
+
+  close(): void {
+    this.flush();
+    closeSync(this.file);
+  }
+}
+
+/** An open trace: its header is read at once, its records as they are asked for. */
+export class TraceFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly header: TraceHeader;
+  /** Set when all records were read and the last one is cut short: the log of a killed node. */
+  torn: TraceRefusal | null = null;
+  private readonly file: number;
+  private readonly reader = new TraceReader();
+  private readonly source: Generator<TraceRecord, void>;
+  private first: IteratorResult<TraceRecord, void> | null;
+
+  constructor(path: string) {
+    this.path = path;
+    try {
+      this.file = openSync(path, 'r');
+      this.bytes = fstatSync(this.file).size;
+      this.source = this.read();
+      this.first = this.source.next();
+    } catch (error) {
+      if (error instanceof CliError) throw error;
+      throw new CliError(`the trace ${path} cannot be read: ${whyNot(error)}`);
+    }
+    const { header } = this.reader;
+    if (!header)
+      throw new CliError(`${path} is not a trace: it holds no header (record 0, at byte 0)`, EXIT.violated);
+    this.header = header;
+  }
+
+  /** The records in order; throws a `CliError` at the first that is corrupt. */
+  *records(): Generator<TraceRecord, void> {
+    if (this.first && !this.first.done) yield this.first.value;
+    this.first = null;
+    yield* this.source;
+  }
+
+  private *read(): Generator<TraceRecord, void> {
+    try {
+      for (;;) {
+        const chunk = new Uint8Array(CHUNK_BYTES); // its records are views of it
+        const size = readSync(this.file, chunk, 0, CHUNK_BYTES, null);
+        if (size === 0) break;
+        for (const item of this.reader.push(chunk.subarray(0, size))) {
+          if ('refused' in item) throw this.refused(item);
+          yield item;
+        }
+      }
+      this.end();
+    } finally {
+      closeSync(this.file);
+    }
+  }
+
+  private end(): void {
+    const end = this.reader.end();
+    if (!end) return;
+    if (end.refused === 'not-a-trace') throw this.refused(end);
+    if (this.hasFrameAfter(end.offset)) {
+      throw this.broken(`the length of a record is wrong (record ${end.record}, at byte ${end.offset})`);
+    }
+    this.torn = end;
+  }
+
+  private refused({ record, because }: TraceRefusal): CliError {
+    if (record > 0) return this.broken(because);
+    return new CliError(`${this.path} is not a trace: ${because}`, EXIT.violated);
+  }
+
+  private broken(because: string): CliError {
+    return new CliError(`the trace ${this.path} is corrupt: ${because}`, EXIT.violated);
+  }
+
+  /** A torn tail holds nothing whole; behind a length that was changed, other records still stand. */
+  private hasFrameAfter(offset: number): boolean {
+    const rest = new Uint8Array(CHUNK_BYTES);
+    const size = readSync(this.file, rest, 0, CHUNK_BYTES, offset);
+    const view = new DataView(rest.buffer, 0, size);
+    for (let at = 1; at + FRAME_BYTES + RECORD_BYTES_MIN <= size; at++) {
+      const length = view.getUint32(at, true);
+      const end = at + FRAME_BYTES + length;
+      if (length < RECORD_BYTES_MIN || end > size) continue;
+      if (crc32c(rest.subarray(at + FRAME_BYTES, end)) === view.getUint32(at + 4, true)) return true;
+    }
+    return false;
+  }
+}
+
+/** Length and checksum, before each payload. */
+const FRAME_BYTES = 8;
+/** A record holds at least node, kind, actor and digest. */
+const RECORD_BYTES_MIN = 16;

@@ -1,0 +1,31 @@
+// The program of a worker: reads jobs from its input, one JSON line each, performs them in order, and
+// answers each with a line.
+
+import { createInterface } from 'node:readline';
+import type { MemoryJob } from '../bench/memory.ts';
+import type { CrashesJob } from '../crashes/job.ts';
+import type { ExploreJob } from '../explore/job.ts';
+import type { ShrinkJob } from '../shrink/job.ts';
+import type { Job } from './job.ts';
+
+process.env['NODE_ENV'] ??= 'production';
+const { performJob } = await import('./job.ts');
+const { performCrashes } = await import('../crashes/job.ts');
+const { performExplore } = await import('../explore/job.ts');
+const { performShrink } = await import('../shrink/job.ts');
+const { performMemory } = await import('../bench/memory.ts');
+
+/** A line of its own, before the answer's; it leaves at once, as writing to a pipe does. */
+const say = (word: object): void => void process.stdout.write(`${JSON.stringify(word)}\n`);
+
+const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): object => {
+  if ('grid' in job) return performCrashes(job);
+  if ('explore' in job) return performExplore(job);
+  if ('memory' in job) return performMemory(job);
+  if ('shrink' in job) return performShrink(job, (soFar) => say({ soFar }));
+  return performJob(job);
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line !== '') say(answerOf(JSON.parse(line)));
+}

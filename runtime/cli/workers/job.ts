@@ -1,0 +1,74 @@
+// One run as a job for another process: which play and seed, and what came of it.
+
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { runScenario } from '../../../sim/run.ts';
+import { playAtOnce } from '../run/play-file.ts';
+import { TraceWriter } from '../traces/trace-file.ts';
+import { buildCommit } from '../usage.ts';
+
+export interface Job {
+  /** Its name, or a JSON file. */
+  readonly play: string;
+  readonly seed: string;
+  readonly crypto?: 'sim' | 'ed25519';
+  /** At least so many. */
+  readonly heights?: number;
+  /** Where to write its trace. */
+  readonly trace?: string;
+}
+
+export interface JobResult {
+  readonly digest: string;
+  readonly shape: string;
+  readonly holds: boolean;
+  readonly heights: number;
+  /** The first, when there are any. */
+  readonly violation: { readonly oracle: string; readonly what: string } | null;
+  /** The run threw: a bug outside the actors, or a play that cannot be performed. */
+  readonly threw: string | null;
+  readonly ms: number;
+}
+
+export function performJob(job: Job): JobResult {
+  const startedMs = performance.now();
+  const trace = job.trace === undefined ? null : openTrace(job.trace);
+  try {
+    const verdict = runScenario(playAtOnce(job.play), {
+      seed: job.seed,
+      commit: buildCommit(),
+      ...(job.crypto && { crypto: job.crypto }),
+      ...(job.heights !== undefined && { heights: job.heights }),
+      ...(trace && { watch: { trace: (bytes) => trace.write(bytes) } }),
+    });
+    const first = verdict.violations[0];
+    return {
+      digest: verdict.digest,
+      shape: verdict.shape,
+      holds: verdict.holds,
+      heights: Number(verdict.heights),
+      violation: first ? { oracle: first.oracle, what: first.what } : null,
+      threw: null,
+      ms: performance.now() - startedMs,
+    };
+  } catch (error) {
+    return lost(error, performance.now() - startedMs);
+  } finally {
+    trace?.close();
+  }
+}
+
+/** Nothing came of it. */
+export function lost(error: unknown, ms: number): JobResult {
+  const threw = error instanceof Error ? error.message : String(error);
+  return { digest: '', shape: '', holds: false, heights: 0, violation: null, threw, ms };
+}
+
+function openTrace(path: string): TraceWriter {
+  mkdirSync(dirname(path), { recursive: true });
+  return new TraceWriter(path);
+}
+
+/** Two runs are the same when all of this is. */
+export const fingerprint = ({ digest, shape, holds, threw }: JobResult): string =>
+  `${digest} ${shape} ${holds} ${threw ?? ''}`;

@@ -1,0 +1,172 @@
+// Workers: processes that perform jobs, of this build or of a patched copy, on this Node or on another.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { MemoryJob, MemoryResult } from '../bench/memory.ts';
+import type { CrashesJob, CrashesResult } from '../crashes/job.ts';
+import type { ExploreJob, ExploreResult } from '../explore/job.ts';
+import { Interrupted, interruptible, interruption } from '../interrupt.ts';
+import type { ShrinkJob, ShrinkResult, ShrinkSoFar } from '../shrink/job.ts';
+import { cliFolder } from '../usage.ts';
+import type { Job, JobResult } from './job.ts';
+
+export interface WorkerOptions {
+  /** The Node that runs it; default: this one. */
+  readonly node?: string;
+  /** The folder `dist` of the build that it runs; default: ours. */
+  readonly dist?: string;
+  /** For Node itself, before the program. */
+  readonly flags?: readonly string[];
+}
+
+/** Reasons that V8 gives before it ends a process. */
+const FATAL = /FATAL ERROR: (.+)/;
+
+/** Jobs are answered in the order given. */
+class Process {
+  private readonly child: ChildProcess;
+  private readonly waiting: {
+    readonly resolve: (result: unknown) => void;
+    readonly reject: (error: Error) => void;
+    readonly heard: Heard;
+  }[] = [];
+  private complaints = '';
+  private fatal: string | null = null;
+  /** It died, was killed, or never began. */
+  hasEnded = false;
+
+  constructor({ node = process.execPath, dist, flags = [] }: WorkerOptions) {
+    const entry =
+      dist === undefined
+        ? join(cliFolder, 'workers/job-process.js')
+        : join(dist, 'runtime/cli/workers/job-process.js');
+    // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
+    // If this process dies, the worker's input ends, and so does the worker after its job.
+    this.child = spawn(node, [...flags, entry], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    });
+    createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const said = JSON.parse(line);
+      if ('soFar' in said) this.waiting[0]?.heard(said.soFar);
+      else this.waiting.shift()?.resolve(said);
+    });
+    this.child.stderr?.on('data', (bytes: Uint8Array) => {
+      this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
+      this.fatal ??= FATAL.exec(this.complaints)?.[1] ?? null;
+    });
+    this.child.on('error', (error) => this.fail(error.message));
+    this.child.stdin?.on('error', () => {}); // it is gone: its end says so
+    this.child.on('close', (code, signal) =>
+      this.fail(`it ended with ${signal ?? `code ${code}`}. ${this.fatal ?? this.complaints}`),
+    );
+  }
+
+  ask(job: AnyJob, heard: Heard): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ resolve, reject, heard });
+      this.child.stdin?.write(`${JSON.stringify(job)}\n`);
+    });
+  }
+
+  /** Now, whatever it is at. */
+  kill(because: string): void {
+    this.fail(because);
+    this.child.kill('SIGKILL');
+  }
+
+  end(): void {
+    this.child.stdin?.end();
+    this.child.kill();
+  }
+
+  private fail(because: string): void {
+    this.hasEnded = true;
+    for (const { reject } of this.waiting.splice(0)) reject(errorOf(because));
+  }
+}
+
+/** Told how far a job is, before its answer. */
+type Heard = (soFar: ShrinkSoFar) => void;
+
+type AnyJob = Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob;
+
+/** A process that ends takes the jobs with it that it had; for the next one another begins. */
+export class Worker {
+  private readonly options: WorkerOptions;
+  private process: Process;
+
+  constructor(options: WorkerOptions = {}) {
+    this.options = options;
+    this.process = new Process(options);
+  }
+
+  /** @throws Error when the process ends at it, or has not answered after so many milliseconds. */
+  run(job: Job, withinMs?: number): Promise<JobResult> {
+    return this.ask(job, withinMs) as Promise<JobResult>;
+  }
+
+  crashes(job: CrashesJob): Promise<CrashesResult> {
+    return this.ask(job) as Promise<CrashesResult>;
+  }
+
+  explore(job: ExploreJob): Promise<ExploreResult> {
+    return this.ask(job) as Promise<ExploreResult>;
+  }
+
+  /** As `run`. */
+  shrink(job: ShrinkJob, withinMs?: number, heard?: Heard): Promise<ShrinkResult> {
+    return this.ask(job, withinMs, heard) as Promise<ShrinkResult>;
+  }
+
+  memory(job: MemoryJob): Promise<MemoryResult> {
+    return this.ask(job) as Promise<MemoryResult>;
+  }
+
+  private async ask(job: AnyJob, withinMs?: number, heard: Heard = () => {}): Promise<unknown> {
+    if (interruption.aborted) throw new Interrupted();
+    if (this.process.hasEnded) this.process = new Process(this.options);
+    const { process } = this;
+    if (withinMs === undefined) return process.ask(job, heard);
+    const timer = setTimeout(() => process.kill(`no answer within ${withinMs / 1000} s`), withinMs);
+    return process.ask(job, heard).finally(() => clearTimeout(timer));
+  }
+
+  end(): void {
+    this.process.end();
+  }
+}
+
+const errorOf = (because: string): Error =>
+  interruption.aborted ? new Interrupted() : new Error(`a worker failed: ${because}`);
+
+/** Where each core has a worker, threads that help one with its collections and compilations take from another: a twentieth, on two cores. */
+const flagsOf = (count: number, { flags = [] }: WorkerOptions): readonly string[] =>
+  count < availableParallelism() ? flags : ['--single-threaded', ...flags];
+
+/** Runs `use` with so many workers, and ends them whatever happens. */
+export async function withWorkers<T>(
+  count: number,
+  options: WorkerOptions,
+  use: (workers: readonly Worker[]) => Promise<T>,
+): Promise<T> {
+  const flags = flagsOf(count, options);
+  const workers = Array.from({ length: count }, () => new Worker({ ...options, flags }));
+  const end = (): void => {
+    for (const worker of workers) worker.end();
+  };
+  interruption.addEventListener('abort', end);
+  try {
+    return await interruptible(() => use(workers));
+  } finally {
+    interruption.removeEventListener('abort', end);
+    end();
+  }
+}
+
+/** One job in a process of its own. */
+export const runAlone = (job: Job, options: WorkerOptions = {}): Promise<JobResult> =>
+  withWorkers(1, options, ([worker]) => (worker as Worker).run(job));
