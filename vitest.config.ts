@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -18,5 +19,7 @@ export default defineConfig({
     env: { NODE_ENV: 'production' },
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Of tests that are declared concurrent: they wait for processes of their own.
+    maxConcurrency: availableParallelism(),
   },
 });
