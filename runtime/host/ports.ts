@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import type { LogName, PeerId, StoreName } from '../../actors/turn.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { hostClock } from './clock.ts';
-import { lockFolder, makeFolder } from './files.ts';
-import { type HostLog, openLog, type Repair } from './log.ts';
+import { makeFolder } from './disk/files.ts';
+import { lockFolder } from './disk/lock.ts';
+import { type HostLog, openLog, type Repair } from './disk/log.ts';
+import { type HostStore, openStore } from './disk/store.ts';
 import { hostMail } from './mail.ts';
-import { openNet } from './net.ts';
+import { openNet } from './net/net.ts';
 import { hostRandom } from './random.ts';
 import { signKeeper } from './sign.ts';
-import { type HostStore, openStore } from './store.ts';
 
 export interface HostOptions {
   /** The node's folder; made when it is not there. */

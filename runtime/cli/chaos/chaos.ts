@@ -11,7 +11,7 @@ import { byteKey, concatBytes } from '../../../protocol/bytes.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { Choices, type Stream } from '../../../sim/choices.ts';
-import { homesFound, readHome } from '../../host/home.ts';
+import { homesFound, readHome } from '../../host/home/home.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from '../cluster/cluster.ts';
 import { ClusterLoad, loadOf } from '../cluster/load.ts';
 import { asCliErrors, Interrupt, openNetwork } from '../cluster/run.ts';

@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { LogName } from '../../../actors/turn.ts';
 import type { Stream } from '../../../sim/choices.ts';
-import { syncedLengthOf } from '../../host/log-mark.ts';
+import { syncedLengthOf } from '../../host/disk/log-mark.ts';
 
 const LOGS: readonly LogName[] = ['consensus', 'privval'];
 const TORN_BYTES_MAX = 300;

@@ -17,7 +17,7 @@ import { isRefusal, type Refusal } from '../../../protocol/refusal.ts';
 import type { Block, ChainState, Commit } from '../../../protocol/types.ts';
 import { decodeBlock, decodeChainState, decodeCommit } from '../../../protocol/wire/index.ts';
 import { decodeWith } from '../../../protocol/words.ts';
-import { type HostStore, openStore } from '../../host/store.ts';
+import { type HostStore, openStore } from '../../host/disk/store.ts';
 import type { Agreement, Problems, Signatures } from './facts.ts';
 
 export interface StoreFacts {

@@ -8,8 +8,8 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { type Observable, Subject } from 'rxjs';
 import { hexOf } from '../../../protocol/bytes.ts';
-import { usualPaths } from '../../host/home.ts';
-import type { CommittedHeight, FromNode, NodeStatus, ToNode } from '../../host/process-words.ts';
+import { usualPaths } from '../../host/home/home.ts';
+import type { CommittedHeight, FromNode, NodeStatus, ToNode } from '../../host/process/process-words.ts';
 import { buildCommit, cliFolder, isCompiled } from '../usage.ts';
 
 export type ClusterEvent = { readonly node: ClusterNode } & (
@@ -247,7 +247,8 @@ function forked(args: readonly string[]): ChildProcess {
   });
 }
 
-const entry = (): string => join(cliFolder, '../host', isCompiled ? 'node-process.js' : 'node-process.ts');
+const entry = (): string =>
+  join(cliFolder, '../host/process', isCompiled ? 'node-process.js' : 'node-process.ts');
 
 /** What lets a process run our sources. */
 const loader = (): string => pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
-import { PORT_FIRST } from '../../host/home.ts';
+import { PORT_FIRST } from '../../host/home/home.ts';
 import { CliError, EXIT } from '../usage.ts';
 
 export const PORT_MAX = 65_535;

@@ -12,7 +12,7 @@ import { encodeWith } from '../../../protocol/words.ts';
 import { damageLogs } from '../../../runtime/cli/chaos/damage.ts';
 import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos/facts.ts';
 import { Promises } from '../../../runtime/cli/chaos/promises.ts';
-import { openLog } from '../../../runtime/host/log.ts';
+import { openLog } from '../../../runtime/host/disk/log.ts';
 import type { Replayed } from '../../../runtime/kernel/replay.ts';
 import type { TraceRecord } from '../../../runtime/kernel/trace.ts';
 import { Choices } from '../../../sim/choices.ts';

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Cluster } from '../../../runtime/cli/cluster/cluster.ts';
 import { ClusterLoad, loadOf } from '../../../runtime/cli/cluster/load.ts';
-import type { NodeStatus, ToNode } from '../../../runtime/host/process-words.ts';
+import type { NodeStatus, ToNode } from '../../../runtime/host/process/process-words.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos/facts.ts';
 import { checkStores } from '../../../runtime/cli/chaos/stores.ts';
 import { checkTrace } from '../../../runtime/cli/chaos/traces.ts';
-import { homesBelow, makeHomes, readHome, usualPaths } from '../../../runtime/host/home.ts';
+import { homesBelow, makeHomes, readHome, usualPaths } from '../../../runtime/host/home/home.ts';
 import { temporaryFolder } from './folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

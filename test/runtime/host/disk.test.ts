@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { openLog } from '../../../runtime/host/log.ts';
+import { openLog } from '../../../runtime/host/disk/log.ts';
 import { bytesOf, textsOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 

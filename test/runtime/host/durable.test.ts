@@ -3,9 +3,10 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { lockFolder, writeFileAtomic } from '../../../runtime/host/files.ts';
-import { type HostLog, openLog } from '../../../runtime/host/log.ts';
-import { openStore } from '../../../runtime/host/store.ts';
+import { writeFileAtomic } from '../../../runtime/host/disk/files.ts';
+import { lockFolder } from '../../../runtime/host/disk/lock.ts';
+import { type HostLog, openLog } from '../../../runtime/host/disk/log.ts';
+import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf, textsOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 

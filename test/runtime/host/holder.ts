@@ -1,7 +1,8 @@
 // A child process that takes a folder and keeps it until it is killed: `holder.ts <folder>`.
 
 import { writeSync } from 'node:fs';
-import { lockFolder, SetupError } from '../../../runtime/host/files.ts';
+import { SetupError } from '../../../runtime/host/disk/files.ts';
+import { lockFolder } from '../../../runtime/host/disk/lock.ts';
 
 try {
   lockFolder(process.argv[2]!);

@@ -6,16 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostClock } from '../../../runtime/host/clock.ts';
-import {
-  lockFolder,
-  readText,
-  SetupError,
-  setupError,
-  writeFileAtomic,
-} from '../../../runtime/host/files.ts';
+import { readText, SetupError, setupError, writeFileAtomic } from '../../../runtime/host/disk/files.ts';
+import { lockFolder } from '../../../runtime/host/disk/lock.ts';
 import { hostMail } from '../../../runtime/host/mail.ts';
 import { type HostPorts, hostPorts } from '../../../runtime/host/ports.ts';
-import { NODE_EXIT } from '../../../runtime/host/process-words.ts';
+import { NODE_EXIT } from '../../../runtime/host/process/process-words.ts';
 import { bytesOf, textOf, textsOf } from '../../compliance/bytes.ts';
 import { child, temporaryFolder } from './folders.ts';
 

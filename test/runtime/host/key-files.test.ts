@@ -14,7 +14,7 @@ import {
   readNodeKeyFile,
   readSignStateFile,
   readValidatorKeyFile,
-} from '../../../runtime/host/key-files.ts';
+} from '../../../runtime/host/home/key-files.ts';
 import { temporaryFolder } from './folders.ts';
 
 const pair = keyPairOfSeed(new Uint8Array(32).fill(3));

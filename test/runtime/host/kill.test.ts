@@ -4,8 +4,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openLog } from '../../../runtime/host/log.ts';
-import { openStore } from '../../../runtime/host/store.ts';
+import { openLog } from '../../../runtime/host/disk/log.ts';
+import { openStore } from '../../../runtime/host/disk/store.ts';
 import { textOf, textsOf } from '../../compliance/bytes.ts';
 import { child, temporaryFolder } from './folders.ts';
 

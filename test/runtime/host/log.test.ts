@@ -3,7 +3,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openLog, type Repair } from '../../../runtime/host/log.ts';
+import { openLog, type Repair } from '../../../runtime/host/disk/log.ts';
 import { bytesOf, textsOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 

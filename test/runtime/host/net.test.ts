@@ -7,9 +7,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Payload } from '../../../actors/turn.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
-import { packEnvelope, unpackEnvelope } from '../../../runtime/host/envelope.ts';
-import { type HostNet, openNet } from '../../../runtime/host/net.ts';
-import { parseWsAddress } from '../../../runtime/host/net-address.ts';
+import { packEnvelope, unpackEnvelope } from '../../../runtime/host/net/envelope.ts';
+import { type HostNet, openNet } from '../../../runtime/host/net/net.ts';
+import { parseWsAddress } from '../../../runtime/host/net/net-address.ts';
 import { bytesOf, textOf } from '../../compliance/bytes.ts';
 
 const LOW = '1'.repeat(40);

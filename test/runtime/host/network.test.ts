@@ -8,12 +8,18 @@ import { DEFAULT_NODE } from '../../../actors/node.ts';
 import { formatPrivValidatorState, parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { type Genesis, ZERO_TIME_NS } from '../../../protocol/types.ts';
-import { readConfigFile } from '../../../runtime/host/config-file.ts';
-import { durationNs, durationText } from '../../../runtime/host/durations.ts';
-import { SetupError } from '../../../runtime/host/files.ts';
-import { existingHomes, homesFound, makeHomes, readHome, usualPaths } from '../../../runtime/host/home.ts';
-import { openLog } from '../../../runtime/host/log.ts';
-import { exportSignState, importSignState, lastSignOf } from '../../../runtime/host/sign-state.ts';
+import { SetupError } from '../../../runtime/host/disk/files.ts';
+import { openLog } from '../../../runtime/host/disk/log.ts';
+import { readConfigFile } from '../../../runtime/host/home/config-file.ts';
+import { durationNs, durationText } from '../../../runtime/host/home/durations.ts';
+import {
+  existingHomes,
+  homesFound,
+  makeHomes,
+  readHome,
+  usualPaths,
+} from '../../../runtime/host/home/home.ts';
+import { exportSignState, importSignState, lastSignOf } from '../../../runtime/host/home/sign-state.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 

@@ -1,8 +1,8 @@
 // A child process whose node has a bug, does not close, and has another bug meanwhile.
 
 import { writeSync } from 'node:fs';
-import { NodeLife } from '../../../runtime/host/node-life.ts';
-import { main } from '../../../runtime/host/node-main.ts';
+import { NodeLife } from '../../../runtime/host/process/node-life.ts';
+import { main } from '../../../runtime/host/process/node-main.ts';
 
 const unclosed = {
   start: () => {},

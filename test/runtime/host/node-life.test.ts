@@ -3,8 +3,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { makeHomes, usualPaths } from '../../../runtime/host/home.ts';
-import { NodeLife } from '../../../runtime/host/node-life.ts';
+import { makeHomes, usualPaths } from '../../../runtime/host/home/home.ts';
+import { NodeLife } from '../../../runtime/host/process/node-life.ts';
 import { temporaryFolder } from './folders.ts';
 
 const change = (path: string, from: string | RegExp, to: string): void =>

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeHomes, usualPaths } from '../../../runtime/host/home.ts';
+import { makeHomes, usualPaths } from '../../../runtime/host/home/home.ts';
 import { temporaryFolder } from './folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const ENTRY = join(ROOT, 'runtime/host/node-process.ts');
+const ENTRY = join(ROOT, 'runtime/host/process/node-process.ts');
 
 function node(home: string, stdio: 'ipc' | 'ignore'): ChildProcess {
   const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', ENTRY, '--home', home], {

@@ -2,8 +2,8 @@
 // its own.
 
 import { writeSync } from 'node:fs';
-import { SetupError } from '../../../runtime/host/files.ts';
-import { openStore } from '../../../runtime/host/store.ts';
+import { SetupError } from '../../../runtime/host/disk/files.ts';
+import { openStore } from '../../../runtime/host/disk/store.ts';
 
 const ALL = new Uint8Array(0);
 

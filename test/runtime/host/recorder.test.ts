@@ -5,9 +5,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Writer } from '../../../protocol/words.ts';
-import { bootNow, UNKNOWN } from '../../../runtime/host/boot.ts';
-import { SetupError } from '../../../runtime/host/files.ts';
-import { openRecorder } from '../../../runtime/host/recorder.ts';
+import { bootNow, UNKNOWN } from '../../../runtime/host/disk/boot.ts';
+import { SetupError } from '../../../runtime/host/disk/files.ts';
+import { openRecorder } from '../../../runtime/host/disk/recorder.ts';
 import { TraceReader } from '../../../runtime/kernel/trace.ts';
 import { temporaryFolder } from './folders.ts';
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { openStore } from '../../../runtime/host/store.ts';
+import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 

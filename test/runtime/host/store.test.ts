@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { openStore } from '../../../runtime/host/store.ts';
+import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf, textOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 

@@ -2,8 +2,8 @@
 // `writer.ts log|store <path> <first number>`.
 
 import { writeSync } from 'node:fs';
-import { openLog } from '../../../runtime/host/log.ts';
-import { openStore } from '../../../runtime/host/store.ts';
+import { openLog } from '../../../runtime/host/disk/log.ts';
+import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
 
 const [what, path, first] = process.argv.slice(2) as ['log' | 'store', string, string];

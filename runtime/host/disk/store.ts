@@ -4,10 +4,10 @@
 import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Database, open, type RangeOptions } from 'lmdb';
-import type { KeyValue, Which, Write } from '../../actors/turn.ts';
-import { compareBytes } from '../../protocol/bytes.ts';
-import { must } from '../../protocol/refusal.ts';
-import type { Store } from '../kernel/ports.ts';
+import type { KeyValue, Which, Write } from '../../../actors/turn.ts';
+import { compareBytes } from '../../../protocol/bytes.ts';
+import { must } from '../../../protocol/refusal.ts';
+import type { Store } from '../../kernel/ports.ts';
 import { makeFolder, SetupError, setupError, syncFolder } from './files.ts';
 import { whyNotLmdb } from './store-file.ts';
 

@@ -3,8 +3,8 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { must } from '../../protocol/refusal.ts';
-import type { Log } from '../kernel/ports.ts';
+import { must } from '../../../protocol/refusal.ts';
+import type { Log } from '../../kernel/ports.ts';
 import { SetupError, setupError, syncFolder } from './files.ts';
 import { FRAME_HEADER_BYTES, putFrame, readFrames, wholeRecordBehind } from './log-format.ts';
 import { type Mark, markOf, markPathOf, removeMark, SyncedMark } from './log-mark.ts';

@@ -6,7 +6,7 @@
 
 import * as fs from 'node:fs';
 import { utf8Encode } from '#platform';
-import { crc32c } from '../../protocol/crc32c.ts';
+import { crc32c } from '../../../protocol/crc32c.ts';
 import { bootNow, UNKNOWN } from './boot.ts';
 
 export interface Whole {

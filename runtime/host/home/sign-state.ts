@@ -1,11 +1,11 @@
 // Carries a validator's last signature between data/priv_validator_state.json, which other software reads,
 // and the log that the signer works with.
 
-import { type LastSign, lastSignWords, STEP_PRECOMMIT } from '../../machines/privval/last-sign.ts';
-import { formatPrivValidatorState, type SignState } from '../../protocol/json/index.ts';
-import { decodeWith, encodeWith } from '../../protocol/words.ts';
-import type { Log } from '../kernel/ports.ts';
-import { SetupError, writeFileAtomic } from './files.ts';
+import { type LastSign, lastSignWords, STEP_PRECOMMIT } from '../../../machines/privval/last-sign.ts';
+import { formatPrivValidatorState, type SignState } from '../../../protocol/json/index.ts';
+import { decodeWith, encodeWith } from '../../../protocol/words.ts';
+import type { Log } from '../../kernel/ports.ts';
+import { SetupError, writeFileAtomic } from '../disk/files.ts';
 
 type Place = Pick<SignState, 'height' | 'round' | 'step'>;
 

@@ -2,7 +2,7 @@
 // end it.
 
 import { parseArgs } from 'node:util';
-import { SetupError } from './files.ts';
+import { SetupError } from '../disk/files.ts';
 import { untilTime } from './genesis-time.ts';
 import { NodeLife } from './node-life.ts';
 import { type FromNode, NODE_EXIT, type ToNode } from './process-words.ts';

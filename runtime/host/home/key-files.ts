@@ -8,11 +8,11 @@ import {
   parsePrivValidatorKey,
   parsePrivValidatorState,
   type SignState,
-} from '../../protocol/json/index.ts';
-import type { KeyPair } from '../../protocol/keys.ts';
-import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
-import type { Genesis } from '../../protocol/types.ts';
-import { readText, SetupError } from './files.ts';
+} from '../../../protocol/json/index.ts';
+import type { KeyPair } from '../../../protocol/keys.ts';
+import { isRefusal, type Refusal } from '../../../protocol/refusal.ts';
+import type { Genesis } from '../../../protocol/types.ts';
+import { readText, SetupError } from '../disk/files.ts';
 
 const read = <T>(what: string, path: string, parse: (text: string) => T | Refusal): T => {
   const parsed = parse(readText(what, path));

@@ -2,8 +2,8 @@
 // msgpack.
 
 import { Packr } from 'msgpackr';
-import type { Payload } from '../../actors/turn.ts';
-import { type Refusal, refuse } from '../../protocol/refusal.ts';
+import type { Payload } from '../../../actors/turn.ts';
+import { type Refusal, refuse } from '../../../protocol/refusal.ts';
 
 const packr = new Packr({ useRecords: false });
 

@@ -5,9 +5,9 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { utf8Decode } from '#platform';
-import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
-import { whyUnplayable } from '../../machines/chain/playable.ts';
-import { hexOf } from '../../protocol/bytes.ts';
+import { DEFAULT_NODE, type NodeConfig } from '../../../actors/node.ts';
+import { whyUnplayable } from '../../../machines/chain/playable.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
 import {
   formatGenesis,
   formatNodeKey,
@@ -16,14 +16,14 @@ import {
   nodeIdOf,
   parseGenesis,
   type SignState,
-} from '../../protocol/json/index.ts';
-import { type KeyPair, keyPairOfSeed } from '../../protocol/keys.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
-import { genesisState } from '../../protocol/rules/state.ts';
-import { EMPTY_BYTES, type Genesis } from '../../protocol/types.ts';
+} from '../../../protocol/json/index.ts';
+import { type KeyPair, keyPairOfSeed } from '../../../protocol/keys.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
+import { genesisState } from '../../../protocol/rules/state.ts';
+import { EMPTY_BYTES, type Genesis } from '../../../protocol/types.ts';
+import { readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
-import { readText, SetupError, setupError, writeFileAtomic } from './files.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
 
 /** The files of a home. */

@@ -1,7 +1,7 @@
 // Where a node listens and what it dials: ws://host:port, on this machine only while peers do not prove who
 // they are.
 
-import { type Refusal, refuse } from '../../protocol/refusal.ts';
+import { type Refusal, refuse } from '../../../protocol/refusal.ts';
 
 export interface WsAddress {
   readonly host: string;

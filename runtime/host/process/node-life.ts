@@ -2,23 +2,23 @@
 // kernel, and everything closed at the end.
 
 import { sha256 } from '#platform';
-import type { MempoolState } from '../../actors/mempool.ts';
-import { configValue, nodeCast, ownerOf } from '../../actors/node.ts';
-import type { ActorName, NodeEvent } from '../../actors/turn.ts';
-import type { ValidatorState } from '../../actors/validator/state.ts';
-import { blockKey, GENESIS_KEY } from '../../machines/chain/keys.ts';
-import { hexOf } from '../../protocol/bytes.ts';
-import { parseGenesis } from '../../protocol/json/index.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import { rememberingVerify, verifySignature } from '../../protocol/signatures.ts';
-import { decodeBlock } from '../../protocol/wire/index.ts';
-import { Node, type Watcher } from '../kernel/node.ts';
-import { type NodeHome, readHome, withGenesisOf } from './home.ts';
-import type { Repair } from './log.ts';
-import { type HostPorts, hostPorts } from './ports.ts';
+import type { MempoolState } from '../../../actors/mempool.ts';
+import { configValue, nodeCast, ownerOf } from '../../../actors/node.ts';
+import type { ActorName, NodeEvent } from '../../../actors/turn.ts';
+import type { ValidatorState } from '../../../actors/validator/state.ts';
+import { blockKey, GENESIS_KEY } from '../../../machines/chain/keys.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
+import { parseGenesis } from '../../../protocol/json/index.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { rememberingVerify, verifySignature } from '../../../protocol/signatures.ts';
+import { decodeBlock } from '../../../protocol/wire/index.ts';
+import { Node, type Watcher } from '../../kernel/node.ts';
+import type { Repair } from '../disk/log.ts';
+import { openRecorder, type Recorder } from '../disk/recorder.ts';
+import { type NodeHome, readHome, withGenesisOf } from '../home/home.ts';
+import { exportSignState, importSignState } from '../home/sign-state.ts';
+import { type HostPorts, hostPorts } from '../ports.ts';
 import type { FromNode, NodeStatus } from './process-words.ts';
-import { openRecorder, type Recorder } from './recorder.ts';
-import { exportSignState, importSignState } from './sign-state.ts';
 
 export interface LifeOptions {
   readonly home: string;

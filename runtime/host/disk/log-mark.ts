@@ -5,7 +5,7 @@
 // No mark: nothing is known, all of the file may be durable.
 
 import * as fs from 'node:fs';
-import { crc32c } from '../../protocol/crc32c.ts';
+import { crc32c } from '../../../protocol/crc32c.ts';
 
 export const markPathOf = (log: string): string => `${log}.synced`;
 

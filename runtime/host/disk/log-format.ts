@@ -1,7 +1,7 @@
 // The bytes of a log file: frames of [u32 length][u32 CRC32C][record], little-endian, one after the other,
 // and how a damaged file is read.
 
-import { crc32c } from '../../protocol/crc32c.ts';
+import { crc32c } from '../../../protocol/crc32c.ts';
 
 export const FRAME_HEADER_BYTES = 8;
 /** How much of a damaged rest is checked for whole records, so that opening a big damaged log stays quick. */

@@ -9,11 +9,11 @@
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import type { Payload, PeerId } from '../../actors/turn.ts';
-import { isRefusal, must } from '../../protocol/refusal.ts';
-import type { Net, NetListener } from '../kernel/ports.ts';
+import type { Payload, PeerId } from '../../../actors/turn.ts';
+import { isRefusal, must } from '../../../protocol/refusal.ts';
+import type { Net, NetListener } from '../../kernel/ports.ts';
+import { SetupError, setupError } from '../disk/files.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
-import { SetupError, setupError } from './files.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
 /** Refused at the opening handshake when the other side speaks another version. */

@@ -3,8 +3,8 @@
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { equalBytes } from '../../protocol/bytes.ts';
-import { crc32c } from '../../protocol/crc32c.ts';
+import { equalBytes } from '../../../protocol/bytes.ts';
+import { crc32c } from '../../../protocol/crc32c.ts';
 import {
   DIGEST_BYTES,
   encodeHeader,
@@ -12,7 +12,7 @@ import {
   TRACE_FORMAT,
   type TraceHeader,
   TraceReader,
-} from '../kernel/trace.ts';
+} from '../../kernel/trace.ts';
 import { makeFolder, SetupError, setupError } from './files.ts';
 import type { Repair } from './log.ts';
 import { markWhole, type Whole, wholeOf } from './trace-mark.ts';

@@ -2,15 +2,20 @@
 // left alone; in those that are read a name that neither knows is a slip.
 
 import { parse, TomlError, type TomlTable } from 'smol-toml';
-import { DEFAULT_NODE, type NodeConfig } from '../../actors/node.ts';
-import { applicationNamed } from '../../machines/apps/application.ts';
-import type { ConsensusConfig } from '../../machines/consensus/config.ts';
-import type { MempoolConfig } from '../../machines/mempool/config.ts';
-import { decodeNodeInfo, encodeNodeInfo, judgeGreeting, nodeInfoOf } from '../../machines/peers/node-info.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
+import { DEFAULT_NODE, type NodeConfig } from '../../../actors/node.ts';
+import { applicationNamed } from '../../../machines/apps/application.ts';
+import type { ConsensusConfig } from '../../../machines/consensus/config.ts';
+import type { MempoolConfig } from '../../../machines/mempool/config.ts';
+import {
+  decodeNodeInfo,
+  encodeNodeInfo,
+  judgeGreeting,
+  nodeInfoOf,
+} from '../../../machines/peers/node-info.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { readText, SetupError } from '../disk/files.ts';
+import { formatWsAddress, parseWsAddress } from '../net/net-address.ts';
 import { durationNs, durationText } from './durations.ts';
-import { readText, SetupError } from './files.ts';
-import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
 /** Where the other files of a node are: relative to its home, unless absolute. */
 export interface FilesOfNode {
