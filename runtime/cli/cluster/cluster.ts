@@ -27,9 +27,6 @@ const HASHES_KEPT = 10_000n;
 /** A node that does not stop when asked is killed after this. */
 const STOP_MS_MAX = 10_000;
 
-/** What a node says when another holds its port or its folder (net.ts, files.ts of the host). */
-const TAKEN = /^cannot listen on | is in use by process /;
-
 /** The process, or a library in it, did what it must not: LMDB's map of the file may have been written to. */
 const CRASHES: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
@@ -54,8 +51,8 @@ export class ClusterNode {
   /** The process; null: there is none. */
   child: ChildProcess | null = null;
   isEnding = false;
-  /** The system gave it no process. */
-  isUnborn = false;
+  /** What it needs was not to be had: a process, its port, its folder. That is no fault of the network. */
+  wasRefused = false;
   /** What its channel had no room for: it waits in our memory until the process reads. */
   unread: ToNode | null = null;
 
@@ -73,11 +70,6 @@ export class ClusterNode {
 
   get isUp(): boolean {
     return this.child !== null && !this.isEnding;
-  }
-
-  /** What it needs was not to be had. That is no fault of the network. */
-  get wasRefused(): boolean {
-    return this.isUnborn || (this.fatal !== null && TAKEN.test(this.fatal));
   }
 
   get cpuMs(): number {
@@ -109,7 +101,7 @@ export class Cluster {
     node.cpuMsBefore = node.cpuMs;
     node.status = null;
     node.isEnding = false;
-    node.isUnborn = false;
+    node.wasRefused = false;
     node.fatal = null;
     node.unread = null;
     let child: ChildProcess;
@@ -156,6 +148,7 @@ export class Cluster {
         return this.emit({ node, ...word });
       case 'fatal':
         node.fatal = word.because;
+        node.wasRefused = word.isTaken;
     }
   }
 
@@ -172,7 +165,7 @@ export class Cluster {
 
   /** There is no process, and nothing will be heard of its end. */
   private onUnborn(node: ClusterNode, error: Error): void {
-    node.isUnborn = true;
+    node.wasRefused = true;
     node.fatal = `its process could not be started: ${error.message}`;
     this.onGone(node, error.message);
   }

@@ -21,6 +21,9 @@ export class SetupError extends Error {
   override name = 'SetupError';
 }
 
+/** Another process has it: a port, a folder. To us it is refused, and nothing is wrong with it. */
+export class TakenError extends SetupError {}
+
 const REMEDIES: Record<string, string> = {
   ENOENT: 'there is no such file; check the path, or make it with `init`',
   EACCES: 'permission denied; give this user the right to read and write it',

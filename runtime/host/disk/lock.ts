@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { bootNow, readOr, UNKNOWN } from './boot.ts';
-import { SetupError, trying } from './files.ts';
+import { type SetupError, TakenError, trying } from './files.ts';
 
 /** Who holds a folder: what stands in its lock, in one line of fields. */
 interface Holder {
@@ -125,13 +125,13 @@ function silenceOf(lock: string): number {
 }
 
 const inUse = (folder: string, { pid }: Holder): SetupError =>
-  new SetupError(
+  new TakenError(
     `${folder} is in use by process ${pid}; stop it, or choose another home ` +
       `(if no such node runs, remove ${folder}/LOCK)`,
   );
 
 const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError =>
-  new SetupError(
+  new TakenError(
     `${folder} is in use by process ${pid} of another container (${namespace}), or was a moment ago; ` +
       'stop it, or choose another home: two nodes would sign with one key ' +
       `(of one that was killed the home is free after ${SILENT_MS / 1_000} s)`,

@@ -12,7 +12,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { isRefusal, must } from '../../../protocol/refusal.ts';
 import type { Net, NetListener } from '../../kernel/ports.ts';
-import { SetupError, setupError } from '../disk/files.ts';
+import { SetupError, setupError, TakenError } from '../disk/files.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
@@ -79,13 +79,16 @@ export async function openNet(options: NetOptions): Promise<HostNet> {
   });
   await new Promise<void>((resolve, reject) => {
     upgrades.once('listening', resolve);
-    upgrades.once('error', (error) => reject(setupError(`cannot listen on ${options.listen}`, error)));
+    upgrades.once('error', (error) => reject(cannotListen(options.listen, error)));
     server.listen(address.port, address.host);
   });
   const bound = server.address();
   must(typeof bound === 'object' && bound !== null, 'a TCP server has a port');
   return new WsNet(options, formatWsAddress({ host: address.host, port: bound.port }), server, upgrades);
 }
+
+const cannotListen = (where: string, error: unknown): TakenError =>
+  new TakenError(setupError(`cannot listen on ${where}`, error).message, { cause: error });
 
 /**
  * Who connects and does not ask for a WebSocket in time is hung up on, and of all together there are no more than

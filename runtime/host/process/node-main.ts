@@ -2,7 +2,7 @@
 // end it.
 
 import { parseArgs } from 'node:util';
-import { SetupError } from '../disk/files.ts';
+import { SetupError, TakenError } from '../disk/files.ts';
 import { untilTime } from './genesis-time.ts';
 import { NodeLife } from './node-life.ts';
 import { type FromNode, NODE_EXIT, type ToNode } from './process-words.ts';
@@ -85,21 +85,21 @@ class NodeProcess {
   }
 
   private failWith(error: unknown): void {
-    if (error instanceof SetupError) this.fail(error.message, false);
+    if (error instanceof SetupError) this.fail(error.message, false, error instanceof TakenError);
     else this.fail(error instanceof Error ? (error.stack ?? error.message) : String(error), true);
   }
 
   /**
    * Says why, closes what can be closed, and ends the process with a code that tells a bug from a refusal.
    */
-  private fail(because: string, isBug: boolean): void {
+  private fail(because: string, isBug: boolean, isTaken = false): void {
     console.error(because);
     this.code ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
     if (this.isEnding) return;
     this.isEnding = true;
     const hint = isBug ? this.life?.replayHint : null;
     if (hint) console.error(hint);
-    tell({ type: 'fatal', because: because.split('\n')[0] as string });
+    tell({ type: 'fatal', because: because.split('\n')[0] as string, isTaken });
     void this.end();
   }
 

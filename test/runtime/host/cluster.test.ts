@@ -12,6 +12,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos/facts.ts';
 import { checkStores } from '../../../runtime/cli/chaos/stores.ts';
 import { checkTrace } from '../../../runtime/cli/chaos/traces.ts';
+import { lockFolder } from '../../../runtime/host/disk/lock.ts';
 import { homesBelow, makeHomes, readHome, usualPaths } from '../../../runtime/host/home/home.ts';
 import { temporaryFolder } from './folders.ts';
 
@@ -254,6 +255,16 @@ describe('what cannot be started', () => {
       expect.stringMatching(/^node2 \| cannot listen on ws:\/\/127\.0\.0\.1:\d+: the port is in use/),
     );
     expect(lines.filter((line) => /^\s+at /.test(line))).toEqual([]); // no stack
+  });
+
+  test("a node's folder that another process holds ends it with 2, and names that", async () => {
+    const folder = network();
+    onTestFinished(lockFolder(usualPaths(join(folder, 'node1')).data));
+    const { exit, lines } = nodecli('cluster', '--home', folder);
+    expect(await exit).toBe(2);
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^node1 \\| .*data is in use by process ${process.pid}; stop it`)),
+    );
   });
 
   test('two at once in one new folder: one of them makes its network, the other ends with 2', async () => {
