@@ -60,6 +60,8 @@ import { hiddenLock } from './hidden-lock.ts';
 import { manyParts, manyValidators, thinMesh } from './large.ts';
 import {
   joinsWithoutTransaction,
+  keepsPace,
+  liarsComeAgain,
   polkaOfASkippedRound,
   proposalOutlivesLog,
   shortCommit,
@@ -353,6 +355,8 @@ export const plays: readonly Play[] = [
   slowGossip,
   proposalOutlivesLog,
   shortCommit,
+  liarsComeAgain,
+  keepsPace,
   strangerLeaves,
   lastLeaves,
   oneSignature,

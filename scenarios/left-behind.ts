@@ -16,7 +16,9 @@ import {
   isolate,
   liar,
   links,
+  never,
   removeLog,
+  reset,
   restart,
   scenario,
   submit,
@@ -24,6 +26,7 @@ import {
   txs,
   v0,
   v1,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -89,6 +92,46 @@ export const proposalOutlivesLog = scenario('who proposed and lost its log does 
   ],
   ends: everyone.decides(height(11), { within: '120s' }),
 });
+
+/**
+ * Both liars claim a thousand heights more than there are, and each loses its connection before it can be found out in one. Nobody who only
+ * waits for so long gives up in the time of the play.
+ */
+export const liarsComeAgain = scenario(
+  'who claims blocks it has not is found out, however often it comes anew',
+  {
+    name: 'liars-come-again',
+    cast: validators(4, { fullNodes: 2 }),
+    load: txs({ perSecond: 3 }),
+    liars: [liar('f0', 'sync-liar', ['v3']), liar('f1', 'sync-liar', ['v3'])],
+    settings: { sync: { stallNs: 600_000_000_000n } },
+    act: [
+      when(v0.decides(height(2)), crash('v3')),
+      when(v0.decides(height(20)), restart('v3')),
+      ...[1, 2, 3, 4].flatMap(() => [after('6s', reset('v3', 'f0')), after('6s', reset('v3', 'f1'))]),
+    ],
+    holds: [never(v0.decides(height(46)), { while: v3.isSyncing })],
+    ends: everyone.decides(height(40), { within: '150s', afterwards: 2 }),
+  },
+);
+
+/** Nobody is asked twice how far it is, so liars are not found out by that; and each block of the chain is one more that v3 fetches. */
+export const keepsPace = scenario(
+  'who only keeps pace with the chain stops fetching blocks, and takes part',
+  {
+    name: 'keeps-pace',
+    cast: validators(4, { fullNodes: 2 }),
+    load: txs({ perSecond: 3 }),
+    liars: [liar('f0', 'sync-liar', ['v3']), liar('f1', 'sync-liar', ['v3'])],
+    settings: { sync: { statusNs: 600_000_000_000n } },
+    act: [
+      when(v0.decides(height(2)), crash('v3')),
+      when(v0.decides(height(20)), restart('v3')),
+      when(v3.joins()),
+    ],
+    ends: everyone.decides(height(40), { within: '150s', afterwards: 2 }),
+  },
+);
 
 const NEEDED = 4;
 

@@ -254,6 +254,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['failed-in-a-block-that-goes', '1', 'X273', 'does not ask its application about it'],
   ['empty-transactions', '1', 'X274', 'what does not decode'],
   ['broken-application', '1', 'X275', 'never fired: when anyone halts'],
+  ['liars-come-again', '1', 'X276', 'v0 decides height 46 while v3 is syncing'],
+  ['keeps-pace', '1', 'X277', 'never fired: when v3 joins'],
   ['power-cut-between-stores', '1', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
