@@ -1,4 +1,4 @@
-// Keeps the Sign port with a key held in memory (the file it comes from is read by files.ts).
+// Keeps the Sign port with a key held in memory (the file it comes from is read by home/key-files.ts).
 
 import { ed25519PublicKey, ed25519Sign } from '#platform';
 import type { Sign } from '../kernel/ports.ts';

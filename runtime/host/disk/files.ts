@@ -21,7 +21,7 @@ export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** Another process has it: a port, a folder. To us it is refused, and nothing is wrong with it. */
+/** A port or a folder is not to be had, most often because another process has it. */
 export class TakenError extends SetupError {}
 
 const REMEDIES: Record<string, string> = {

@@ -24,7 +24,7 @@ const AROUND_INPUT_BYTES = 4 + 4 + DIGEST_BYTES;
 /** A kind and an actor's name. */
 const INPUT_BYTES_MIN = 1 + 4;
 const CHUNK_BYTES = 1 << 20;
-/** A new life reads no more than this again. */
+/** A mark is made whenever so much has come behind the last one: about as much is read again by a new life. */
 const MARK_EVERY_BYTES = 1 << 20;
 
 export interface Recorder {
@@ -193,7 +193,7 @@ function writeAll(file: number, bytes: Uint8Array, at: number): void {
 class TraceFileWriter implements Recorder {
   readonly path: string;
   private whole: Whole;
-  private marked: number;
+  private marked = 0;
   private readonly file: number;
   private isOpen = true;
 
@@ -201,7 +201,7 @@ class TraceFileWriter implements Recorder {
     this.path = path;
     this.file = file;
     this.whole = whole;
-    this.marked = whole.bytes;
+    this.mark(); // of an older file of this name there may be one
   }
 
   get records(): number {
@@ -218,7 +218,7 @@ class TraceFileWriter implements Recorder {
       throw cannotRecord(this.path, error);
     }
     this.whole = { records: records + 1, last, bytes: last + record.length };
-    if (last - this.marked >= MARK_EVERY_BYTES) this.mark();
+    if (this.whole.bytes - this.marked >= MARK_EVERY_BYTES) this.mark();
   }
 
   close(): void {

@@ -2,7 +2,7 @@
 // stands behind and not a day of turns. One line: boot, records, where the last of them begins and ends, and the
 // CRC-32C of these.
 // It is believed on the boot that it names: a killed process leaves all that it wrote, a power failure may take
-// anything from anywhere.
+// anything from anywhere. What rots before it is for a replay to find.
 
 import * as fs from 'node:fs';
 import { utf8Encode } from '#platform';

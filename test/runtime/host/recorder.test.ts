@@ -129,8 +129,10 @@ describe('the recorder', () => {
 
   marked('what a killed node recorded is not read again: a mark says up to where it is whole', () => {
     const { path, whole } = longTrace();
+    const mark = fs.readFileSync(`${path}.mark`);
     for (const cut of [0, 1, 50_000, 250_000]) {
       fs.writeFileSync(path, whole.subarray(0, whole.length - cut));
+      fs.writeFileSync(`${path}.mark`, mark);
       let records = 0;
       const readBytes = bytesReadBy(() => {
         const next = openRecorder(path, NODE, 'c', 'h');
@@ -141,6 +143,32 @@ describe('the recorder', () => {
       expect(records).toBe(161 - Math.ceil(cut / 100_050));
       expect(read(path)).toBe(records);
     }
+  });
+
+  marked('however short lives are', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const bytes: number[] = [];
+    for (let life = 0; life < 20; life++) {
+      bytes.push(
+        bytesReadBy(() => {
+          const next = openRecorder(path, NODE, 'c', 'h');
+          expect(next.records).toBe(1 + 6 * life);
+          for (let i = 0; i < 6; i++) next.write(stop('x'.repeat(100_000)), digest);
+        }),
+      );
+    }
+    expect(Math.max(...bytes)).toBeLessThan(2_500_000);
+  });
+
+  marked('a mark that an older file of this name left is gone', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const older = openRecorder(path, NODE, 'c', 'h');
+    for (const bytes of [100, 50]) older.write(stop('x'.repeat(bytes)), digest);
+    older.close();
+    fs.rmSync(path);
+    const newer = openRecorder(path, NODE, 'c', 'h');
+    for (const bytes of [38, 33, 50, 1]) newer.write(stop('x'.repeat(bytes)), digest);
+    expect(openRecorder(path, NODE, 'c', 'h').records).toBe(5);
   });
 
   marked.each([
