@@ -80,7 +80,7 @@ function beginOrGoOn(
     const what = `${path} is there and is not a trace of this node`;
     throw new SetupError(`${what}: record to another folder, or remove it`);
   }
-  const end = endOfWholeRecords(file, size, believed(path, file));
+  const end = endOfWholeRecords(file, size, believed(path, file, size));
   if (end.bytes === size) return end;
   if (wholeRecordBehind(file, end.bytes, size)) {
     throw new SetupError(
@@ -116,16 +116,16 @@ function headerOf(file: number): TraceHeader | null {
 }
 
 /** What the mark says, if it is about this very file. */
-function believed(path: string, file: number): Whole | null {
+function believed(path: string, file: number, size: number): Whole | null {
   const whole = wholeOf(path);
-  if (whole === null || whole.bytes > fs.fstatSync(file).size) return null;
+  if (whole === null || whole.bytes > size) return null;
   const frame = new Uint8Array(FRAME_BYTES);
   fs.readSync(file, frame, 0, FRAME_BYTES, whole.last);
-  const [size, checksum] = new Uint32Array(frame.buffer);
+  const view = new DataView(frame.buffer);
   const start = whole.last + FRAME_BYTES;
-  return start + (size as number) === whole.bytes && checksumOf(file, start, size as number) === checksum
-    ? whole
-    : null;
+  const length = view.getUint32(0, true);
+  if (start + length !== whole.bytes) return null;
+  return checksumOf(file, start, length) === view.getUint32(4, true) ? whole : null;
 }
 
 /**

@@ -4,6 +4,7 @@ import everyFs, * as fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { crc32c } from '../../../protocol/crc32c.ts';
 import { Writer } from '../../../protocol/words.ts';
 import { bootNow, UNKNOWN } from '../../../runtime/host/disk/boot.ts';
 import { SetupError } from '../../../runtime/host/disk/files.ts';
@@ -145,6 +146,18 @@ describe('the recorder', () => {
     }
   });
 
+  /** With the checksum that belongs to it: only the boot is another. */
+  const ofBoot = (boot: string, mark: string): string => {
+    const text = [boot, ...mark.split(' ').slice(1, -1)].join(' ');
+    return `${text} ${crc32c(new TextEncoder().encode(text))}\n`;
+  };
+
+  marked('this boot is told as its mark tells it', () => {
+    const { path } = longTrace();
+    const mark = fs.readFileSync(`${path}.mark`, 'latin1');
+    expect(ofBoot(bootNow(), mark)).toBe(mark);
+  });
+
   marked('however short lives are', () => {
     const path = join(temporaryFolder(), 'node0.trace');
     const bytes: number[] = [];
@@ -172,7 +185,7 @@ describe('the recorder', () => {
   });
 
   marked.each([
-    ['another boot', (mark: string) => mark.replace(/^\S+/, '00000000-0000-0000-0000-000000000000')],
+    ['another boot', (mark: string) => ofBoot('00000000-0000-0000-0000-000000000000', mark)],
     ['a line that was torn', (mark: string) => mark.slice(0, -3)],
     ['one digit more', (mark: string) => mark.replace(/^(\S+) /, '$1 1')],
     ['nothing', () => ''],
