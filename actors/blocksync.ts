@@ -26,6 +26,8 @@ export interface BlocksyncState {
   pool: SyncPool | null;
   /** Answers to requests of then may still come. */
   hasSynced: boolean;
+  /** Our store had blocks when sync began: peers may have gone on without us. */
+  hasBlocks: boolean;
   beginsAtNs: bigint;
   /** What is being read for peers, by tag: a block, or how far the store reaches. */
   readonly loads: Map<number, { readonly peer: PeerId; readonly height: bigint | 'status' }>;
@@ -55,6 +57,7 @@ export function blocksyncLogic(config: BlocksyncConfig): Logic<BlocksyncState, B
         isReady: false,
         pool: null,
         hasSynced: false,
+        hasBlocks: false,
         beginsAtNs: 0n,
         loads: new Map(),
         tagNext: 1,
@@ -132,6 +135,7 @@ class BlocksyncTurn {
   private onSyncFrom({ height, base, sync }: Extract<BlocksyncMail, { type: 'sync-from' }>): void {
     const { state, config, nowNs } = this;
     state.isReady = true;
+    state.hasBlocks = base > 0n;
     state.pool = sync ? new SyncPool(config, height, nowNs) : null;
     const peers = [...state.peers.keys()];
     this.send(peers, statusOf({ base, height: height - 1n }));
@@ -169,7 +173,11 @@ class BlocksyncTurn {
   /** Requests and the next block for the validator follow from where we stand, whatever just happened. */
   private goOn(): void {
     const { pool, beginsAtNs } = this.state;
-    if (!pool || (this.nowNs < beginsAtNs && !this.haveMostReported(pool))) return;
+    if (!pool) return;
+    if (this.haveMostReported(pool)) {
+      // Where a chain begins the first look is soon enough: its first height waits for timeout_commit, and peers connect meanwhile.
+      if (this.state.hasBlocks && this.stopIfCaughtUp(pool)) return;
+    } else if (this.nowNs < beginsAtNs) return;
     for (const { peer, height } of pool.plan(this.nowNs))
       this.send([peer], { type: 'block-request', height });
     const next = pool.handOver();

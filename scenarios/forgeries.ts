@@ -195,7 +195,7 @@ export const falseCopies = scenario('who sends a false copy of a vote does not h
   cast: powers(20, 10),
   liars: [liar('v1', 'vote-forger', ['v0'], { votes: 'prevotes', fromHeight: 6, toHeight: 6 })],
   act: [
-    at('0s', drop('parts', { ...sixth, to: ['v1'] }), drop('prevotes', { ...sixth, by: ['v0'] })),
+    at('0s', drop('parts', { ...sixth, to: ['v1'] }), drop('prevotes', { ...sixth, from: ['v0'] })),
     when(v1.prevotes(nil, sixth)),
     after('10s', heal()),
   ],

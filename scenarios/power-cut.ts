@@ -267,14 +267,14 @@ export const youngCopy = scenario('a validator goes on from a copy that is a hei
   load: txs({ perSecond: 3 }),
   settings: { blocksync: false },
   act: [
-    when(v0.precommits({}, { height: 6 }), backUp('v0')),
-    when(v0.decides(height(6))),
+    when(v0.precommits({}, { height: 8 }), backUp('v0')),
+    when(v0.decides(height(8))),
     after(
       '300ms',
       crash('v0', { how: 'clean' }),
       putBack('v0', 'app', 'chain', 'consensus'),
-      drop('precommits', { to: ['v0'], height: 6 }),
-      drop('parts', { to: ['v0'], height: 6 }),
+      drop('precommits', { to: ['v0'], height: 8 }),
+      drop('parts', { to: ['v0'], height: 8 }),
       restart('v0'),
     ),
     after('6s', heal()),

@@ -4,6 +4,7 @@ import { KvStore } from '../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import {
   after,
+  anyone,
   at,
   crash,
   everyone,
@@ -46,7 +47,7 @@ export const tooLargeLeaves = scenario(
     cast: validators(4),
     app: () => new Narrowing(),
     load: txs({ perSecond: 1, size: 100 }),
-    act: [when(v0.prevotes({}, { height: 4 }), submit('v0', `large=${'x'.repeat(500)}`))],
+    act: [when(anyone.prevotes({}, { height: 4 }), submit('v0', `large=${'x'.repeat(500)}`))],
     ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
   },
 );
@@ -95,7 +96,7 @@ export const tooDearLeaves = scenario(
     app: () => new Metered(),
     load: txs({ perSecond: 1, size: 100 }),
     settings: { mempool: { recheck: false } },
-    act: [when(v0.prevotes({}, { height: 4 }), submit('v0', `longer=${'x'.repeat(300)}`))],
+    act: [when(anyone.prevotes({}, { height: 4 }), submit('v0', `longer=${'x'.repeat(300)}`))],
     ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
   },
 );

@@ -146,9 +146,14 @@ export function onGossipTick(v: ValidatorState): void {
 function sayWhereWeStand(v: ValidatorState): void {
   for (const view of v.views.values()) {
     view.told = '';
-    const step = roundStep(v.consensus, view, startedSeconds(v));
-    if (step) send(v, [view.peer], [payloadOf(step)]);
+    sayTo(v, view);
   }
+}
+
+/** Where we stand, if this peer was not told. */
+function sayTo(v: ValidatorState, view: PeerView): void {
+  const step = roundStep(v.consensus, view, startedSeconds(v));
+  if (step) send(v, [view.peer], [payloadOf(step)]);
 }
 
 /** Fewer peers than other validators: some of them we hear of through others only. */
@@ -174,9 +179,8 @@ function gossip(v: ValidatorState, period: number): boolean {
     // A vote is relayed a tick after it was announced: by then the peer has said if it has it. Who asks need not be offered anything.
     const isOffered = period % 2 === 0 && !view.asks(v.consensus.height);
     if (isOffered || again) messages.push(...offer(v.consensus, v.finished, view));
-    const step = again && messages.length === 0 ? roundStep(v.consensus, view, startedSeconds(v)) : null;
-    if (step) send(v, [view.peer], [payloadOf(step)]);
-    else sendMessages(v, view, messages);
+    if (messages.length > 0) sendMessages(v, view, messages);
+    else if (again || view.height > v.consensus.height) sayTo(v, view);
     // What is offered again was new long ago.
     told ||= !again && messages.length > 0;
   }
@@ -190,18 +194,15 @@ function claim(v: ValidatorState, view: PeerView): ConsensusMessage[] {
 }
 
 /**
- * A height begins: who is beyond it hears so at once and serves the next one, without waiting for our next tick. Where nobody is, we have
- * caught up, and who knows us further back hears that: else nothing of this height would be said to us before our next offer.
+ * A height begins: who is there already, or beyond, hears so at once and gives us what it has, without waiting for our next tick. Where nobody
+ * is, we have caught up, and who knows us further back hears that: else nothing of this height would be said to us before our next offer.
  */
 export function tellWhereWeBegin(v: ValidatorState): void {
   const { height } = v.consensus;
   const views = [...v.views.values()];
-  const ahead = views.filter((view) => view.height > height);
-  const astray = ahead.length > 0 ? ahead : views.filter((view) => view.toldHeight < height - 1n);
-  for (const view of astray) {
-    const step = roundStep(v.consensus, view, startedSeconds(v));
-    if (step) send(v, [view.peer], [payloadOf(step)]);
-  }
+  const isBehind = views.some((view) => view.height > height);
+  for (const view of views)
+    if (view.height >= height || (!isBehind && view.toldHeight < height - 1n)) sayTo(v, view);
 }
 
 /** Right now, whatever this peer lacks (it just said where it stands), after what it asked for by name. */
@@ -212,8 +213,39 @@ export function offerTo(v: ValidatorState, view: PeerView, asked: readonly Conse
 
 // --- peers that are behind -------------------------------------------------------------------------------------------
 
+/**
+ * A peer said where it stands, and stood at `before`. `isAll`: and nothing else, so it has just come there, or it misses something.
+ */
+export function answerStep(v: ValidatorState, view: PeerView, before: bigint, isAll: boolean): void {
+  if (v.mode !== 'consensus') return;
+  const { height } = v.consensus;
+  if (view.height < height) serve(v, view);
+  else if (view.height > height) {
+    // At its first word it has heard ours.
+    if (view.height > before && before > 0n) sayThatWeAreBehind(v, view);
+  } else if (isAll) welcome(v, view);
+}
+
+/**
+ * It may not know that we are behind, and serves us when we say so: on the next tick, for we may be about to get there by ourselves; at once
+ * where none runs.
+ */
+function sayThatWeAreBehind(v: ValidatorState, view: PeerView): void {
+  view.told = '';
+  const { step } = v.consensus;
+  if (step === 'newHeight' || step === 'newRound') sayTo(v, view);
+}
+
+/** It is given what there is of this height, once: when it is decided ticks end, and the next height is a while off. */
+function welcome(v: ValidatorState, view: PeerView): void {
+  if (view.servedHeight >= view.height) return;
+  view.servedNs = v.turn.monoNs;
+  view.servedHeight = view.height;
+  offerTo(v, view);
+}
+
 /** A peer stands below us: give it the next commit and block, from memory or from the store. */
-export function serve(v: ValidatorState, view: PeerView): void {
+function serve(v: ValidatorState, view: PeerView): void {
   const { consensus } = v;
   if (v.mode !== 'consensus' || view.height === 0n || view.height >= consensus.height) return;
   // One read at a time: when it ends the peer is served where it stands by then.

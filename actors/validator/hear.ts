@@ -15,7 +15,7 @@ import { equalBlockId } from '../../protocol/validate.ts';
 import type { Payload, PeerId } from '../turn.ts';
 import { hearEvidence } from './evidence.ts';
 import { startsAtOnce } from './execute.ts';
-import { offerTo, send, serve } from './gossiping.ts';
+import { answerStep, offerTo, send } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import { isSigned } from './shared.ts';
 import type { ValidatorState } from './state.ts';
@@ -50,7 +50,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
     hearMessage(v, view, payload, message);
   }
   // Behind its round step it says what it has: that is not sent again.
-  if (saysWhere) serve(v, view);
+  if (saysWhere) answerStep(v, view, height, payloads.length === 1);
   answer(v, view);
   if (view.height !== height || view.round !== round) v.ticking.stir();
 }

@@ -3,7 +3,7 @@
 import type { TimeoutStep } from '../../machines/consensus/config.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import type { Commit } from '../../protocol/types.ts';
+import { type Commit, FLAG_ABSENT } from '../../protocol/types.ts';
 import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
 import { hearMessage } from './hear.ts';
@@ -19,6 +19,7 @@ export function joinConsensus(v: ValidatorState): void {
   v.publish({ type: 'mode', mode: 'consensus', height: chain.lastBlockHeight });
   const commit: Commit | null = v.handshake?.lastCommit ?? null;
   consensus.begin(heightStart(v, commit));
+  if (commit) v.commitNs = committedNs(v, commit);
   const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
   if (records) replayLog(v, records);
   v.logTail = [];
@@ -38,6 +39,18 @@ export function joinConsensus(v: ValidatorState): void {
     propose(v, unproposed);
   for (const view of v.views.values()) greet(v, view);
   if (v.pool.hasPending) gossipEvidence(v);
+}
+
+/**
+ * When the last block was decided, on our clock, as its precommits tell: so the next height begins for us when it does for our peers, and not
+ * timeout_commit after we came. Clocks may differ: never before then, and never later than if it were now.
+ */
+function committedNs({ consensus, turn }: ValidatorState, { signatures }: Commit): bigint {
+  const { timeoutCommitNs } = consensus.config;
+  let agoNs = timeoutCommitNs;
+  for (const { flag, timeNs } of signatures)
+    if (flag !== FLAG_ABSENT && turn.wallNs - timeNs < agoNs) agoNs = turn.wallNs - timeNs;
+  return turn.monoNs - (agoNs > 0n ? agoNs : 0n);
 }
 
 const noProposal = ({ consensus }: ValidatorState): boolean => consensus.current.proposals.length === 0;

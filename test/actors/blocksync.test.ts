@@ -196,6 +196,14 @@ it('is caught up at the first look among peers that are no further', () => {
   expect(said(driven.tell(timer('check')))).toContain('tell validator caught-up');
 });
 
+it('does not wait for the first look when most of the peers that it knows are no further', () => {
+  const driven = blocksync(3);
+  for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
+  driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: true });
+  expect(said(driven.tell(status('a', 8n)))).toEqual([]);
+  expect(said(driven.tell(status('b', 9n)))).toContain('tell validator caught-up');
+});
+
 it('drops who lied when a block is refused', () => {
   const driven = syncing('a');
   driven.tell(timer('begin'));

@@ -10,11 +10,12 @@ export class Driven<State, Message extends { readonly type: string }> implements
   readonly logic: Logic<State, Message>;
   readonly state: State;
   readonly started: readonly Effect[];
-  wallNs = 1_700_000_000_000_000_000n;
+  wallNs: bigint;
   monoNs = 0n;
 
-  constructor(logic: Logic<State, Message>, boot: Boot = NO_BOOT) {
+  constructor(logic: Logic<State, Message>, boot: Boot = NO_BOOT, wallNs = 1_700_000_000_000_000_000n) {
     this.logic = logic;
+    this.wallNs = wallNs;
     const { state, effects } = logic.start(boot, this);
     this.state = state;
     this.started = effects;

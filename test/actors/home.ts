@@ -120,6 +120,8 @@ export interface HomeOptions {
   readonly disk?: Disk;
   readonly consensus?: Partial<ConsensusConfig>;
   readonly blocksync?: boolean;
+  /** What its clock says when it starts. */
+  readonly wallNs?: bigint;
   /** Called before each effect is carried out; true: the power goes. */
   readonly crash?: (effect: Effect, home: Home) => boolean;
 }
@@ -177,7 +179,7 @@ export class Home {
       memo: false,
     });
     const stores = logic.reads.stores.map(({ from, to, last }) => this.range(from, to, last ?? 1e9, 'last'));
-    this.validator = new Driven(logic, { logs: [[...this.disk.consensus]], stores });
+    this.validator = new Driven(logic, { logs: [[...this.disk.consensus]], stores }, options.wallNs);
     this.carryOut(this.validator.started);
     this.settle();
   }

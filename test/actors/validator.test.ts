@@ -332,12 +332,12 @@ describe('where a height begins', () => {
       .filter(({ to }) => to.includes(peer))
       .flatMap(({ message }) => (message.type === 'new-round-step' ? [message.height] : []));
 
-  it('is told to those ahead; once nobody is, to those who know us further back', () => {
+  it('is told to those there or ahead; once nobody is, to those who know us further back', () => {
     const home = four();
     home.peerUp('ahead', 4n);
     home.peerUp('behind', 0n);
     for (let height = 1; height <= 3; height++) decide(home);
-    expect(stepsTo(home, 'ahead')).toEqual([1n, 2n, 3n]);
+    expect(stepsTo(home, 'ahead')).toEqual([1n, 2n, 3n, 4n]);
     expect(stepsTo(home, 'behind')).toEqual([1n, 4n]);
   });
 

@@ -24,7 +24,7 @@ import {
 } from '../../../sim/scenario/words.ts';
 import type { World } from '../../../sim/world.ts';
 
-const options = { heights: 2, validators: 4, seed: '1', nodes: ['v0'] } as const;
+const options = { heights: 3, validators: 4, seed: '1', nodes: ['v0'] } as const;
 const grid = crashGrid(options);
 
 /** Effects of v0 that leave it in the run without a crash, counted by an oracle. */
@@ -41,7 +41,7 @@ function effectsOfV0(): { readonly counts: Map<string, number>; readonly world: 
     cast: validators(4),
     load: txs({ perBlock: 1, size: 32, copies: 2 }),
     act: [{ atMs: 0, actions: [] }],
-    ends: everyone.decides(height(2), { within: '60s' }),
+    ends: everyone.decides(height(3), { within: '60s' }),
   });
   const verdict = runScenario(play, { seed: 1, oracles: [counter], onWorld: (made) => (world = made) });
   expect(verdict.digest).toBe(grid.calm.digest);
@@ -192,8 +192,8 @@ describe('what is owed afterwards', () => {
 
   it('a transaction too few or too many in the state is told of', () => {
     const { world } = effectsOfV0();
-    expect(stateRefusal(world, 1)).toBeNull();
-    expect(stateRefusal(world, 2)).toMatch(/lacks transaction t1, one of 2/);
-    expect(stateRefusal(world, 0)).toMatch(/holds 1 pairs that nobody gave/);
+    expect(stateRefusal(world, 2)).toBeNull();
+    expect(stateRefusal(world, 3)).toMatch(/lacks transaction t2, one of 3/);
+    expect(stateRefusal(world, 1)).toMatch(/holds 1 pairs that nobody gave/);
   });
 });
