@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
-const SMALL = ['sim', 'crashes', '--heights', '1'] as const;
+const SMALL = ['sim', 'crashes', '--heights', '2'] as const;
 
 describe.skipIf(!isBuilt)('sim crashes', () => {
   const folder = workFolder();
@@ -62,8 +62,8 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
 
   test.each([
     ['M15', ['--heights', '2', '--only', 'v0/sync/privval'], 'vote-uniqueness'],
-    ['W01', ['--heights', '4', '--only', 'v0/flush/app/3'], 'hygiene'],
-    ['W02', ['--heights', '4', '--only', 'v0/flush/app'], 'hygiene'],
+    ['W01', ['--heights', '4', '--only', 'v0/flush/app/1'], 'hygiene'],
+    ['W02', ['--heights', '6', '--only', 'v0/flush/app/5'], 'hygiene'],
   ])('finds %s, and the line that it prints finds it again', async (id, flags, oracle) => {
     const patch = patchOf(join(root, `scenarios/zoo/${id}.json`));
     await withPatchedBuild(patch, async (dist) => {
