@@ -174,10 +174,11 @@ class BlocksyncTurn {
   private goOn(): void {
     const { pool, beginsAtNs } = this.state;
     if (!pool) return;
-    if (this.haveMostReported(pool)) {
+    if (this.nowNs < beginsAtNs) {
+      if (!this.haveMostReported(pool)) return;
       // Where a chain begins the first look is soon enough: its first height waits for timeout_commit, and peers connect meanwhile.
       if (this.state.hasBlocks && this.stopIfCaughtUp(pool)) return;
-    } else if (this.nowNs < beginsAtNs) return;
+    }
     for (const { peer, height } of pool.plan(this.nowNs))
       this.send([peer], { type: 'block-request', height });
     const next = pool.handOver();

@@ -239,7 +239,6 @@ function sayThatWeAreBehind(v: ValidatorState, view: PeerView): void {
 /** It is given what there is of this height, once: when it is decided ticks end, and the next height is a while off. */
 function welcome(v: ValidatorState, view: PeerView): void {
   if (view.servedHeight >= view.height) return;
-  view.servedNs = v.turn.monoNs;
   view.servedHeight = view.height;
   offerTo(v, view);
 }

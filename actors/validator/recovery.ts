@@ -3,7 +3,7 @@
 import type { TimeoutStep } from '../../machines/consensus/config.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { type Commit, FLAG_ABSENT } from '../../protocol/types.ts';
+import { type Commit, FLAG_COMMIT } from '../../protocol/types.ts';
 import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
 import { hearMessage } from './hear.ts';
@@ -42,14 +42,15 @@ export function joinConsensus(v: ValidatorState): void {
 }
 
 /**
- * When the last block was decided, on our clock, as its precommits tell: so the next height begins for us when it does for our peers, and not
- * timeout_commit after we came. Clocks may differ: never before then, and never later than if it were now.
+ * When the last block was decided, on our clock, as the newest of its precommits tells: so the next height begins for us when it does for our
+ * peers, and not timeout_commit after we came. Clocks differ, and one may lie: at most timeout_commit too early, and never later than if it
+ * were now.
  */
 function committedNs({ consensus, turn }: ValidatorState, { signatures }: Commit): bigint {
   const { timeoutCommitNs } = consensus.config;
   let agoNs = timeoutCommitNs;
   for (const { flag, timeNs } of signatures)
-    if (flag !== FLAG_ABSENT && turn.wallNs - timeNs < agoNs) agoNs = turn.wallNs - timeNs;
+    if (flag === FLAG_COMMIT && turn.wallNs - timeNs < agoNs) agoNs = turn.wallNs - timeNs;
   return turn.monoNs - (agoNs > 0n ? agoNs : 0n);
 }
 

@@ -48,6 +48,7 @@ export class PeerView {
   toldHeight = -1n;
   /** When the peer last asked from behind, on our monotonic clock; paces what we serve it. */
   servedNs = -1n;
+  /** Where it stood when it was last given what it lacked: from behind, or as it came to our height. */
   servedHeight = 0n;
   /** A height that we are reading from our store for it; 0: none. */
   reading = 0n;

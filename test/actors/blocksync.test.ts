@@ -204,6 +204,23 @@ it('does not wait for the first look when most of the peers that it knows are no
   expect(said(driven.tell(status('b', 9n)))).toContain('tell validator caught-up');
 });
 
+it('waits for the first look where a chain begins, and for the next one once it syncs', () => {
+  const began = blocksync(3);
+  for (const peer of ['a', 'b', 'c']) began.tell(up(peer));
+  began.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
+  for (const peer of ['a', 'b', 'c'])
+    expect(said(began.tell(heard(peer, { type: 'status-response', base: 0n, height: 0n })))).toEqual([]);
+
+  const driven = blocksync(3);
+  for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
+  driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: true });
+  driven.tell(status('c', 99n));
+  for (const peer of ['a', 'b']) driven.tell(status(peer, 8n));
+  driven.monoNs = 4n * S;
+  expect(said(driven.tell({ type: 'peer-down', peer: 'c' }))).toEqual([]); // it may be back in a moment
+  expect(said(driven.tell(timer('check')))).toContain('tell validator caught-up');
+});
+
 it('drops who lied when a block is refused', () => {
   const driven = syncing('a');
   driven.tell(timer('begin'));

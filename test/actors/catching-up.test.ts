@@ -54,13 +54,29 @@ describe('who comes to our height', () => {
   });
 
   it('with a vote of its own is no newcomer, and gets the rest on a tick', () => {
-    const at = home('a', 'b');
+    const at = home('a', 'c');
     at.fire('start');
     vote(at, 1);
+    at.tell({ type: 'peer-up', peer: 'b' });
     sentTo(at, 'b');
     const own = signedVote(at, others[0]!, PREVOTE, 0, null);
     at.hear('b', roundStepAt(1n), { type: 'vote', vote: own });
     expect(sentTo(at, 'b')).toEqual([]);
+    for (let ticks = 0; ticks < 2; ticks++) at.fire('gossip');
+    expect(sentTo(at, 'b')).toEqual(expect.arrayContaining(['proposal', 'block-part', 'vote 1', 'vote 2']));
+  });
+
+  it('is served at once, too, when we have gone on and it says again where it stands', () => {
+    const at = home('a', 'c');
+    at.fire('start');
+    vote(at, 1);
+    at.tell({ type: 'peer-up', peer: 'b' });
+    at.hear('b', roundStepAt(1n));
+    vote(at, 3);
+    expect(at.state.consensus.height).toBe(2n);
+    sentTo(at, 'b');
+    at.hear('b', roundStepAt(1n));
+    expect(sentTo(at, 'b')).toEqual(expect.arrayContaining(['vote 2']));
   });
 });
 
@@ -111,8 +127,6 @@ describe('after a restart', () => {
     const first = new Home({ genesis: ALONE, me: 0 });
     first.fire('start');
     expect(first.state.chain.lastBlockHeight).toBe(1n);
-    const { signatures } = first.state.handshake?.lastCommit ?? { signatures: [] };
-    expect(signatures).toEqual([]);
     const [precommit] = first.state.consensus.lastCommit!.precommits.votes;
     const again = new Home({
       genesis: ALONE,
