@@ -70,6 +70,22 @@ export type ConsensusMessage =
       readonly votes: BitArray;
     };
 
+/** Where each of them belongs: on another channel it is no word. */
+export const CHANNEL_OF: Readonly<Record<ConsensusMessage['type'], number>> = {
+  'new-round-step': CHANNEL_STATE,
+  'new-valid-block': CHANNEL_STATE,
+  'has-vote': CHANNEL_STATE,
+  'vote-set-maj23': CHANNEL_STATE,
+  proposal: CHANNEL_DATA,
+  'proposal-pol': CHANNEL_DATA,
+  'block-part': CHANNEL_DATA,
+  vote: CHANNEL_VOTE,
+  'vote-set-bits': CHANNEL_VOTE_SET_BITS,
+};
+
+/** Of one of them (CometBFT consensus/reactor.go `maxMsgSize`). */
+export const CONSENSUS_BYTES_MAX = 1_048_576;
+
 export type MempoolMessage = { readonly type: 'txs'; readonly txs: readonly Uint8Array[] };
 
 export type EvidenceMessage = { readonly type: 'evidence-list'; readonly evidence: readonly Evidence[] };

@@ -3,11 +3,9 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { Lately, LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import {
-  CHANNEL_DATA,
   CHANNEL_EVIDENCE,
-  CHANNEL_STATE,
-  CHANNEL_VOTE,
-  CHANNEL_VOTE_SET_BITS,
+  CHANNEL_OF,
+  CONSENSUS_BYTES_MAX,
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
@@ -21,18 +19,6 @@ import {
 } from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
 
-const CHANNEL: Readonly<Record<ConsensusMessage['type'], number>> = {
-  'new-round-step': CHANNEL_STATE,
-  'new-valid-block': CHANNEL_STATE,
-  'has-vote': CHANNEL_STATE,
-  'vote-set-maj23': CHANNEL_STATE,
-  proposal: CHANNEL_DATA,
-  'proposal-pol': CHANNEL_DATA,
-  'block-part': CHANNEL_DATA,
-  vote: CHANNEL_VOTE,
-  'vote-set-bits': CHANNEL_VOTE_SET_BITS,
-};
-
 /**
  * What the bytes say, once somebody has decoded them: nodes of a process that share a payload share the value, and who encoded it knows
  * it. No part of the payload's own bytes.
@@ -42,7 +28,7 @@ interface Understood extends Payload {
 }
 
 const make = (message: ConsensusMessage): Understood => ({
-  channel: CHANNEL[message.type],
+  channel: CHANNEL_OF[message.type],
   bytes: encodeConsensusMessage(message),
   said: message,
 });
@@ -86,9 +72,6 @@ export function messageOf(payload: Payload, memo: boolean): ConsensusMessage | R
   return understood.said;
 }
 
-/** Of a message (CometBFT consensus/reactor.go `maxMsgSize`). */
-const CONSENSUS_BYTES_MAX = 1_048_576;
-
 /** A channel that nobody owns ends here, too: no message is of it. */
 function understand({ channel, bytes }: Payload): ConsensusMessage | Refusal {
   const { length } = bytes;
@@ -98,7 +81,7 @@ function understand({ channel, bytes }: Payload): ConsensusMessage | Refusal {
       `${length} bytes on a consensus channel; a message may have ${CONSENSUS_BYTES_MAX}`,
     );
   const message = decodeConsensusMessage(bytes);
-  if (isRefusal(message) || channel === CHANNEL[message.type]) return message;
+  if (isRefusal(message) || channel === CHANNEL_OF[message.type]) return message;
   return refuse('wrong-channel', `${message.type} does not belong on channel 0x${channel.toString(16)}`);
 }
 

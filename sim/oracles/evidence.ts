@@ -23,7 +23,7 @@ import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
-import { isOfConsensus, messagesIn } from './messages.ts';
+import { endsEnvelope, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 import { hexFor } from './votes.ts';
 
@@ -164,7 +164,7 @@ export const evidenceOracle =
           if (message?.type === 'vote') {
             const address = hexOf(message.vote.validatorAddress);
             if (!honest.has(address)) unpunished.hears(at, address, message.vote);
-          } else if (!message && isOfConsensus(payloads[i]?.channel ?? 0)) return;
+          } else if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
         }
       },
     };

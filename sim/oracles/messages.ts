@@ -2,17 +2,23 @@
 // for each envelope, however many oracles look at it in turn.
 
 import type { Payload } from '../../actors/turn.ts';
+import { CHANNEL_GREETING } from '../../machines/peers/node-info.ts';
 import {
+  CHANNEL_BLOCKSYNC,
   CHANNEL_DATA,
+  CHANNEL_EVIDENCE,
+  CHANNEL_MEMPOOL,
+  CHANNEL_OF,
   CHANNEL_STATE,
   CHANNEL_VOTE,
   CHANNEL_VOTE_SET_BITS,
+  CONSENSUS_BYTES_MAX,
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { decodeConsensusMessage, decodeMempoolMessage } from '../../protocol/wire/index.ts';
 
-/** Where consensus speaks: what does not decode there ends the envelope. */
+/** Where consensus speaks. */
 export const isOfConsensus = (channel: number): boolean =>
   channel === CHANNEL_VOTE ||
   channel === CHANNEL_STATE ||
@@ -24,11 +30,25 @@ interface Read extends Payload {
   read?: ConsensusMessage | null;
 }
 
-/** A payload of the consensus channels; null when it does not decode (a corrupt or lying one). */
+/**
+ * What is no word there ends the envelope for who hears it; so does a channel that nobody owns. What others read, and evidence, does not.
+ */
+export const endsEnvelope = (channel: number): boolean =>
+  channel !== CHANNEL_MEMPOOL &&
+  channel !== CHANNEL_EVIDENCE &&
+  channel !== CHANNEL_BLOCKSYNC &&
+  channel !== CHANNEL_GREETING;
+
+/** A payload of the consensus channels; null when it does not decode (a corrupt or lying one), or not as a word of its channel. */
 export function consensusMessage(payload: Payload): ConsensusMessage | null {
   const known = payload as Read;
-  if (known.read === undefined) known.read = decoded(payload.bytes);
+  if (known.read === undefined) known.read = wordIn(payload);
   return known.read;
+}
+
+function wordIn({ channel, bytes }: Payload): ConsensusMessage | null {
+  const message = bytes.length > CONSENSUS_BYTES_MAX ? null : decoded(bytes);
+  return message && CHANNEL_OF[message.type] === channel ? message : null;
 }
 
 /** As `consensusMessage`, of bytes that nobody else looks at. */

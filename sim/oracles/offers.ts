@@ -25,7 +25,7 @@ import {
   thingOf,
   voteIn,
 } from './holdings.ts';
-import { isOfConsensus, messagesIn } from './messages.ts';
+import { endsEnvelope, messagesIn } from './messages.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { setOfPart, setOfParts } from './seen.ts';
 import { isOwn } from './votes.ts';
@@ -150,8 +150,8 @@ class Watch {
       if (message) {
         this.shows(holder, peer, message);
         if (isHeard) this.takes(at, holder, peer, message, now);
-        // Of an envelope the node reads nothing behind what does not decode.
-      } else if (isOfConsensus(payloads[i]?.channel ?? 0)) return peer.isLost();
+        // Of an envelope the node reads nothing behind what is no word.
+      } else if (endsEnvelope(payloads[i]?.channel ?? 0)) return peer.isLost();
     }
   }
 

@@ -12,7 +12,7 @@ import { STEP } from '../steps.ts';
 import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
-import { isOfConsensus, messagesIn } from './messages.ts';
+import { endsEnvelope, messagesIn } from './messages.ts';
 import { machinesByAddress } from './per-machine.ts';
 
 /** More than any set has. */
@@ -107,8 +107,8 @@ export const presentOracle =
         const messages = messagesIn(payloads);
         for (let i = 0; i < messages.length; i++) {
           const message = messages[i];
-          // Of an envelope the node reads nothing behind what does not decode.
-          if (!message && isOfConsensus(payloads[i]?.channel ?? 0)) return;
+          // Of an envelope the node reads nothing behind what is no word.
+          if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
           if (message?.type !== 'vote' || message.vote.height !== at.height) continue;
           if (payloads[i]?.channel !== CHANNEL_VOTE) continue;
           const { type, blockId } = message.vote;

@@ -12,7 +12,7 @@ import { FirstWords } from './first-words.ts';
 import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
-import { isOfConsensus, messagesIn } from './messages.ts';
+import { endsEnvelope, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
 import { hexFor, isOwn, nameOf } from './votes.ts';
 
@@ -125,8 +125,8 @@ class Watch {
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message) this.takes(at, seen, from, message);
-      // Of an envelope the node reads nothing behind what does not decode.
-      else if (isOfConsensus(payloads[i]?.channel ?? 0)) return;
+      // Of an envelope the node reads nothing behind what is no word.
+      else if (endsEnvelope(payloads[i]?.channel ?? 0)) return;
     }
   }
 
