@@ -13,6 +13,7 @@ import {
   everyone,
   heal,
   height,
+  isolate,
   liar,
   never,
   powers,
@@ -107,6 +108,27 @@ export const allSignersSlow = scenario('all keys are far away, and no round is l
   ends: everyone.decides(height(16), { within: '180s' }),
 });
 
+/**
+ * Round 0 of height 6 ends without a block. As v3's key has signed that, the others have decided in round 1, where v3 hears of no polka and says
+ * nothing; it proposes round 1 of height 7. (With four equal validators v1, v0 propose height 6, and v0, v3 height 7.)
+ */
+export const lateAndOfAnotherRound = scenario('what a slow key signs of another round is of no commit', {
+  name: 'late-and-of-another-round',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { height: 6, round: 0 }),
+      drop('prevotes', { height: 6, round: 1, to: ['v3'] }),
+      drop('proposals', { height: 7, round: 0 }),
+    ),
+    when(v3.prevotes({}, { height: 6, round: 0 }), signer('v3', '1500ms')),
+    when(v3.decides(height(6)), signer('v3', '0s')),
+  ],
+  holds: [sometime(v3.proposes({}, { height: 7, round: 1 }))],
+  ends: everyone.decides(height(12), { within: '120s' }),
+});
+
 /** v3 is minutes behind. The others do without it. */
 export const doubtfulClock = scenario('whose clock is minutes behind doubts what is proposed', {
   name: 'doubtful-clock',
@@ -114,6 +136,19 @@ export const doubtfulClock = scenario('whose clock is minutes behind doubts what
   load: txs({ perSecond: 3 }),
   holds: [never(v3.prevotes(block(1), { height: 5, round: 0 }))],
   ends: everyone.decides(height(8), { within: '120s' }),
+});
+
+/** v3's precommits are of the future, v1 is cut off, and v0, which is back, is needed: it does not wait until v3's time has come. */
+export const precommitOfTheFuture = scenario('who comes back does not wait for a time that is not yet', {
+  name: 'precommit-of-the-future',
+  cast: validators(4, { clocks: { v3: { skewMs: 600_000 } } }),
+  act: [
+    when(v0.decides(height(4)), isolate('v1')),
+    when(v0.decides(height(6)), crash('v0', { restart: '1s' })),
+    when(v0.starts()),
+    when(v0.decides(height(10)), heal()),
+  ],
+  ends: everyone.decides(height(14), { within: '120s' }),
 });
 
 /** v2 alone locks in round 0, as the prevotes of others come late, and is gone. What has a polka v3 follows, whatever its clock says: it is needed. */

@@ -341,10 +341,10 @@ export const bothVotesOfALiar = scenario('who was lied to is given the vote that
   ends: everyone.decides(height(14), { within: '120s' }),
 });
 
-/** v3 casts both votes in rounds that nobody has reached: that is one voice in each, and it takes more than a third. */
+/** v3, a third exactly, casts both votes in rounds that nobody has reached: that is one voice in each, and it takes more than a third. */
 export const oneVoice = scenario('who speaks twice in a later round is one voice there', {
   name: 'one-voice',
-  cast: validators(4),
+  cast: powers(2, 2, 2, 3),
   liars: [liar('v3', 'future-spammer', ['v0', 'v1', 'v2'])],
   ends: everyone.decides(height(10), { within: '120s' }),
 });

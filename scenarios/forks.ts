@@ -1,18 +1,25 @@
 // More than a third lies, and the chain forks: the one promise that is left is that the liars can be named.
-// With four equal validators v2 proposes round 0 of height 13, and v1 round 1.
+// With four equal validators v2 proposes round 0 of height 13, and v1 round 1. Where more than two thirds lie nobody honest is left to fork from.
 
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   at,
   block,
   chain,
   drop,
+  finally_,
   height,
   isolate,
   liar,
+  powers,
   scenario,
   sometime,
+  these,
   v0,
   v1,
+  v2,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -60,3 +67,25 @@ export const forkByAmnesia = scenario('two of four forget their lock, the chain 
   holds: [sometime(v0.precommits(block(1), first)), sometime(v1.precommits(block(2), second))],
   ends: chain.forksAt(height(FORK), { guilty: ['v2', 'v3'], within: '60s' }),
 });
+
+const WRONG = new Uint8Array(32).fill(0xee);
+const ofAnotherState: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: an invalid block', ({ header, ...block }) => ({
+    block: { ...block, header: { ...header, appHash: WRONG } },
+  }));
+const INVALID = '+2/3 committed an invalid block';
+
+/** v0 votes alone for what it proposes, and that decides. */
+export const twoThirdsLie = scenario(
+  'what the rules forbid is followed by nobody, though two thirds decide it',
+  {
+    name: 'two-thirds-lie',
+    cast: powers(9, 1, 1, 1),
+    liars: [
+      liar('v0', ofAnotherState, ['v1', 'v2', 'v3'], { fromHeight: FORK }),
+      liar('v0', 'vote-equivocator', ['v1', 'v2', 'v3'], { fromHeight: FORK }),
+    ],
+    holds: [v1, v2, v3].flatMap((each) => [sometime(each.halts(INVALID)), finally_(each.isHalted)]),
+    ends: these().decides(height(FORK + 7), { within: '120s' }),
+  },
+);

@@ -10,8 +10,10 @@ import {
   datedByTheLock,
   doubtfulClock,
   fullDisk,
+  lateAndOfAnotherRound,
   noDoubtOfAPolka,
   ownTimeouts,
+  precommitOfTheFuture,
   signerTooSlow,
   slowDisk,
   slowSigner,
@@ -55,7 +57,7 @@ import {
   stretchedBlocks,
   wordsOfTheAbsent,
 } from './forgeries.ts';
-import { forkByAmnesia, forkByTwoVotes } from './forks.ts';
+import { forkByAmnesia, forkByTwoVotes, twoThirdsLie } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { manyParts, manyValidators, thinMesh } from './large.ts';
 import {
@@ -152,6 +154,7 @@ import {
   lyingSyncPeer,
   missedPolka,
   nilStaysNil,
+  oneHasAll,
   proposalForgotten,
   saidInALifeBefore,
   slowSync,
@@ -182,6 +185,7 @@ import {
   largestForABlock,
   largestForAPool,
   lostTransaction,
+  neverEmptyPools,
   poolLetsGo,
   refusedLeaveRoom,
   refusedTransactions,
@@ -243,6 +247,7 @@ export const plays: readonly Play[] = [
   mislabelledParts,
   forkByTwoVotes,
   forkByAmnesia,
+  twoThirdsLie,
   backInTime,
   crashAroundSync,
   voteOutlivesPowerCut,
@@ -265,6 +270,7 @@ export const plays: readonly Play[] = [
   slowSync,
   laterBeginning,
   longWayBack,
+  oneHasAll,
   lostRequests,
   smallBuffer,
   missedPolka,
@@ -289,9 +295,11 @@ export const plays: readonly Play[] = [
   slowSigner,
   signerTooSlow,
   allSignersSlow,
+  lateAndOfAnotherRound,
   doubtfulClock,
   noDoubtOfAPolka,
   ownTimeouts,
+  precommitOfTheFuture,
   clockSkew,
   timeGoesOn,
   transactionStorm,
@@ -304,6 +312,7 @@ export const plays: readonly Play[] = [
   largeBlocks,
   manyParts,
   smallBlocks,
+  neverEmptyPools,
   refusedTransactions,
   illFormedUpdates,
   staleNumbers,

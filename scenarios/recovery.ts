@@ -232,6 +232,24 @@ export const longWayBack = scenario('one peer gives a whole chain to who asks fo
   ends: everyone.decides(height(156), { within: '600s', afterwards: 2 }),
 });
 
+/** The room that f0 and f1, who have nothing, leave in the window of v1 is not filled with more questions to v0 than it answers at once. */
+export const oneHasAll = scenario('of one who has all no more is asked at once than it answers', {
+  name: 'one-has-all',
+  cast: { ...powers(10, 1), fullNodes: 2 },
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * MS } },
+  act: [
+    at(
+      '0s',
+      drop('block-sync', { from: ['v0', 'v1'], to: ['f0', 'f1'] }),
+      drop('parts', { to: ['f0', 'f1'] }),
+    ),
+    when(v0.decides(height(2)), crash('v1')),
+    when(v0.decides(height(120)), restart('v1')),
+    when(v1.joins()),
+  ],
+  ends: these('v0', 'v1').decides(height(126), { within: '300s', afterwards: 2 }),
+});
+
 /**
  * v2 proposes at height 5 and dies when its signer knows that and nobody else does. Its log is lost; another block it may not propose in
  * that round, and with v3 away the others wait for its prevote.
@@ -258,7 +276,7 @@ export const smallBuffer = scenario('who may hold few blocks at once catches up 
   name: 'small-buffer',
   cast: validators(4),
   load: txs({ perBlock: 2, size: 400 }),
-  settings: { sync: { bufferBytesMax: 8_000, requestsPerPeerMax: 4 } },
+  settings: { sync: { bufferBytesMax: 8_000, requestsPerPeerMax: 8 } },
   act: [
     when(v0.decides(height(2)), crash('v3')),
     when(

@@ -1,5 +1,6 @@
 // Many transactions, large ones and wrong ones: what pools take, keep, pass on and let go, and what blocks hold of it.
 
+import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import type { Directive } from '../sim/scenario/play.ts';
 import {
   after,
@@ -18,6 +19,7 @@ import {
   restart,
   scenario,
   submit,
+  these,
   txs,
   v0,
   v1,
@@ -57,6 +59,22 @@ export const shortTransactions = scenario('what frames a transaction takes room 
   load: txs({ perSecond: 64, size: 24, count: 200 }),
   act: [after('3s')],
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
+});
+
+/**
+ * One fits into a block, so that pools are always full, and queues of what was offered never empty. f0 lacks the block of height 3 for
+ * ever: what it could not check is held back for it.
+ */
+export const neverEmptyPools = scenario('what left a pool that is never empty is not kept to be offered', {
+  name: 'never-empty-pools',
+  cast: { ...validators(4, { blockBytes: 16_000 }), fullNodes: 1 },
+  load: txs({ perBlock: 3, size: 1_000 }),
+  settings: {
+    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100_000_000n },
+    mempool: { txsMax: 8 },
+  },
+  act: [at('0s', drop('parts', { height: 3, to: ['f0'] }))],
+  ends: these('v0', 'v1', 'v2', 'v3').decides(height(200), { within: '300s' }),
 });
 
 /** Twenty kilobytes each, so that blocks have several parts, and leaves of their trees are large. */

@@ -15,11 +15,9 @@ interface Item {
   readonly dueNs: bigint;
 }
 
-/** Passed items are let go of this many at a time. */
-const HEAD_MAX = 1024;
-
 /** First in, first out, each due no earlier than the one before (but for a burst of milliseconds). */
 class Fifo {
+  /** Those before `head` have passed; they are let go of when they are half of all. */
   private items: Item[] = [];
   private head = 0;
 
@@ -38,7 +36,7 @@ class Fifo {
 
   shift(): void {
     this.head++;
-    if (this.head < this.items.length && this.head < HEAD_MAX) return;
+    if (this.head * 2 < this.items.length) return;
     this.items = this.items.slice(this.head);
     this.head = 0;
   }

@@ -8,6 +8,7 @@ import { chainOracle } from './chain.ts';
 import { dialingOracle } from './dialing.ts';
 import { durableOracle } from './durable.ts';
 import { evidenceOracle } from './evidence.ts';
+import { fetchingOracle } from './fetching.ts';
 import { GhostChain } from './ghost.ts';
 import { greetingOracle } from './greeting.ts';
 import { hygiene } from './hygiene.ts';
@@ -77,6 +78,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       waitingOracle(ghost),
       blameOracle,
       servingOracle,
+      fetchingOracle,
       greetingOracle,
       dialingOracle,
       hygiene,

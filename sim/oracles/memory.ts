@@ -22,8 +22,11 @@ const MAY_GROW: readonly string[] = [
   'app.', // the content of the chain
   'validator.pool.committed', // one entry for each crime that was punished
   'mempool.pool.', // transactions that wait, and those seen of late: `size`, `cache_size`
-  'mempool.gossip.', // who has which of those that wait
 ];
+
+/** Who has which of the transactions that wait, and how many wait: the one may grow with the other. */
+const OFFERED = 'mempool.gossip.';
+const WAITING = 'mempool.pool.txs';
 
 /** Where each has the same memory it is enough to look at so many. */
 const LOOKED_AT = 8;
@@ -67,8 +70,10 @@ export const memoryOracle =
       looks.push({ height, found: countIn(at) });
       if (looks.length <= STEPS) return;
       const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
-      for (const [place, count] of (looks[looks.length - 1] as Life['looks'][number]).found) {
-        if (mayGrow(place) || !isGrowing(looks, place)) continue;
+      const last = looks[looks.length - 1] as Life['looks'][number];
+      const isFuller = (last.found.get(WAITING) ?? 0) > (first.found.get(WAITING) ?? 0);
+      for (const [place, count] of last.found) {
+        if (mayGrow(place) || (isFuller && place.startsWith(OFFERED)) || !isGrowing(looks, place)) continue;
         if (place.startsWith(HISTORY) && count <= remembered(place, height)) continue;
         const more = count - (first.found.get(place) ?? 0);
         const what = `${at.name} keeps more and more in ${place}: ${more} entries more than at height ${first.height}`;
