@@ -3,7 +3,7 @@
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse, ResponseFinalizeBlock } from '../protocol/abci.ts';
-import { VOTING_POWER_TOTAL_MAX as POWER_MAX, type PublicKey } from '../protocol/types.ts';
+import { BLOCK_BYTES_MAX, VOTING_POWER_TOTAL_MAX as POWER_MAX, type PublicKey } from '../protocol/types.ts';
 import {
   after,
   anyone,
@@ -45,6 +45,14 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['must be greater than 0', () => ({ consensusParamUpdates: { validator: { publicKeyTypes: [] } } })],
   ['vote extensions', () => ({ consensusParamUpdates: { abci: { voteExtensionsEnableHeight: 1_000n } } })],
   ['results for', ({ txResults }) => ({ txResults: [...txResults, PLAIN_RESULT] })],
+  [
+    'results for',
+    ({ txResults }) => ({ txResults: txResults.length > 0 ? txResults.slice(1) : [PLAIN_RESULT] }),
+  ],
+  [
+    'block.MaxBytes is too big',
+    () => ({ consensusParamUpdates: { block: { maxBytes: BLOCK_BYTES_MAX + 1n, maxGas: -1n } } }),
+  ],
 ];
 
 /** It breaks every other block from here on, each in another way. */
@@ -82,5 +90,45 @@ export const brokenApplication = scenario(
     ]),
     holds: BREAKS.map(([because]) => sometime(anyone.halts(because))),
     ends: everyone.decides(height(FIRST + EVERY * BREAKS.length), { within: '240s', afterwards: 2 }),
+  },
+);
+
+const LARGE_AT = 5n;
+const UNKNOWN_AT = 8n;
+/** A tag and the length, around a transaction of less than two megabytes. */
+const FRAME_BYTES = 4;
+
+/** Whoever has executed the block before in this life prepares one byte more than there is room for at one height, and at another does not say whether it accepts. */
+class Unsure extends KvStore {
+  private executed = 0n;
+
+  override answer(request: AbciRequest): AbciResponse {
+    if (request.type === 'finalize-block') this.executed = request.value.height;
+    const isAfter = (height: bigint): boolean => this.executed === height - 1n;
+    if (request.type === 'prepare-proposal' && request.value.height === LARGE_AT && isAfter(LARGE_AT)) {
+      const tx = new Uint8Array(Number(request.value.maxTxBytes) + 1 - FRAME_BYTES);
+      return { type: 'prepare-proposal', value: { txs: [tx] } };
+    }
+    if (request.type === 'process-proposal' && request.value.height === UNKNOWN_AT && isAfter(UNKNOWN_AT))
+      return { type: 'process-proposal', value: { status: 0 } };
+    return super.answer(request);
+  }
+}
+
+const UNSURE = ['max_tx_bytes was', 'ProcessProposal answered UNKNOWN'];
+
+export const brokenProposals = scenario(
+  'nobody proposes what an application must not prepare, nor votes where it says nothing',
+  {
+    name: 'broken-proposals',
+    cast: validators(4, { blockBytes: 200_000 }),
+    app: () => new Unsure(),
+    load: txs({ perSecond: 3 }),
+    act: UNSURE.flatMap((because) => [
+      when(anyone.halts(because)),
+      after('2s', ...names.map((name) => crash(name, { restart: '1s' }))),
+    ]),
+    holds: UNSURE.map((because) => sometime(anyone.halts(because))),
+    ends: everyone.decides(height(12), { within: '120s', afterwards: 2 }),
   },
 );

@@ -1,7 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
-import { brokenApplication } from './broken-application.ts';
+import { brokenApplication, brokenProposals } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
 import { calm } from './calm.ts';
 import {
@@ -119,6 +119,7 @@ import {
   sameProposalAgain,
   signedAndNotLogged,
   signedIsLocked,
+  signedIsProposed,
   signerForgetsTheOldest,
   voteOutlivesLostLog,
   voteOutlivesPowerCut,
@@ -159,6 +160,7 @@ import {
   saidInALifeBefore,
   slowSync,
   smallBuffer,
+  thirdIsNeeded,
   thirdRoundAhead,
 } from './recovery.ts';
 import {
@@ -186,6 +188,7 @@ import {
   largestForAPool,
   lostTransaction,
   neverEmptyPools,
+  partOfAPart,
   poolLetsGo,
   refusedLeaveRoom,
   refusedTransactions,
@@ -256,6 +259,7 @@ export const plays: readonly Play[] = [
   sameProposalAgain,
   ownBlockOutlivesCrash,
   signedIsLocked,
+  signedIsProposed,
   voteOutlivesLostLog,
   lockOutlivesExecution,
   powerCutBetweenStores,
@@ -273,6 +277,7 @@ export const plays: readonly Play[] = [
   oneHasAll,
   lostRequests,
   smallBuffer,
+  thirdIsNeeded,
   missedPolka,
   thirdRoundAhead,
   nilStaysNil,
@@ -313,6 +318,7 @@ export const plays: readonly Play[] = [
   manyParts,
   smallBlocks,
   neverEmptyPools,
+  partOfAPart,
   refusedTransactions,
   illFormedUpdates,
   staleNumbers,
@@ -336,6 +342,7 @@ export const plays: readonly Play[] = [
   anotherPast,
   failsWhenAskedAgain,
   brokenApplication,
+  brokenProposals,
   askedOfWhoHasThem,
   farTooFar,
   lastBlockAlone,

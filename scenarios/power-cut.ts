@@ -36,6 +36,7 @@ import {
 } from '../sim/scenario/words.ts';
 
 const firstOfFive = { height: 5, round: 0 };
+const firstOfSix = { height: 6, round: 0 };
 const CUTS = 4;
 const FIRST = 3;
 
@@ -190,6 +191,27 @@ export const signedIsLocked = scenario('who finds out what it has precommitted i
     sometime(v1.proposes(block(2), { height: 5, round: 1 })),
   ],
   ends: everyone.decides(height(8), { within: '120s' }),
+});
+
+/** The same at height 6, which v1, then v0 propose: who is locked proposes that, though it knows nothing of it but its signature. */
+export const signedIsProposed = scenario('who finds out what it has precommitted proposes that', {
+  name: 'signed-is-proposed',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      v0.decides(height(5)),
+      drop('proposals', { ...firstOfSix, to: ['v3'] }),
+      drop('parts', { ...firstOfSix, to: ['v3'] }),
+      drop('prevotes', { ...firstOfSix, by: ['v0'] }),
+      delay('precommits', '3s', { ...firstOfSix, by: ['v1', 'v2', 'v3'] }),
+    ),
+    when(v0.precommits(block(1), firstOfSix), crash('v0'), removeLog('v0')),
+    after('300ms', restart('v0')),
+    when(v1.decides(height(6)), heal()),
+  ],
+  holds: [sometime(v0.proposes(block(1), { height: 6, round: 1 }))],
+  ends: everyone.decides(height(10), { within: '120s' }),
 });
 
 /** With the longest name that a chain may have, what is signed is longer than one byte can say. */

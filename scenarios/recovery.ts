@@ -155,6 +155,25 @@ export const lyingSyncPeer = scenario('a node far behind joins when it is needed
   ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
 });
 
+/** Without v2, which has a third, the chain stands: there is nothing to fetch, though f0 alone tells it what it has, a thousand heights too many. */
+export const thirdIsNeeded = scenario(
+  'without exactly a third nothing goes on, and so it does not wait for blocks',
+  {
+    name: 'third-is-needed',
+    cast: validators(3, { fullNodes: 1 }),
+    liars: [liar('f0', 'sync-liar', ['v2'])],
+    act: [
+      when(
+        v0.decides(height(5)),
+        drop('block-sync', { from: ['v0', 'v1'], to: ['v2'] }),
+        crash('v2', { restart: '5s' }),
+      ),
+      when(v2.starts()),
+    ],
+    ends: these('v0', 'v1', 'v2').decides(height(12), { within: '40s' }),
+  },
+);
+
 /** Each answer takes seconds, so the next block is asked of a second peer, too; half a minute goes by until v3 has them all. */
 export const slowSync = scenario('who is slow to answer and answers everything stays a peer', {
   name: 'slow-sync',
