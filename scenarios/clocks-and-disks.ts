@@ -129,12 +129,15 @@ export const lateAndOfAnotherRound = scenario('what a slow key signs of another 
   ends: everyone.decides(height(12), { within: '120s' }),
 });
 
-/** v3 is minutes behind. The others do without it. */
+/** v3 is minutes behind. The others do without it. What it proposes itself, height 4, is of the time that others gave. */
 export const doubtfulClock = scenario('whose clock is minutes behind doubts what is proposed', {
   name: 'doubtful-clock',
   cast: validators(4, { clocks: { v3: { skewMs: -200_000 } } }),
   load: txs({ perSecond: 3 }),
-  holds: [never(v3.prevotes(block(1), { height: 5, round: 0 }))],
+  holds: [
+    never(v3.prevotes(block(1), { height: 5, round: 0 })),
+    sometime(v3.prevotes(block(1), { height: 4, round: 0 })),
+  ],
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 

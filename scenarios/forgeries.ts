@@ -4,6 +4,7 @@
 import { SECOND } from '../sim/latency.ts';
 import {
   after,
+  anyone,
   at,
   block,
   calm,
@@ -258,6 +259,16 @@ export const inventedAttacks = scenario('an attack on light clients that nobody 
     'commit.block_id must be of the header',
   ),
   ends: everyone.decides(height(48), { within: '600s' }),
+});
+
+/** v0 has more than a third: headers that it signs alone would pass for the chain's, so what it invents of itself is true, but for whose key it is. */
+export const trueAttacks = scenario('who could deceive a light client alone is punished for having tried', {
+  name: 'true-attacks',
+  cast: powers(40, 20, 20, 20),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { toHeight: 8 })],
+  holds: [sometime(anyone.punishes('v0')), sometime(anyone.drops('v0', "that is not its public key's"))],
+  ends: everyone.decides(height(16), { within: '300s' }),
 });
 
 /** v4 is away, and nobody needs it; every fourth block is v2's. */

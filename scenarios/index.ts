@@ -55,6 +55,7 @@ import {
   oneVoice,
   slowDispute,
   stretchedBlocks,
+  trueAttacks,
   wordsOfTheAbsent,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes, twoThirdsLie } from './forks.ts';
@@ -95,6 +96,7 @@ import {
   goneBlocksAreRemembered,
   lastBlockAlone,
   littleEvidence,
+  noLimitOfItsOwn,
   nothingIsKeptForEver,
   oldBlocksGo,
 } from './own-application.ts';
@@ -348,6 +350,7 @@ export const plays: readonly Play[] = [
   lastBlockAlone,
   failedInABlockThatGoes,
   oldBlocksGo,
+  noLimitOfItsOwn,
   nothingIsKeptForEver,
   goneBlocksAreNotNeeded,
   goneBlocksAreRemembered,
@@ -393,6 +396,7 @@ export const plays: readonly Play[] = [
   falseEvidence,
   earlyGreed,
   stretchedBlocks,
+  trueAttacks,
   allPrecommitsAreHere,
   datedByTheLock,
   misledAboutAPolka,

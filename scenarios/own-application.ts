@@ -86,6 +86,29 @@ class Wilful extends KvStore {
   }
 }
 
+/** From height 4 on blocks may be as large as any. */
+class Boundless extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block' || request.value.height !== 4n)
+      return answer;
+    const block = { maxBytes: -1n, maxGas: -1n };
+    return { ...answer, value: { ...answer.value, consensusParamUpdates: { block } } };
+  }
+}
+
+/** A block of height 3 takes two of them, one of height 5 all that wait. */
+export const noLimitOfItsOwn = scenario(
+  'an application may set no limit to blocks, and evidence still has one',
+  {
+    name: 'no-limit-of-its-own',
+    cast: validators(4, { blockBytes: 100_000 }),
+    app: () => new Boundless(),
+    load: txs({ perBlock: 4, size: 40_000 }),
+    ends: everyone.decides(height(10), { within: '120s' }),
+  },
+);
+
 /** Of whoever has the greatest address, at every third height. */
 function isUnwelcome({ height, proposerAddress, proposedLastCommit }: RequestProcessProposal): boolean {
   const addresses = proposedLastCommit.votes.map(({ validator }) => validator.address);

@@ -63,7 +63,10 @@ export function eventText(event: NodeEvent, nameBy: NameOfAddress): string | nul
   if (event.type === 'refused') return `refuses ${hexOf(event.hash).slice(0, 8)}: ${event.because}`;
   if (event.type === 'halted') return `halts: ${event.what}`;
   if (event.type === 'evidence') {
-    return `has evidence against ${whoIs(hexOf(event.validator), nameBy)} of height ${event.height}`;
+    const { validator, height } = event;
+    const of =
+      validator.length > 0 ? `against ${whoIs(hexOf(validator), nameBy)}` : 'of an attack on light clients,';
+    return `has evidence ${of} of height ${height}`;
   }
   if (event.type === 'mode' && event.mode === 'sync') return 'asks its peers for blocks';
   return null;

@@ -57,10 +57,12 @@ export function settle(v: ValidatorState): void {
 function haltIfBad(v: ValidatorState): boolean {
   const bad = v.consensus.badDecision;
   if (!bad) return false;
-  const why = bad.why?.because ?? 'its parts do not make a block of its id';
-  v.halt(`CONSENSUS FAILURE: +2/3 committed an invalid block at height ${v.consensus.height}: ${why}`);
+  haltAtInvalid(v, v.consensus.height, bad.why?.because ?? 'its parts do not make a block of its id');
   return true;
 }
+
+export const haltAtInvalid = (v: ValidatorState, height: bigint, why: string): void =>
+  v.halt(`CONSENSUS FAILURE: +2/3 committed an invalid block at height ${height}: ${why}`);
 
 /** True: consensus learned something by it and must look again. */
 function carryOut(v: ValidatorState, said: Said): boolean {

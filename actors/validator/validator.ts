@@ -40,7 +40,15 @@ import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, onValidatorsRead, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
 import { NOTHING_UNTOLD, onRecentBlock, onRecentResults, remindMempool } from './remind.ts';
-import { onPrepared, onReaped, onSignedBefore, onSignedProposal, onSignedVote, settle } from './speak.ts';
+import {
+  haltAtInvalid,
+  onPrepared,
+  onReaped,
+  onSignedBefore,
+  onSignedProposal,
+  onSignedVote,
+  settle,
+} from './speak.ts';
 import { type Outcomes, ValidatorState } from './state.ts';
 
 const family = (
@@ -323,7 +331,8 @@ function onBlockFetched(
     verify: v.config.verify,
     verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
   });
-  if (refusal) return refuse(refusal.because);
+  // Its commit is true, so whoever gave it did not lie: it is as if we had decided it.
+  if (refusal) return haltAtInvalid(v, height, refusal.because);
   v.synced = true;
   execute(v, { id, block, parts }, commit.round, commit, 'sync');
 }

@@ -124,7 +124,9 @@ export function eventName(event: NodeEvent, nameOf: (peer: string) => string): s
     case 'checked':
       return event.code === 0 ? null : `tx ${shortHash(event.hash)} refused: ${event.because}`;
     case 'evidence':
-      return `evidence against ${shortHash(event.validator)} at ${event.height}`;
+      return event.validator.length > 0
+        ? `evidence against ${shortHash(event.validator)} at ${event.height}`
+        : `evidence of an attack on light clients at ${event.height}`;
     case 'mode':
       return `mode ${event.mode}`;
     case 'applied':

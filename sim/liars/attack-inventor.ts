@@ -88,6 +88,19 @@ const INVENTIONS: readonly Invention[] = [
   (about) => attack(about, { ...about.header, appHash: wrong }, about.commit, about.set, votersOf(about)),
 ];
 
+/** Who has more than a third tells the truth of itself alone, and then says that it was another. */
+const TRUE_INVENTIONS: readonly Invention[] = [
+  byMyself,
+  (about) => {
+    const attackOf = byMyself(about);
+    const other = about.set.validators.find(({ address }) => address !== about.me.address) ?? about.me;
+    return { ...attackOf, byzantineValidators: [{ ...about.me, publicKey: other.publicKey }] };
+  },
+];
+
+const inventionsOf = ({ me, set }: Case): readonly Invention[] =>
+  me.power * 3n > set.powerTotal ? TRUE_INVENTIONS : INVENTIONS;
+
 const votersOf = ({ commit, set }: Case): readonly Validator[] =>
   set.validators.filter((_, i) => commit.signatures[i]?.flag === FLAG_COMMIT);
 
@@ -96,7 +109,9 @@ export const attackInventor: Liar = (kit) => {
     let next = 0;
     return (height: bigint): readonly LightClientAttackEvidence[] => {
       const about = caseOf(kit, height);
-      return about ? [(INVENTIONS[next++ % INVENTIONS.length] as Invention)(about)] : [];
+      if (!about) return [];
+      const inventions = inventionsOf(about);
+      return [(inventions[next++ % inventions.length] as Invention)(about)];
     };
   };
   return accusing(kit, source(), source());

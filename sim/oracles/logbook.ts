@@ -1,5 +1,5 @@
-// What a node signs is durable in the signer's log before anybody has the signature, and in the log of consensus before a peer has it (spec 5.7,
-// 5.8); and it stays there until its height ends: a log that ends an earlier height behind it would be trimmed to that, and who starts from it
+// What a node heard is durable in the log of consensus before a vote is asked for that it justifies; what it signs, in the signer's log before anybody
+// has the signature, and in the log of consensus before a peer has it (spec 5.7, 5.8); and it stays there until its height ends: a log that ends an earlier height behind it would be trimmed to that, and who starts from it
 // again has forgotten its lock.
 
 import type { Effect, Payload } from '../../actors/turn.ts';
@@ -51,6 +51,18 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
     mine.unsaid.set(placeOf(word), 0);
     if (at.disk.counts('privval').answered < kept)
       report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
+  };
+
+  const asks = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
+    if (message.type !== 'sign-vote') return;
+    const { written, answered } = at.disk.counts('consensus');
+    if (answered >= written) return;
+    const { height, round } = message.vote;
+    report(
+      `${at.name} has a vote signed at ${height}/${round} before its log has for good what it heard`,
+      at,
+      height,
+    );
   };
 
   const logs = (at: Machine, logged: Uint8Array): void => {
@@ -108,6 +120,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
     leaving(at, actor, effect) {
       if (!about.isHonest(at)) return;
       if (effect.type === 'tell' && actor === 'signer') return gives(at, effect);
+      if (effect.type === 'tell' && actor === 'validator') return asks(at, effect);
       if (effect.type === 'send' && actor === 'validator') return says(at, effect.payloads);
       if (effect.type !== 'append') return;
       if (effect.log === 'privval') {

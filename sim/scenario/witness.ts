@@ -190,12 +190,10 @@ export class Witness {
     }
     const accused = new Map<string, number>();
     for (const evidence of list) {
-      if (evidence.kind !== 'duplicate-vote') continue;
       const id = hexOf(evidenceListHash([evidence]));
       if (known.has(id)) continue;
       known.add(id);
-      const against = hexOf(evidence.voteA.validatorAddress);
-      accused.set(against, (accused.get(against) ?? 0) + 1);
+      for (const against of accusedBy(evidence)) accused.set(against, (accused.get(against) ?? 0) + 1);
     }
     for (const [against, pieces] of accused) this.tell(at, 'punishes', height, 0, { against, pieces });
   }
@@ -287,3 +285,9 @@ function sameHash(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 const addressOf = hexFor;
+
+/** Their addresses. */
+const accusedBy = (evidence: Evidence): string[] =>
+  evidence.kind === 'duplicate-vote'
+    ? [hexOf(evidence.voteA.validatorAddress)]
+    : evidence.byzantineValidators.map(({ address }) => hexOf(address));

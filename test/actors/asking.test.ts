@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { payloadOf } from '../../actors/validator/words.ts';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { type BlockId, PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
@@ -82,6 +83,14 @@ it('who asks is answered with what it lacks in one envelope, once, and again whe
   ])
     expect(again).toContain(what);
   expect(again).not.toContain(`vote ${have[0]}`);
+});
+
+it('what is asked in an envelope that does not decode to its end is not answered with the next one', () => {
+  const { at, id, have } = informed('b');
+  const asked = payloadOf(bits(id, have[0]!));
+  at.tell({ type: 'heard', peer: 'b', payloads: [asked, { ...asked, bytes: Uint8Array.of(0x7a, 0) }] });
+  at.hear('b', { type: 'has-vote', height: 1n, round: 0, voteType: PREVOTE, index: have[0]! });
+  expect(sentTo(at, 'b')).toEqual([]);
 });
 
 it('who says which parts it has is not sent the block with what it lacks', () => {

@@ -429,6 +429,26 @@ describe('block sync', () => {
     expect(sync(broken)).toEqual(['sync-from', 'block-refused']);
   });
 
+  it('halts at what two thirds decided and our state refuses: whoever gave it did not lie', () => {
+    const home = new Home({ genesis: ALONE, me: 0 });
+    for (let height = 1n; height <= 3n; height++) home.fire('start');
+    const disk = copyDisk(home.disk);
+    home.fire('start');
+    const block = home.disk.chain.get(hexOf(blockKey(4n)))!.value;
+    const commit = home.disk.chain.get(hexOf(seenCommitKey(4n)))!.value;
+    const fetches = (appHash?: Uint8Array): Home => {
+      const follower = new Home({ genesis: ALONE, me: 5, disk: copyDisk(disk), blocksync: true });
+      if (appHash) follower.state.chain = { ...follower.state.chain, appHash };
+      follower.tell({ type: 'block-fetched', height: 4n, block, commit });
+      expect(follower.told.some(({ message }) => message.type === 'block-refused')).toBe(false);
+      return follower;
+    };
+    expect(fetches().state.chain.lastBlockHeight).toBe(4n);
+    const apart = fetches(new Uint8Array(8).fill(7));
+    expect(apart.state.chain.lastBlockHeight).toBe(3n);
+    expect(apart.halted).toContain('+2/3 committed an invalid block at height 4: wrong Block.Header.AppHash');
+  });
+
   it('looks up a past that memory has lost when a peer or a block brings old evidence', () => {
     const home = new Home({ genesis: ALONE, me: 0 });
     for (let height = 1n; height <= 150n; height++) home.fire('start');

@@ -198,7 +198,11 @@ export class NodeLife {
           `warning: block ${hexOf(event.hash).slice(0, 12)} of height ${event.height} is invalid: ${event.because}`,
         );
       case 'evidence':
-        return say(`evidence against ${hexOf(event.validator).slice(0, 8)} of height ${event.height}`);
+        return say(
+          event.validator.length > 0
+            ? `evidence against ${hexOf(event.validator).slice(0, 8)} of height ${event.height}`
+            : `evidence of an attack on light clients of height ${event.height}`,
+        );
       case 'halted':
         return this.options.ended(`the node halted: ${event.what}`, false);
     }

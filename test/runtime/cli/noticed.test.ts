@@ -271,6 +271,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-proposals', '1', 'X290', 'v3 has not committed height 8'],
   ['broken-proposals', '1', 'X291', 'v3 has not committed height 5'],
   ['part-of-a-part', '1', 'X292', 'block.max_bytes allows 3'],
+  ['calm', '1', 'X293', 'before its log has for good what it heard'],
+  ['doubtful-clock', '1', 'X294', 'never happened: v3 prevotes block 1 height 4'],
+  ['true-attacks', '1', 'X295', 'told at ProcessProposal another misbehavior'],
+  ['no-limit-of-its-own', '1', 'X296', 'is greater than upper bound, 25000 > -1'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
