@@ -1,6 +1,15 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
+import {
+  longWayBack,
+  lostRequests,
+  lyingSyncPeer,
+  oneHasAll,
+  slowSync,
+  smallBuffer,
+  thirdIsNeeded,
+} from './block-sync.ts';
 import { brokenApplication, brokenProposals } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
 import { calm } from './calm.ts';
@@ -60,7 +69,7 @@ import {
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes, twoThirdsLie } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
-import { manyParts, manyValidators, thinMesh } from './large.ts';
+import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
 import {
   joinsWithoutTransaction,
   keepsPace,
@@ -151,18 +160,11 @@ import {
   laggingNodeCatchesUp,
   laterBeginning,
   linesComeBack,
-  longWayBack,
   lostCatchUp,
-  lostRequests,
-  lyingSyncPeer,
   missedPolka,
   nilStaysNil,
-  oneHasAll,
   proposalForgotten,
   saidInALifeBefore,
-  slowSync,
-  smallBuffer,
-  thirdIsNeeded,
   thirdRoundAhead,
 } from './recovery.ts';
 import {
@@ -185,12 +187,10 @@ import {
   givenAgain,
   heldTransactions,
   illFormedUpdates,
-  largeBlocks,
   largestForABlock,
   largestForAPool,
   lostTransaction,
   neverEmptyPools,
-  partOfAPart,
   poolLetsGo,
   refusedLeaveRoom,
   refusedTransactions,

@@ -1,4 +1,4 @@
-// Large sets, and large blocks: more validators and more parts than a word of 64 bits has.
+// Large sets, and large blocks: some have more validators, or more parts, than a word of 64 bits has.
 
 import {
   at,
@@ -9,8 +9,10 @@ import {
   finally_,
   heal,
   height,
+  isolate,
   node,
   scenario,
+  submit,
   txs,
   v0,
   v1,
@@ -55,4 +57,26 @@ export const manyParts = scenario('a block of more parts than fit one offer', {
   settings: { mempool: { batchBytesMax: 2_000_000 } },
   act: [at('0s', drop('parts', { to: ['v3'] })), when(v0.decides(height(4)), heal())],
   ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/** Three parts and a bit more than a half: of what waits at height 4 a block takes as much as it may. */
+export const partOfAPart = scenario('a block may be as large as it may, though no number of parts is', {
+  name: 'part-of-a-part',
+  cast: validators(4, { blockBytes: 236_608 }),
+  act: [
+    when(
+      v0.decides(height(3)),
+      ...Array.from({ length: 12 }, (_, i) => submit('v0', `large${i}=`.padEnd(20_000, 'v'))),
+    ),
+  ],
+  ends: everyone.decides(height(11), { within: '120s' }),
+});
+
+/** Twenty kilobytes each, so that blocks have several parts, and leaves of their trees are large. */
+export const largeBlocks = scenario('blocks of several parts', {
+  name: 'large-blocks',
+  cast: validators(4),
+  load: txs({ perSecond: 6, size: 20_000 }),
+  act: [when(v0.decides(height(3)), isolate('v3')), when(v0.decides(height(5)), heal())],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });

@@ -35,8 +35,6 @@ import {
   whenOrAt,
 } from '../sim/scenario/words.ts';
 
-const firstOfFive = { height: 5, round: 0 };
-const firstOfSix = { height: 6, round: 0 };
 const CUTS = 4;
 const FIRST = 3;
 
@@ -166,26 +164,32 @@ export const signedAndNotLogged = scenario('who dies between its signature and i
   ends: these('v0', 'v1', 'v2').decides(height(12), { within: '400s' }),
 });
 
+/** v0 alone has a polka in round 0 of this height, precommits, dies, and somebody removes its log. */
+const locksAloneAndForgets = (at: number): Directive[] => {
+  const there = { height: at, round: 0 };
+  return [
+    when(
+      v0.decides(height(at - 1)),
+      drop('proposals', { ...there, to: ['v3'] }),
+      drop('parts', { ...there, to: ['v3'] }),
+      drop('prevotes', { ...there, by: ['v0'] }),
+      delay('precommits', '3s', { ...there, by: ['v1', 'v2', 'v3'] }),
+    ),
+    when(v0.precommits(block(1), there), crash('v0'), removeLog('v0')),
+    after('300ms', restart('v0')),
+    when(v1.decides(height(at)), heal()),
+  ];
+};
+
 /**
- * With four equal validators v2, then v1 propose height 5. v0 alone has a polka in round 0, precommits, dies, and somebody removes its log. Without its own prevote,
- * which its signer does not sign a second time, it sees no polka any more and would precommit nil, but its signer knows better: it is locked as before, and refuses what v1 proposes.
+ * With four equal validators v2, then v1 propose height 5. Without its own prevote, which its signer does not sign a second time, v0 sees no polka any more
+ * and would precommit nil, but its signer knows better: it is locked as before, and refuses what v1 proposes.
  */
 export const signedIsLocked = scenario('who finds out what it has precommitted is locked on it', {
   name: 'signed-is-locked',
   cast: validators(4),
   load: txs({ perSecond: 3 }),
-  act: [
-    when(
-      v0.decides(height(4)),
-      drop('proposals', { ...firstOfFive, to: ['v3'] }),
-      drop('parts', { ...firstOfFive, to: ['v3'] }),
-      drop('prevotes', { ...firstOfFive, by: ['v0'] }),
-      delay('precommits', '3s', { ...firstOfFive, by: ['v1', 'v2', 'v3'] }),
-    ),
-    when(v0.precommits(block(1), firstOfFive), crash('v0'), removeLog('v0')),
-    after('300ms', restart('v0')),
-    when(v1.decides(height(5)), heal()),
-  ],
+  act: locksAloneAndForgets(5),
   holds: [
     sometime(v0.prevotes(nil, { height: 5, round: 1 })),
     sometime(v1.proposes(block(2), { height: 5, round: 1 })),
@@ -193,23 +197,12 @@ export const signedIsLocked = scenario('who finds out what it has precommitted i
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 
-/** The same at height 6, which v1, then v0 propose: who is locked proposes that, though it knows nothing of it but its signature. */
+/** v1, then v0 propose height 6: who is locked proposes that, though it knows nothing of it but its signature. */
 export const signedIsProposed = scenario('who finds out what it has precommitted proposes that', {
   name: 'signed-is-proposed',
   cast: validators(4),
   load: txs({ perSecond: 3 }),
-  act: [
-    when(
-      v0.decides(height(5)),
-      drop('proposals', { ...firstOfSix, to: ['v3'] }),
-      drop('parts', { ...firstOfSix, to: ['v3'] }),
-      drop('prevotes', { ...firstOfSix, by: ['v0'] }),
-      delay('precommits', '3s', { ...firstOfSix, by: ['v1', 'v2', 'v3'] }),
-    ),
-    when(v0.precommits(block(1), firstOfSix), crash('v0'), removeLog('v0')),
-    after('300ms', restart('v0')),
-    when(v1.decides(height(6)), heal()),
-  ],
+  act: locksAloneAndForgets(6),
   holds: [sometime(v0.proposes(block(1), { height: 6, round: 1 }))],
   ends: everyone.decides(height(10), { within: '120s' }),
 });

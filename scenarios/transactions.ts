@@ -77,28 +77,6 @@ export const neverEmptyPools = scenario('what left a pool that is never empty is
   ends: these('v0', 'v1', 'v2', 'v3').decides(height(200), { within: '300s' }),
 });
 
-/** Three parts and a bit more than a half: of what waits at height 4 a block takes as much as it may. */
-export const partOfAPart = scenario('a block may be as large as it may, though no number of parts is', {
-  name: 'part-of-a-part',
-  cast: validators(4, { blockBytes: 236_608 }),
-  act: [
-    when(
-      v0.decides(height(3)),
-      ...Array.from({ length: 12 }, (_, i) => submit('v0', `large${i}=`.padEnd(20_000, 'v'))),
-    ),
-  ],
-  ends: everyone.decides(height(11), { within: '120s' }),
-});
-
-/** Twenty kilobytes each, so that blocks have several parts, and leaves of their trees are large. */
-export const largeBlocks = scenario('blocks of several parts', {
-  name: 'large-blocks',
-  cast: validators(4),
-  load: txs({ perSecond: 6, size: 20_000 }),
-  act: [when(v0.decides(height(3)), isolate('v3')), when(v0.decides(height(5)), heal())],
-  ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
-});
-
 /** What goes to a peer at once is smaller than what pools hold: two transactions fit. */
 export const smallBatches = scenario('transactions go to peers in pieces that they take', {
   name: 'small-batches',

@@ -1,0 +1,157 @@
+// Who fetches block by block what it lacks: of whom, how much at once, and whatever a peer claims.
+
+import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
+import { MILLISECOND } from '../sim/latency.ts';
+import {
+  after,
+  anyone,
+  at,
+  calm,
+  crash,
+  cut,
+  drop,
+  everyone,
+  heal,
+  height,
+  liar,
+  links,
+  never,
+  powers,
+  restart,
+  scenario,
+  sometime,
+  these,
+  txs,
+  v0,
+  v1,
+  v2,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const MS = 1_000_000n;
+const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
+const LONG_WAY = { kind: 'uniform', minNs: 700 * MILLISECOND, maxNs: 750 * MILLISECOND } as const;
+
+/**
+ * f0 claims a thousand heights more than there are, and never admits that it lacks a block. While the others
+ * go on without v3 there is one more block to fetch, until f0 is found out; when they need it, it gives up waiting.
+ */
+export const lyingSyncPeer = scenario('a node far behind joins when it is needed, whatever a peer claims', {
+  name: 'lying-sync-peer',
+  cast: validators(4, { fullNodes: 1 }),
+  load: txs({ perSecond: 3 }),
+  liars: [liar('f0', 'sync-liar', ['v3'])],
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(v0.decides(height(30)), restart('v3')),
+    when(v3.decides(height(32)), crash('v2')),
+    when(v3.precommits(), restart('v2')),
+  ],
+  holds: [sometime(anyone.drops('f0', 'blocks asked for do not come'))],
+  ends: everyone.decides(height(36), { within: '400s', afterwards: 2 }),
+});
+
+/** Without v2, which has a third, the chain stands: there is nothing to fetch, though f0 alone tells it what it has, a thousand heights too many. */
+export const thirdIsNeeded = scenario(
+  'without exactly a third nothing goes on, and so it does not wait for blocks',
+  {
+    name: 'third-is-needed',
+    cast: validators(3, { fullNodes: 1 }),
+    liars: [liar('f0', 'sync-liar', ['v2'])],
+    act: [
+      when(
+        v0.decides(height(5)),
+        drop('block-sync', { from: ['v0', 'v1'], to: ['v2'] }),
+        crash('v2', { restart: '5s' }),
+      ),
+      when(v2.starts()),
+    ],
+    ends: these('v0', 'v1', 'v2').decides(height(12), { within: '40s' }),
+  },
+);
+
+/** Each answer takes seconds, so the next block is asked of a second peer, too; half a minute goes by until v3 has them all. */
+export const slowSync = scenario('who is slow to answer and answers everything stays a peer', {
+  name: 'slow-sync',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * MS, timeoutProposeNs: 300n * MS } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(
+      v0.decides(height(200)),
+      links({ latency: SLOW }, { from: ['v0', 'v1', 'v2'], to: ['v3'] }),
+      restart('v3'),
+    ),
+    when(v3.joins(), calm()),
+  ],
+  ends: everyone.decides(height(230), { within: '600s', afterwards: 1 }),
+});
+
+/** v1 has little power and is away for a hundred and fifty blocks; there is nobody else to ask. */
+export const longWayBack = scenario('one peer gives a whole chain to who asks for it', {
+  name: 'long-way-back',
+  cast: powers(10, 1),
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(v0.decides(height(150)), restart('v1')),
+    when(v1.joins()),
+  ],
+  ends: everyone.decides(height(156), { within: '600s', afterwards: 2 }),
+});
+
+/** The room that f0 and f1, who have nothing, leave in the window of v1 is not filled with more questions to v0 than it answers at once. */
+export const oneHasAll = scenario('of one who has all no more is asked at once than it answers', {
+  name: 'one-has-all',
+  cast: { ...powers(10, 1), fullNodes: 2 },
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * MS } },
+  act: [
+    at(
+      '0s',
+      drop('block-sync', { from: ['v0', 'v1'], to: ['f0', 'f1'] }),
+      drop('parts', { to: ['f0', 'f1'] }),
+    ),
+    when(v0.decides(height(2)), crash('v1')),
+    when(v0.decides(height(120)), restart('v1')),
+    when(v1.joins()),
+  ],
+  ends: these('v0', 'v1').decides(height(126), { within: '300s', afterwards: 2 }),
+});
+
+/** What v3 may hold of blocks at once is a tenth of what it lacks, and block by block the way would be long. */
+export const smallBuffer = scenario('who may hold few blocks at once catches up with many', {
+  name: 'small-buffer',
+  cast: validators(4),
+  load: txs({ perBlock: 2, size: 400 }),
+  settings: { sync: { bufferBytesMax: 8_000, requestsPerPeerMax: 8 } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(
+      v0.decides(height(32)),
+      links({ latency: LONG_WAY }, { from: ['v0', 'v1', 'v2'], to: ['v3'] }),
+      restart('v3'),
+    ),
+    when(v3.joins(), calm()),
+  ],
+  holds: [never(v0.decides(height(40)), { while: v3.isSyncing })],
+  ends: everyone.decides(height(50), { within: '240s' }),
+});
+
+/** v3 reaches v0 alone, and of what v0 gives it in block sync the first second is lost. */
+export const lostRequests = scenario('what one peer alone has, and was lost, is asked of it again', {
+  name: 'lost-requests',
+  cast: validators(4),
+  settings: { sync: { requestsPerPeerMax: 1 } },
+  act: [
+    at('0s', cut(['v3'], ['v1', 'v2'], 'for-ever'), cut(['v1', 'v2'], ['v3'], 'for-ever')),
+    when(v0.decides(height(3)), crash('v3')),
+    when(v0.decides(height(20)), restart('v3')),
+    when(v3.decides(height(8)), drop('block-sync', { from: ['v0'], to: ['v3'] })),
+    after('1s', heal()),
+    when(v3.joins()),
+  ],
+  holds: [never(v0.decides(height(28)), { while: v3.isSyncing })],
+  ends: everyone.decides(height(40), { within: '240s' }),
+});
