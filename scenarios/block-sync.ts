@@ -55,7 +55,7 @@ export const lyingSyncPeer = scenario('a node far behind joins when it is needed
 
 /** Without v2, which has a third, the chain stands: there is nothing to fetch, though f0 alone tells it what it has, a thousand heights too many. */
 export const thirdIsNeeded = scenario(
-  'without exactly a third nothing goes on, and so it does not wait for blocks',
+  'who has exactly a third does not wait for blocks, for nothing goes on without it',
   {
     name: 'third-is-needed',
     cast: validators(3, { fullNodes: 1 }),

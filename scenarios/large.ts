@@ -60,7 +60,7 @@ export const manyParts = scenario('a block of more parts than fit one offer', {
 });
 
 /** Three parts and a bit more than a half: of what waits at height 4 a block takes as much as it may. */
-export const partOfAPart = scenario('a block may be as large as it may, though no number of parts is', {
+export const partOfAPart = scenario('a full block may end in a part that is not full', {
   name: 'part-of-a-part',
   cast: validators(4, { blockBytes: 236_608 }),
   act: [

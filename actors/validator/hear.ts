@@ -34,7 +34,7 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   const view = v.views.get(peer);
   if (!view) return keepEarly(v, peer, payloads);
   const { height, round } = view;
-  view.owed = null; // an envelope that was not read to its end is owed no answer
+  view.beginsEnvelope();
   let saysWhere = false;
   for (const payload of payloads) {
     if (v.isGivenUp(peer)) return;

@@ -9,6 +9,7 @@ import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
 import { verifyCommit } from '../../protocol/rules/commit.ts';
+import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
 import type { BlockId } from '../../protocol/types.ts';
 import {
@@ -327,11 +328,14 @@ function onBlockFetched(
     v.fetched = { height, block: blockBytes, commit: commitBytes };
     return;
   }
+  // Its commit is true, so whoever gave it did not lie: it is as if we had decided it.
+  const bytesMax = blockBytesMax(v.chain.consensusParams);
+  if (BigInt(blockBytes.length) > bytesMax)
+    return haltAtInvalid(v, height, `${blockBytes.length} bytes; block.max_bytes allows ${bytesMax}`);
   const refusal = validateBlockInState(v.chain, block, {
     verify: v.config.verify,
     verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
   });
-  // Its commit is true, so whoever gave it did not lie: it is as if we had decided it.
   if (refusal) return haltAtInvalid(v, height, refusal.because);
   v.synced = true;
   execute(v, { id, block, parts }, commit.round, commit, 'sync');

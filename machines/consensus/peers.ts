@@ -73,6 +73,12 @@ export class PeerView {
     this.peer = peer;
   }
 
+  /** One that was not read to its end is owed no answer. */
+  beginsEnvelope(): void {
+    this.owed = null;
+    if (this.askedFor.size > 0) this.askedFor.clear();
+  }
+
   /** A round step of the peer. True: it stands somewhere else than before. */
   onRoundStep(height: bigint, round: number, step: number, lastCommitRound: number): boolean {
     const moved = height !== this.height || round !== this.round;

@@ -211,12 +211,13 @@ export class SyncPool {
     return found;
   }
 
-  /** Of those asked before, the one that had the longest time to answer. */
+  /** Of those asked before, the one that had the longest time to answer; not one that owes enough, and this no more. */
   private longestAgo(height: bigint, asked: ReadonlyMap<string, bigint>): string | null {
     let found: string | null = null;
     for (const [name, atNs] of asked) {
       const peer = this.peers.get(name);
       if (!peer || !has(peer, height)) continue;
+      if (!peer.open.has(height) && peer.open.size >= this.config.requestsPerPeerMax) continue;
       if (found === null || atNs < asked.get(found)!) found = name;
     }
     return found;

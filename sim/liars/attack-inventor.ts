@@ -1,5 +1,5 @@
-// The inventor of attacks: light client attacks that nobody made, another one each time, wrong in one thing. It knows the validators of a
-// chain that does not change them.
+// The inventor of attacks: light client attacks that nobody made, another one each time, wrong in one thing; or, with more than a third of the
+// power, its own and true ones. It knows the validators of a chain that does not change them.
 
 import { headerHash } from '../../protocol/hashes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';

@@ -2,10 +2,8 @@
 // the word that it is not there.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import { decodeBlocksyncMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
+import { blocksyncMessage } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Of one peer. */
@@ -32,9 +30,9 @@ export class AskedBlocks {
     to: readonly PeerId[],
     payloads: readonly Payload[],
   ): Generator<{ readonly peer: PeerId; readonly height: bigint; readonly isClaimed: boolean }> {
-    for (const { channel, bytes } of payloads) {
-      const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
-      if (!message || isRefusal(message) || message.type !== 'block-request') continue;
+    for (const payload of payloads) {
+      const message = blocksyncMessage(payload);
+      if (message?.type !== 'block-request') continue;
       const { height } = message;
       for (const peer of to) {
         const { open, claims } = this.of(at, peer);
@@ -46,9 +44,9 @@ export class AskedBlocks {
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[], nowNs: number): void {
-    for (const { channel, bytes } of payloads) {
-      const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
-      if (!message || isRefusal(message)) continue;
+    for (const payload of payloads) {
+      const message = blocksyncMessage(payload);
+      if (!message) continue;
       const asked = this.of(at, from);
       if (message.type === 'status-response') {
         asked.claims.unshift(message);

@@ -1,28 +1,32 @@
-// What a node asks for in block sync: of one peer no more blocks at once than it is told to, and of all together no more than it may hold.
+// What a node asks for in block sync: of one peer no more blocks at once than it is told to, and of all together no more than it may hold. The
+// next two are asked for in any case, and twice: one of them proves the other, and a dispute about them is settled by one peer.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { type BlocksyncMessage, CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
-import { isRefusal } from '../../protocol/refusal.ts';
-import { decodeBlocksyncMessage } from '../../protocol/wire/index.ts';
+import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
+import { encodeBlock } from '../../protocol/wire/index.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
+import { blocksyncMessage } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Who has not answered for so long is asked no more, or from the beginning: the node may have let its question go. */
 const FORGOTTEN_NS = 15_000_000_000;
-/** Around a block: two tags and two lengths. With an extended commit nobody knows how much of it is the block. */
-const FRAME_BYTES_MAX = 12;
-/** The next two are asked for however much is held: one of them proves the other. */
 const PAIR = 2n;
 
-/** In its life so far. */
+interface Given {
+  readonly from: PeerId;
+  readonly bytes: number;
+}
+
+/** In its life so far; where nobody knows, less than the node has. */
 class Fetching {
   /** Asked of each peer, by height, and when. */
-  readonly open = new Map<PeerId, Map<bigint, number>>();
-  /** Bytes of what was given, by height. */
-  readonly given = new Map<bigint, number>();
-  /** The smallest of them. */
+  private readonly open = new Map<PeerId, Map<bigint, number>>();
+  private readonly given = new Map<bigint, Given>();
+  /** The smallest block of them. */
   private bytesLeast: number | null = null;
+  /** Once is enough. */
+  isTold = false;
 
   asks(peer: PeerId, height: bigint, now: number): void {
     const heights = this.open.get(peer);
@@ -30,12 +34,24 @@ class Fetching {
     else if (!heights.has(height)) heights.set(height, now);
   }
 
-  /** Who was asked answers for all. */
-  gives(peer: PeerId, height: bigint, bytes: number): void {
-    if (!this.open.get(peer)?.has(height)) return;
+  /** Whoever gives a block answers for all; who was not asked for it may be refused. */
+  gives(from: PeerId, height: bigint, bytes: () => number): void {
+    const wasAsked = this.open.get(from)?.has(height) === true;
     for (const heights of this.open.values()) heights.delete(height);
-    this.given.set(height, bytes);
-    this.bytesLeast = Math.min(this.bytesLeast ?? bytes, bytes);
+    if (!wasAsked) return;
+    const given = { from, bytes: bytes() };
+    this.given.set(height, given);
+    this.bytesLeast = Math.min(this.bytesLeast ?? given.bytes, given.bytes);
+  }
+
+  hasNot(peer: PeerId, height: bigint): void {
+    this.open.get(peer)?.delete(height);
+  }
+
+  /** It comes or goes, or lied: what it gave may be let go of. */
+  forgets(peer: PeerId): void {
+    this.open.delete(peer);
+    for (const [height, { from }] of this.given) if (from === peer) this.given.delete(height);
   }
 
   /** It has all up to this height. */
@@ -51,21 +67,16 @@ class Fetching {
     return count;
   }
 
-  /** At least so much is here or on its way; null: `height` is on its way, too. */
+  /** Of blocks behind `last` at least so much is here or on its way, without `height`; null: that is on its way, too. */
   bytesBeyond(last: bigint, height: bigint, now: number): number | null {
     const asked = new Set<bigint>();
     for (const heights of this.open.values())
       for (const [each, askedNs] of heights) if (each > last && now - askedNs < FORGOTTEN_NS) asked.add(each);
     if (asked.has(height)) return null;
     let sum = asked.size * (this.bytesLeast ?? 0);
-    for (const [each, bytes] of this.given) if (each > last) sum += bytes;
+    for (const [each, { bytes }] of this.given) if (each > last && each !== height) sum += bytes;
     return sum;
   }
-}
-
-function messageOf({ channel, bytes }: Payload): BlocksyncMessage | null {
-  const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
-  return message && !isRefusal(message) ? message : null;
 }
 
 export const fetchingOracle: OracleMaker = (report, about): Oracle => {
@@ -77,7 +88,7 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
     started: (at) => nodes.delete(at),
     published(at, _actor, event) {
       if (event.type === 'committed') nodes.get(at)?.hasApplied(event.height);
-      else if (event.type === 'peer') nodes.get(at)?.open.delete(event.peer);
+      else if (event.type === 'peer') nodes.get(at)?.forgets(event.peer);
     },
     heard(at, from, payloads) {
       if (payloads[0]?.channel !== CHANNEL_BLOCKSYNC) return;
@@ -85,11 +96,10 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
       if (node) for (const payload of payloads) hears(node, from, payload);
     },
     leaving(at, actor, effect) {
-      // Blocks of a liar are let go of, whoever else gave one.
-      if (effect.type === 'score') nodes.get(at)?.given.clear();
+      if (effect.type === 'score') nodes.get(at)?.forgets(effect.peer);
       if (effect.type !== 'send' || actor !== 'blocksync' || !about.isHonest(at)) return;
       for (const payload of effect.payloads) {
-        const message = messageOf(payload);
+        const message = blocksyncMessage(payload);
         if (message?.type !== 'block-request') continue;
         for (const peer of effect.to) asks(report, about, nodes.of(at), at, peer, message.height);
       }
@@ -98,11 +108,11 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
 };
 
 function hears(node: Fetching, from: PeerId, payload: Payload): void {
-  const message = messageOf(payload);
-  if (message?.type === 'no-block-response') node.open.get(from)?.delete(message.height);
+  const message = blocksyncMessage(payload);
+  if (message?.type === 'no-block-response') node.hasNot(from, message.height);
   if (message?.type !== 'block-response') return;
-  const { block, extendedCommit } = message;
-  node.gives(from, block.header.height, extendedCommit ? 0 : payload.bytes.length - FRAME_BYTES_MAX);
+  const { block } = message;
+  node.gives(from, block.header.height, () => encodeBlock(block).length);
 }
 
 function asks(
@@ -115,16 +125,18 @@ function asks(
 ): void {
   const now = about.now();
   const { requestsPerPeerMax, bufferBytesMax } = at.config.sync;
-  node.given.delete(height); // else it would not ask
-  const bytes = node.bytesBeyond(at.height + PAIR, height, now);
+  const last = at.height + PAIR;
+  const bytes = node.bytesBeyond(last, height, now);
   node.asks(peer, height, now);
-  const count = node.openTo(peer, now);
-  if (count === requestsPerPeerMax + 1) {
-    const whom = nameOfPeer(about.machines, peer) ?? 'a peer';
-    const what = `asks ${whom} for ${count} blocks at once, and may for ${requestsPerPeerMax}`;
+  if (height <= last || node.isTold) return;
+  const tell = (what: string): void => {
+    node.isTold = true;
     report(`${at.name} ${what}`, at, at.height);
-  }
-  if (height <= at.height + PAIR || bytes === null || bytes < bufferBytesMax) return;
-  const what = `may hold ${bufferBytesMax} bytes of blocks, has or expects ${bytes}, and asks for more`;
-  report(`${at.name} ${what}`, at, at.height);
+  };
+  const count = node.openTo(peer, now);
+  if (count > requestsPerPeerMax) {
+    const whom = nameOfPeer(about.machines, peer) ?? 'a peer';
+    tell(`asks ${whom} for ${count} blocks at once, and may for ${requestsPerPeerMax}`);
+  } else if (bytes !== null && bytes >= bufferBytesMax)
+    tell(`may hold ${bufferBytesMax} bytes of blocks, has or expects ${bytes}, and asks for more`);
 }

@@ -1,6 +1,6 @@
-// What a node heard is durable in the log of consensus before a vote is asked for that it justifies; what it signs, in the signer's log before anybody
-// has the signature, and in the log of consensus before a peer has it (spec 5.7, 5.8); and it stays there until its height ends: a log that ends an earlier height behind it would be trimmed to that, and who starts from it
-// again has forgotten its lock.
+// What a node heard is durable in the log of consensus before a vote is asked for that it justifies. What it signs is durable in the signer's log
+// before anybody has the signature, and in the log of consensus before a peer has it (spec 5.7, 5.8); and it stays there until its height ends: a
+// log that ends an earlier height behind it would be trimmed to that, and who starts from it again has forgotten its lock.
 
 import type { Effect, Payload } from '../../actors/turn.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';

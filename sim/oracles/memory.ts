@@ -24,9 +24,10 @@ const MAY_GROW: readonly string[] = [
   'mempool.pool.', // transactions that wait, and those seen of late: `size`, `cache_size`
 ];
 
-/** Who has which of the transactions that wait, and how many wait: the one may grow with the other. */
+/** Who has which of the transactions that wait, and how many wait: the one grows with the other, and else by no more than chance. */
 const OFFERED = 'mempool.gossip.';
 const WAITING = 'mempool.pool.txs';
+const OFFERED_GROWTH_MIN = 4;
 
 /** Where each has the same memory it is enough to look at so many. */
 const LOOKED_AT = 8;
@@ -71,9 +72,13 @@ export const memoryOracle =
       if (looks.length <= STEPS) return;
       const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
       const last = looks[looks.length - 1] as Life['looks'][number];
-      const isFuller = (last.found.get(WAITING) ?? 0) > (first.found.get(WAITING) ?? 0);
       for (const [place, count] of last.found) {
-        if (mayGrow(place) || (isFuller && place.startsWith(OFFERED)) || !isGrowing(looks, place)) continue;
+        if (mayGrow(place) || !isGrowing(looks, place)) continue;
+        if (
+          place.startsWith(OFFERED) &&
+          perWaiting(last, place) < OFFERED_GROWTH_MIN * perWaiting(first, place)
+        )
+          continue;
         if (place.startsWith(HISTORY) && count <= remembered(place, height)) continue;
         const more = count - (first.found.get(place) ?? 0);
         const what = `${at.name} keeps more and more in ${place}: ${more} entries more than at height ${first.height}`;
@@ -141,6 +146,9 @@ export const memoryOracle =
 
 const mayGrow = (place: string): boolean =>
   OF_BLOCKS.test(place) || MAY_GROW.some((prefix) => place.startsWith(prefix));
+
+const perWaiting = ({ found }: Life['looks'][number], place: string): number =>
+  (found.get(place) ?? 0) / (1 + (found.get(WAITING) ?? 0));
 
 function isGrowing(looks: Life['looks'], place: string): boolean {
   const counts = looks.slice(-1 - STEPS).map(({ found }) => found.get(place) ?? 0);

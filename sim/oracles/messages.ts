@@ -4,6 +4,7 @@
 import type { Payload } from '../../actors/turn.ts';
 import { CHANNEL_GREETING } from '../../machines/peers/node-info.ts';
 import {
+  type BlocksyncMessage,
   CHANNEL_BLOCKSYNC,
   CHANNEL_DATA,
   CHANNEL_EVIDENCE,
@@ -16,7 +17,11 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { decodeConsensusMessage, decodeMempoolMessage } from '../../protocol/wire/index.ts';
+import {
+  decodeBlocksyncMessage,
+  decodeConsensusMessage,
+  decodeMempoolMessage,
+} from '../../protocol/wire/index.ts';
 
 /** Where consensus speaks. */
 export const isOfConsensus = (channel: number): boolean =>
@@ -30,9 +35,7 @@ interface Read extends Payload {
   read?: ConsensusMessage | null;
 }
 
-/**
- * What is no word there ends the envelope for who hears it; so does a channel that nobody owns. What others read, and evidence, does not.
- */
+/** Whether what is no word there ends the envelope for who hears it: not on channels that other actors read, nor evidence. */
 export const endsEnvelope = (channel: number): boolean =>
   channel !== CHANNEL_MEMPOOL &&
   channel !== CHANNEL_EVIDENCE &&
@@ -69,6 +72,21 @@ export function txsIn(payload: Payload): readonly Uint8Array[] | null {
     known.txs = isRefusal(message) ? null : message.txs;
   }
   return known.txs;
+}
+
+interface ReadBlocksync extends Payload {
+  blocksync?: BlocksyncMessage | null;
+}
+
+/** A payload of the block sync channel; null when it is of another, or does not decode. */
+export function blocksyncMessage(payload: Payload): BlocksyncMessage | null {
+  if (payload.channel !== CHANNEL_BLOCKSYNC) return null;
+  const known = payload as ReadBlocksync;
+  if (known.blocksync === undefined) {
+    const message = decodeBlocksyncMessage(payload.bytes);
+    known.blocksync = isRefusal(message) ? null : message;
+  }
+  return known.blocksync;
 }
 
 let asked: readonly Payload[] = [];

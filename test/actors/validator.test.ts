@@ -11,6 +11,7 @@ import { unreachable } from '../../protocol/refusal.ts';
 import { makeDuplicateVote } from '../../protocol/rules/evidence.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
+  type ChainState,
   type Commit,
   type DuplicateVoteEvidence,
   type Evidence,
@@ -436,17 +437,22 @@ describe('block sync', () => {
     home.fire('start');
     const block = home.disk.chain.get(hexOf(blockKey(4n)))!.value;
     const commit = home.disk.chain.get(hexOf(seenCommitKey(4n)))!.value;
-    const fetches = (appHash?: Uint8Array): Home => {
+    const fetches = (other: (chain: ChainState) => ChainState = (chain) => chain): Home => {
       const follower = new Home({ genesis: ALONE, me: 5, disk: copyDisk(disk), blocksync: true });
-      if (appHash) follower.state.chain = { ...follower.state.chain, appHash };
+      follower.state.chain = other(follower.state.chain);
       follower.tell({ type: 'block-fetched', height: 4n, block, commit });
       expect(follower.told.some(({ message }) => message.type === 'block-refused')).toBe(false);
       return follower;
     };
     expect(fetches().state.chain.lastBlockHeight).toBe(4n);
-    const apart = fetches(new Uint8Array(8).fill(7));
+    const apart = fetches((chain) => ({ ...chain, appHash: new Uint8Array(8).fill(7) }));
     expect(apart.state.chain.lastBlockHeight).toBe(3n);
     expect(apart.halted).toContain('+2/3 committed an invalid block at height 4: wrong Block.Header.AppHash');
+    const narrow = fetches((chain) => {
+      const { block: limits, ...others } = chain.consensusParams;
+      return { ...chain, consensusParams: { ...others, block: { ...limits, maxBytes: 100n } } };
+    });
+    expect(narrow.halted).toMatch(/invalid block at height 4: \d+ bytes; block.max_bytes allows 100/);
   });
 
   it('looks up a past that memory has lost when a peer or a block brings old evidence', () => {

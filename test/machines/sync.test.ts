@@ -204,6 +204,25 @@ it('a pair of one sender is its lie', () => {
   expect(refusalOf(pool.gave('a', 3n, block('a', 3n), 0n))).toBe('fine'); // asked before it fell from grace
 });
 
+it('what a liar gave in the place of another is not asked again of who owes enough', () => {
+  const pool = new SyncPool({ ...DEFAULT_SYNC, requestsPerPeerMax: 2 }, 1n, 0n);
+  for (const peer of ['a', 'b']) pool.range(peer, 1n, 9n, 0n);
+  expect(asked(pool, 0n)).toEqual(['a1', 'b2', 'a3', 'b4']);
+  pool.gave('a', 1n, block('a', 1n), 0n);
+  for (const height of [2n, 4n]) pool.gave('b', height, block('b', height), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  pool.applied(1n, 0n);
+  expect(asked(pool, 0n)).toEqual(['b5']);
+  expect(asked(pool, 1n * S)).toEqual(['b3', 'a5']);
+  pool.gave('b', 3n, block('b', 3n), 1n * S);
+  expect(pool.handOver()?.height).toBe(2n);
+  expect(pool.refused(2n, 1n * S)).toBe('b'); // whose 3 and 4 are of no worth, either
+  expect(asked(pool, 1n * S)).toEqual(['a2']);
+  expect(asked(pool, 6n * S).filter((each) => each === 'a3')).toEqual([]); // it was asked for that long ago, and owes two others
+  pool.gave('a', 5n, block('a', 5n), 7n * S);
+  expect(asked(pool, 7n * S)).toContain('a3');
+});
+
 it('a pair of two is fetched again from one, and what fits tells who lied', () => {
   const pool = inDispute();
   expect(asked(pool, 0n)).toEqual(['a1', 'a2', 'b7', 'c8', 'b9']);
