@@ -1,7 +1,11 @@
 // Who fetches block by block what it lacks: of whom, how much at once, and whatever a peer claims.
 
 import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
+import { CHANNEL_BLOCKSYNC } from '../protocol/messages.ts';
+import { encodeBlocksyncMessage } from '../protocol/wire/index.ts';
 import { MILLISECOND } from '../sim/latency.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnVotes } from '../sim/liars/own-votes.ts';
 import {
   after,
   anyone,
@@ -32,6 +36,7 @@ import {
 
 const MS = 1_000_000n;
 const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
+const NEAR = { kind: 'uniform', minNs: MILLISECOND, maxNs: 5 * MILLISECOND } as const;
 const LONG_WAY = { kind: 'uniform', minNs: 700 * MILLISECOND, maxNs: 750 * MILLISECOND } as const;
 
 /**
@@ -154,4 +159,37 @@ export const lostRequests = scenario('what one peer alone has, and was lost, is 
   ],
   holds: [never(v0.decides(height(28)), { while: v3.isSyncing })],
   ends: everyone.decides(height(40), { within: '240s' }),
+});
+
+/** For a quarter of a minute v0 always owes v1 blocks, and gives them one after the other: it is slow, and not quiet. */
+export const narrowLine = scenario('who gives blocks all the time is not quiet', {
+  name: 'narrow-line',
+  cast: powers(10, 1),
+  settings: { sync: { peerTimeoutNs: 4_000n * MS } },
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(
+      v0.decides(height(150)),
+      links({ latency: NEAR, bytesPerSecond: 6_000 }, { from: ['v0'], to: ['v1'] }),
+      restart('v1'),
+    ),
+    when(v1.joins(), calm()),
+  ],
+  holds: [never(v1.drops('v0'))],
+  ends: everyone.decides(height(156), { within: '600s', afterwards: 2 }),
+});
+
+const QUESTIONS = 4_000;
+const asksWithoutEnd: Liar = (kit) =>
+  aboutOwnVotes(kit, 'lie: questions without end', (vote, payload) => {
+    const ask = (height: bigint) => encodeBlocksyncMessage({ type: 'block-request', height });
+    const asked = Array.from({ length: QUESTIONS }, (_, i) => ask(1n + (BigInt(i) % vote.height)));
+    return [payload, ...asked.map((bytes) => ({ channel: CHANNEL_BLOCKSYNC, bytes }))];
+  });
+
+export const questionsWithoutEnd = scenario('who asks for blocks without end is not read for without end', {
+  name: 'questions-without-end',
+  cast: validators(4),
+  liars: [liar('v3', asksWithoutEnd, ['v0', 'v1', 'v2'], { fromHeight: 5, toHeight: 7 })],
+  ends: everyone.decides(height(12), { within: '120s' }),
 });

@@ -275,6 +275,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['doubtful-clock', '1', 'X294', 'never happened: v3 prevotes block 1 height 4'],
   ['true-attacks', '1', 'X295', 'told at ProcessProposal another misbehavior'],
   ['no-limit-of-its-own', '1', 'X296', 'is greater than upper bound, 25000 > -1'],
+  ['narrow-line', '1', 'X297', 'never: v1 drops v0'],
+  ['questions-without-end', '1', 'X298', 'reads more than 150 blocks for peers at once'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
