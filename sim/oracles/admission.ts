@@ -195,12 +195,12 @@ class Watch {
       pool.mayBeFull(tx.length, this.about.now())
     )
       return;
-    pool.due.set(id, this.about.now());
+    pool.due.set(id, { sinceNs: this.about.now(), bytes: tx.length });
   }
 
   private looksAt(at: Machine, pool: Counted): void {
     const now = this.about.now();
-    for (const [id, sinceNs] of pool.due) {
+    for (const [id, { sinceNs }] of pool.due) {
       if (now - sinceNs < ASKED_WITHIN_NS) continue;
       pool.due.delete(id);
       if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(0, now))

@@ -48,8 +48,8 @@ interface Peer {
 export class Counted {
   readonly known = new Map<string, Known>();
   readonly peers = new Map<PeerId, Peer>();
-  /** Given, and to be asked about: since when. */
-  readonly due = new Map<string, number>();
+  /** Given, and to be asked about: since when, and how large. Many may come in one envelope, and each takes the room of those behind it. */
+  readonly due = new Map<string, { readonly sinceNs: number; readonly bytes: number }>();
   /** Who sent what is not known yet, and when. */
   private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
   private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
@@ -80,8 +80,9 @@ export class Counted {
   mayBeFull(length: number, nowNs: number): boolean {
     const { txsMax, bytesMax } = this.config;
     if (nowNs - this.takenNs < HOP_NS) return true;
-    const count = this.count + this.doubtful.size + 1;
-    const bytes = this.bytes + this.doubtfulBytes + length;
+    const count = this.count + this.doubtful.size + this.due.size + 1;
+    let bytes = this.bytes + this.doubtfulBytes + length;
+    for (const due of this.due.values()) bytes += due.bytes;
     return this.rechecks > 0 || 2 * count > txsMax || 2 * bytes > bytesMax;
   }
 

@@ -7,6 +7,7 @@ import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { at, everyone, height, runScenario, scenario, submit, validators } from '../../sim/index.ts';
 import { admissionOracle } from '../../sim/oracles/admission.ts';
+import { Counted } from '../../sim/oracles/counted.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
 
 /** Takes everything, and executes only the first transaction of a block. */
@@ -106,4 +107,21 @@ it.each([
   given(b, 5e7);
   given(a, 7e7);
   expect(reports).toEqual(reported);
+});
+
+it('what comes in one envelope takes the room of what comes behind it', () => {
+  const pool = new Counted({ ...DEFAULT_MEMPOOL, txsMax: 8, bytesMax: 1_000 });
+  const late = 1e12;
+  for (const [id, bytes] of [
+    ['a', 10],
+    ['b', 10],
+    ['c', 10],
+  ] as const) {
+    expect(pool.mayBeFull(bytes, late)).toBe(false);
+    pool.due.set(id, { sinceNs: late, bytes });
+  }
+  expect(pool.mayBeFull(470, late)).toBe(false); // half of the bytes, and of the transactions
+  expect(pool.mayBeFull(471, late)).toBe(true);
+  pool.due.set('d', { sinceNs: late, bytes: 10 });
+  expect(pool.mayBeFull(10, late)).toBe(true);
 });
