@@ -89,7 +89,7 @@ const INVENTIONS: readonly Invention[] = [
 ];
 
 /** Who has more than a third tells the truth of itself alone, and then says that it was another. */
-const TRUE_INVENTIONS: readonly Invention[] = [
+const ABOVE_A_THIRD: readonly Invention[] = [
   byMyself,
   (about) => {
     const attackOf = byMyself(about);
@@ -99,7 +99,7 @@ const TRUE_INVENTIONS: readonly Invention[] = [
 ];
 
 const inventionsOf = ({ me, set }: Case): readonly Invention[] =>
-  me.power * 3n > set.powerTotal ? TRUE_INVENTIONS : INVENTIONS;
+  me.power * 3n > set.powerTotal ? ABOVE_A_THIRD : INVENTIONS;
 
 const votersOf = ({ commit, set }: Case): readonly Validator[] =>
   set.validators.filter((_, i) => commit.signatures[i]?.flag === FLAG_COMMIT);
