@@ -171,12 +171,14 @@ import {
 } from './recovery.ts';
 import {
   allTheGas,
+  checkedMeanwhile,
   earlyGreed,
   gasIsCounted,
   roomShrinks,
   tooDearLeaves,
   tooLargeLeaves,
 } from './room-in-blocks.ts';
+import { applicationTooSlow, slowApplications, slowChecks } from './slow-application.ts';
 import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
@@ -307,6 +309,9 @@ export const plays: readonly Play[] = [
   signerTooSlow,
   allSignersSlow,
   lateAndOfAnotherRound,
+  slowApplications,
+  applicationTooSlow,
+  slowChecks,
   doubtfulClock,
   noDoubtOfAPolka,
   ownTimeouts,
@@ -361,6 +366,7 @@ export const plays: readonly Play[] = [
   blocksGoMeanwhile,
   roomShrinks,
   tooLargeLeaves,
+  checkedMeanwhile,
   tooDearLeaves,
   gasIsCounted,
   allTheGas,

@@ -5,6 +5,7 @@ import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import {
   after,
   anyone,
+  application,
   at,
   crash,
   everyone,
@@ -51,6 +52,24 @@ export const tooLargeLeaves = scenario(
     ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
   },
 );
+
+/** v0's application judges it when it has none any more. */
+export const checkedMeanwhile = scenario('what lost its room while it was checked does not come in', {
+  name: 'checked-meanwhile',
+  cast: validators(4),
+  app: () => new Narrowing(),
+  load: txs({ perSecond: 1, size: 100 }),
+  act: [
+    when(
+      v0.decides(height(3)),
+      application('v0', { checks: '3s' }),
+      submit('v0', `large=${'x'.repeat(500)}`),
+    ),
+    when(v0.decides(height(5))),
+    after('3s', application('v0', {})),
+  ],
+  ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+});
 
 /**
  * A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; all of it, if it is a long one;

@@ -66,6 +66,7 @@ const NAMED: Readonly<Record<string, string>> = {
   clock: 'clock changes',
   disk: 'disk changes',
   signer: 'signer changes',
+  application: 'application changes',
   refused: 'transactions refused',
   reset: 'connections reset',
   empower: 'validator changes asked for',

@@ -8,6 +8,7 @@ import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
 import { type Life, WORLD_LIFE } from './heap.ts';
 import type { Span } from './latency.ts';
+import { type Answering, AT_ONCE } from './mail.ts';
 import { SIGNING, type SigningKey } from './sim-crypto.ts';
 
 export class Machine {
@@ -19,6 +20,9 @@ export class Machine {
   readonly key: SigningKey | null;
   /** How long its key takes for a signature. */
   signing: Span = SIGNING;
+  /** How long its application takes for an answer, and when the last about a block is out. */
+  answering: Answering = AT_ONCE;
+  answersUntilNs = 0;
   /** Null: not running. */
   node: Node | null = null;
   life: Life = WORLD_LIFE;

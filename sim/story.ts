@@ -191,6 +191,15 @@ function nodeActionText(action: Action): string {
       return action.takesMs === 0
         ? `${action.node} signs in a moment again`
         : `${action.node} takes ${seconds(action.takesMs)} to sign`;
+    case 'application': {
+      const { node, blocksMs, checksMs } = action;
+      if (blocksMs + checksMs === 0) return `the application of ${node} answers in a moment again`;
+      const slow = [
+        ...(blocksMs > 0 ? [`${seconds(blocksMs)} to answer about a block`] : []),
+        ...(checksMs > 0 ? [`${seconds(checksMs)} about a transaction`] : []),
+      ];
+      return `the application of ${node} takes ${slow.join(', ')}`;
+    }
     case 'submit':
       return `a client gives ${action.to} the transaction ${printable(action.tx)}`;
     case 'empower':

@@ -165,6 +165,7 @@ export class World {
     const life = this.agenda.beginLife();
     const { choices, agenda } = this;
     const disk = machine.disk.open(life, () => this.crash(machine, 'drawn'));
+    machine.answersUntilNs = 0;
     const label = `node/${machine.name}/`;
     const gifts: Gifts = {
       verify: this.verify,
@@ -184,7 +185,7 @@ export class World {
         clock: machine.clock.open(life),
         random,
         net: this.network.start(machine.member.id, life),
-        mail: new SimMail(agenda, life, choices.stream(`${label}mail`)),
+        mail: new SimMail(agenda, life, choices.stream(`${label}mail`), machine),
         sign,
         log: disk.log,
         store: disk.store,

@@ -22,6 +22,8 @@ const LOCAL_NS = 2_000_000;
 const FLUSHES = 4;
 /** A vote may wait for a signature that nobody needs any more, and for those of its round before it. */
 const SIGNATURES = 3;
+/** An application may be busy with a proposal that nobody needs any more; then it prepares one or judges it, or executes a block and commits. */
+const ANSWERS = 3;
 /** Sets are in the ghost for the height after next only. */
 const SETS_AHEAD = [1n, 2n];
 
@@ -244,9 +246,11 @@ export class Liveness {
     let latency = 0;
     let flush = 0;
     let signing = SIGNING.maxNs;
+    let answering = 0;
     for (const a of core) {
       flush = Math.max(flush, a.disk.settings.flush.maxNs);
       signing = Math.max(signing, a.signing.maxNs);
+      answering = Math.max(answering, a.answering.blocksNs);
       for (const b of core) {
         if (a === b) continue;
         const { settings } = this.world.network.link(a.member.id, b.member.id);
@@ -254,7 +258,8 @@ export class Liveness {
         latency = Math.max(latency, longestNs(settings.latency) + late);
       }
     }
-    return latency + LOCAL_NS + FLUSHES * flush + SIGNATURES * (signing - SIGNING.maxNs);
+    const late = SIGNATURES * (signing - SIGNING.maxNs) + ANSWERS * answering;
+    return latency + LOCAL_NS + FLUSHES * flush + late;
   }
 
   /** Of the graph of neighbours; 1 for one node, too: it hears itself. */

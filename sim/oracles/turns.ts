@@ -17,8 +17,9 @@ const STEP_PROPOSE = 1;
 
 /** Less is not enough to ask the pool, the application and the signer, each behind a disk. */
 const TIME_ENOUGH_NS = 1_000_000_000;
-/** The signer may be busy with what nobody needs any more. */
+/** The signer, and the application, may be busy with what nobody needs any more. */
 const SIGNATURES = 2;
+const ANSWERS = 2;
 
 class Turn {
   height = -1n;
@@ -46,7 +47,8 @@ export const turnsOracle =
       if (turn.done === `${height}/${round}` || turn.isPreparing) return;
       if (height < 0n || ghost.set(height)?.atRound(round) !== hexFor(at)) return;
       const ns = about.now() - Math.max(turn.sinceNs, at.heldUntilNs);
-      if (ns < TIME_ENOUGH_NS + SIGNATURES * at.signing.maxNs) return;
+      const busyNs = SIGNATURES * at.signing.maxNs + ANSWERS * at.answering.blocksNs;
+      if (ns < TIME_ENOUGH_NS + busyNs) return;
       const seconds = Math.floor(ns / 1e8) / 10;
       report(
         `${at.name} has the turn at ${height}/${round}, and proposes nothing in ${seconds} s`,

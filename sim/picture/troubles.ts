@@ -122,6 +122,8 @@ function lasts(action: Action): boolean {
       return action.disk !== 'good';
     case 'signer':
       return action.takesMs > 0;
+    case 'application':
+      return action.blocksMs + action.checksMs > 0;
     default:
       return false;
   }
@@ -129,7 +131,7 @@ function lasts(action: Action): boolean {
 
 /** Two with the same key: the later takes the place of the earlier. Empty: none does. */
 function keyOf(action: Action): string {
-  if (action.do === 'clock' || action.do === 'disk' || action.do === 'signer')
+  if (action.do === 'clock' || action.do === 'disk' || action.do === 'signer' || action.do === 'application')
     return `${action.do} ${action.node}`;
   if (action.do === 'links') return `links ${action.from?.join() ?? '*'} ${action.to?.join() ?? '*'}`;
   return '';

@@ -194,6 +194,16 @@ export type Action =
   | { readonly do: 'disk'; readonly node: NodeName; readonly disk: 'good' | 'slow' | 'full' }
   /** From now on its key takes so long for each signature, as one in a device or behind a network; 0: a moment, as usual. */
   | { readonly do: 'signer'; readonly node: NodeName; readonly takesMs: number }
+  /**
+   * From now on its application takes so long for each answer, one after the other: about a proposal, a block or a commit, and about a
+   * transaction; 0: a moment, as usual.
+   */
+  | {
+      readonly do: 'application';
+      readonly node: NodeName;
+      readonly blocksMs: number;
+      readonly checksMs: number;
+    }
   | { readonly do: 'submit'; readonly to: NodeName; readonly tx: string }
   /** A kvstore transaction that gives this node's key so much power; 0: it leaves the set. */
   | { readonly do: 'empower'; readonly node: NodeName; readonly power: number; readonly via: NodeName };

@@ -215,6 +215,7 @@ const anyAction = tagged('do', {
   },
   disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
   signer: { node: nodeName, takesMs: whole },
+  application: { node: nodeName, blocksMs: whole, checksMs: whole },
   submit: { to: nodeName, tx: isText },
   empower: { node: nodeName, power: whole, via: nodeName },
 });

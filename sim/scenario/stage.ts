@@ -161,6 +161,7 @@ export class Stage {
       this.rules.repent(machine.member.id);
       this.setDisk(machine, GOOD_DISK);
       if (machine.signing !== SIGNING) this.setSigning(machine, 0);
+      this.setAnswering(machine, 0, 0);
       machine.clock.thawWall();
       this.unpause(machine);
       this.start(machine);
@@ -212,6 +213,8 @@ export class Stage {
       }
       case 'signer':
         return this.setSigning(machine, action.takesMs);
+      case 'application':
+        return this.setAnswering(machine, action.blocksMs, action.checksMs);
       case 'submit':
         return this.submitted(action.to, action.tx);
       case 'empower': {
@@ -237,6 +240,12 @@ export class Stage {
     machine.heldUntilNs = Math.max(machine.heldUntilNs, heldUntilNs);
     const takesNs = takesMs * NS_PER_MS;
     machine.signing = takesMs === 0 ? SIGNING : span(takesNs, takesNs + SIGNING.maxNs);
+  }
+
+  /** What an application is asked already it still takes its time for. */
+  private setAnswering(machine: Machine, blocksMs: number, checksMs: number): void {
+    machine.heldUntilNs = Math.max(machine.heldUntilNs, machine.answersUntilNs);
+    machine.answering = { blocksNs: blocksMs * NS_PER_MS, checksNs: checksMs * NS_PER_MS };
   }
 
   private setClock({ clock }: Machine, change: Extract<Action, { do: 'clock' }>): void {

@@ -104,6 +104,16 @@ function* simplerAction(action: Action): Generator<Action> {
     case 'signer':
       if (action.takesMs > 100) yield { ...action, takesMs: action.takesMs >> 1 };
       return;
+    case 'application': {
+      const { blocksMs, checksMs } = action;
+      if (blocksMs > 0 && checksMs > 0) {
+        yield { ...action, blocksMs: 0 };
+        yield { ...action, checksMs: 0 };
+      }
+      if (blocksMs > 50) yield { ...action, blocksMs: blocksMs >> 1 };
+      if (checksMs > 10) yield { ...action, checksMs: checksMs >> 1 };
+      return;
+    }
     case 'empower':
       for (const power of [0, 1, POWER_USUAL]) if (power < action.power) yield { ...action, power };
       return;

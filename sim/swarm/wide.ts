@@ -1,11 +1,11 @@
-// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and liars that the swarm leaves out. Most of them
-// matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
+// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and applications, and liars that the swarm leaves out. Most
+// of them matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import type { Stream } from '../choices.ts';
 import { LIAR_NAMES, type LiarName } from '../liars/index.ts';
-import type { CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
+import type { Action, CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
 import { txs } from '../scenario/words.ts';
 import { swarmPlay } from './index.ts';
 
@@ -23,6 +23,8 @@ const BLOCK_BYTES_MORE = [1_000, 20_000, 100_000];
 const EVIDENCE_AGES = [{ maxAgeBlocks: 2, maxAgeMs: 2_000 }, { maxAgeBlocks: 1 }, { maxAgeMs: 1_000 }];
 /** From a moment to more than a height takes. */
 const SIGNATURE_MS = [50, 200, 500, 1_000, 2_500];
+const BLOCK_MS = [20, 100, 300, 1_000];
+const CHECK_MS = [0, 5, 50];
 const SLOW_WITHIN_MS = 3_000;
 
 export function widePlay(stream: Stream): Scenario {
@@ -38,6 +40,7 @@ export function widePlay(stream: Stream): Scenario {
   const consensus = { ...timeouts, ...drawGossip(stream) };
   const mempool = { ...pools, ...drawOffers(stream) };
   const cast = { ...limits, ...drawChain(stream) };
+  act.unshift(...drawApplications(stream, base.cast));
   const heightsMore = (cast.initialHeight ?? 1) - 1;
   return {
     ...base,
@@ -130,6 +133,16 @@ function drawSigners(stream: Stream, { powers }: CastWords): Directive[] {
     ];
   });
   return slow.sort((a, b) => ('atMs' in a && 'atMs' in b ? a.atMs - b.atMs : 0));
+}
+
+function drawApplications(stream: Stream, { powers }: CastWords): Directive[] {
+  if (!stream.chance(1, 4)) return [];
+  const actions = powers.flatMap((_, i): Action[] => {
+    if (stream.chance(1, 2)) return [];
+    const [blocksMs, checksMs] = [stream.pick(BLOCK_MS), stream.pick(CHECK_MS)];
+    return [{ do: 'application', node: `v${i}` as NodeName, blocksMs, checksMs }];
+  });
+  return actions.length > 0 ? [{ atMs: stream.draw(SLOW_WITHIN_MS), actions }] : [];
 }
 
 const HEIGHTS = ['height', 'fromHeight', 'toHeight'];

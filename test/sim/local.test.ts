@@ -6,6 +6,8 @@ import { Agenda } from '../../sim/heap.ts';
 import { HOP, SimMail } from '../../sim/mail.ts';
 import { ed25519Key, SimCrypto, SimSign } from '../../sim/sim-crypto.ts';
 
+const NO_HOP = { minNs: 0, maxNs: 0 };
+
 describe('mail', () => {
   test('hops take their drawn time, lanes do not wait for each other', () => {
     const agenda = new Agenda();
@@ -21,13 +23,38 @@ describe('mail', () => {
     const choices = new Choices({ seed: 'm' });
     const agenda = new Agenda(choices.stream('ties'));
     const life = agenda.beginLife();
-    const mail = new SimMail(agenda, life, choices.stream('mail'), { minNs: 0, maxNs: 0 });
+    const mail = new SimMail(agenda, life, choices.stream('mail'), undefined, NO_HOP);
     const order: number[] = [];
     for (let i = 0; i < 100; i++) mail.carry('a', 'b', () => order.push(i));
     for (let i = 0; i < 60; i++) agenda.next();
     agenda.endLife(life);
     while (agenda.next());
     expect(order).toEqual(Array.from({ length: 60 }, (_, i) => i));
+  });
+  test('a slow application comes to one question after the other, and to each of its askers alike', () => {
+    const agenda = new Agenda();
+    const pace = { answering: { blocksNs: 1_000_000, checksNs: 300_000 }, answersUntilNs: 0 };
+    const mail = new SimMail(
+      agenda,
+      agenda.beginLife(),
+      new Choices({ seed: 'm' }).stream('mail'),
+      pace,
+      NO_HOP,
+    );
+    const times: string[] = [];
+    const say = (from: string, to: string) =>
+      mail.carry(from, to, () => times.push(`${from} ${to} ${agenda.now}`));
+    for (const from of ['validator', 'mempool', 'validator', 'mempool']) say(from, 'app');
+    say('app', 'validator');
+    while (agenda.next());
+    expect(times).toEqual([
+      'app validator 1',
+      'mempool app 300000',
+      'mempool app 600000',
+      'validator app 1000000',
+      'validator app 2000000',
+    ]);
+    expect(pace.answersUntilNs).toBe(2_000_000);
   });
 });
 

@@ -17,13 +17,16 @@ describe('what it draws', () => {
       expect(scenarioRefusal(scenario), `seed ${seed}`).toBeNull();
   });
 
-  it('has every liar, slow keys, and settings of each kind', () => {
+  it('has every liar, slow keys and applications, and settings of each kind', () => {
     const liars = new Set(draws.flatMap((scenario) => scenario.liars.map(({ liar }) => liar as string)));
     expect([...liars].sort()).toEqual([...LIAR_NAMES].sort());
     const share = (has: (scenario: Scenario) => boolean): number => draws.filter(has).length / draws.length;
-    const hasSlowKey = ({ act }: Scenario): boolean =>
-      act.some(({ actions }) => actions.some((action) => action.do === 'signer'));
-    expect(share(hasSlowKey)).toBeGreaterThan(0.1);
+    const does =
+      (what: string) =>
+      ({ act }: Scenario): boolean =>
+        act.some(({ actions }) => actions.some((action) => action.do === what));
+    expect(share(does('signer'))).toBeGreaterThan(0.1);
+    expect(share(does('application'))).toBeGreaterThan(0.1);
     expect(share(({ cast }) => cast.initialHeight !== undefined)).toBeGreaterThan(0.2);
     expect(share(({ cast }) => cast.blockBytes !== undefined)).toBeGreaterThan(0.2);
     expect(share(({ settings }) => settings?.consensus?.skipTimeoutCommit === true)).toBeGreaterThan(0.1);

@@ -1,0 +1,56 @@
+// Applications that take their time, as one behind a socket may: for what is proposed and decided, and for what their pools ask about.
+
+import {
+  after,
+  anyone,
+  application,
+  at,
+  block,
+  everyone,
+  height,
+  never,
+  scenario,
+  sometime,
+  txs,
+  v0,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const all = ['v0', 'v1', 'v2', 'v3'] as const;
+
+/** A block is prepared, judged by each, executed and committed: four answers, one after the other. */
+export const slowApplications = scenario('all applications are slow, and no round is lost by it', {
+  name: 'slow-applications',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [at('0s', ...all.map((name) => application(name, { blocks: '300ms', checks: '20ms' })))],
+  holds: Array.from({ length: 14 }, (_, i) => never(anyone.enters('propose', { height: 3 + i, round: 1 }))),
+  ends: everyone.decides(height(16), { within: '120s' }),
+});
+
+/** What v3's says is of the past already; the others do without it. When it is as quick as others v3 is there again. */
+export const applicationTooSlow = scenario(
+  'an application that is slower than the chain is missed while it is, and no longer',
+  {
+    name: 'application-too-slow',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [at('2s', application('v3', { blocks: '3s' })), when(v0.decides(height(12)), application('v3', {}))],
+    holds: [
+      never(v3.precommits(block(1), { height: 10 })),
+      sometime(v3.precommits(block(1), { height: 17 })),
+    ],
+    ends: everyone.decides(height(18), { within: '120s', afterwards: 3 }),
+  },
+);
+
+/** A hundred wait for blocks that take fifteen, and v0's application is not through with them when the next block comes. */
+export const slowChecks = scenario('a slow application is asked about each transaction once at a time', {
+  name: 'slow-checks',
+  cast: validators(4, { blockBytes: 16_000 }),
+  load: txs({ perSecond: 50, size: 100, count: 150 }),
+  act: [at('1s', application('v0', { checks: '50ms' })), after('5s'), after('10s', application('v0', {}))],
+  ends: everyone.decides(height(20), { within: '120s', afterwards: 2 }),
+});
