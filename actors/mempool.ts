@@ -197,7 +197,7 @@ class MempoolTurn {
     return bytes > bytesMax ? `${bytes} bytes of transactions, the maximum is ${bytesMax}` : null;
   }
 
-  private ask(tx: Uint8Array, type: number, asked: Asked): number {
+  private ask(tx: Uint8Array, type: number, asked: Asked): void {
     const tag = this.state.tagNext;
     this.state.tagNext = tag === TAG_MAX ? 1 : tag + 1;
     this.state.asked.set(tag, asked);
@@ -207,7 +207,6 @@ class MempoolTurn {
       to: 'app',
       message: { type: 'request', from: 'mempool', tag, request },
     });
-    return tag;
   }
 
   private onAnswer(tag: number, answer: AbciResponse): void {
@@ -218,8 +217,9 @@ class MempoolTurn {
       this.onFirstCheck(asked.checking, response);
       return;
     }
-    const refusal = this.state.pool.settleRecheck(asked.pooled, tag, response);
-    if (refusal) this.say(asked.pooled.hash, refusal, response);
+    const verdict = this.state.pool.settleRecheck(asked.pooled, response);
+    if (verdict === 'outdated') this.askAgain(asked.pooled);
+    else if (verdict) this.say(asked.pooled.hash, verdict, response);
   }
 
   private onFirstCheck(checking: Checking, response: ResponseCheckTx): void {
@@ -241,8 +241,11 @@ class MempoolTurn {
   }
 
   private recheck(pooled: PoolTx): void {
-    const tag = this.ask(pooled.tx, CHECK_TX_RECHECK, { about: 'pooled', pooled });
-    this.state.pool.recheckAsked(pooled, tag);
+    if (this.state.pool.beginRecheck(pooled)) this.askAgain(pooled);
+  }
+
+  private askAgain(pooled: PoolTx): void {
+    this.ask(pooled.tx, CHECK_TX_RECHECK, { about: 'pooled', pooled });
   }
 
   private onCommitted(message: Extract<MempoolMail, { type: 'committed' }>): void {

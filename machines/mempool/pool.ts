@@ -46,8 +46,8 @@ export interface PoolTx {
   /** Peers that sent it to us, so that nobody sends it back. */
   readonly knownBy: Set<string>;
   isGone: boolean;
-  /** Tag of the recheck we wait for; 0: none. */
-  recheckTag: number;
+  /** Whether the application is asked about it again; `outdated`: another block came since, and it has not answered. */
+  recheck: 'none' | 'asked' | 'outdated';
 }
 
 /** Pools of one process are given the same arrays, which nobody changes any more: see `World.submit`. */
@@ -66,7 +66,7 @@ export class Pool {
   height = 0n;
   private blockTxBytesMax: bigint;
   private gasMax: bigint;
-  /** Rechecks of the last block not answered yet; `isOverrun` when a block came before all were. */
+  /** What is in the pool and rechecked; `isOverrun` when a block came before all of it was. */
   private rechecks = 0;
   private isOverrun = false;
 
@@ -167,7 +167,7 @@ export class Pool {
       height,
       knownBy,
       isGone: false,
-      recheckTag: 0,
+      recheck: 'none',
     };
     this.txs.set(key, entered);
     this.bytes += tx.length;
@@ -203,7 +203,7 @@ export class Pool {
   }
 
   /**
-   * A block was committed. What is left is the caller's to have rechecked (`recheckAsked`, `settleRecheck`).
+   * A block was committed. What is left is the caller's to have rechecked (`beginRecheck`, `settleRecheck`).
    */
   update(height: bigint, txs: readonly Uint8Array[], codes: readonly number[], limits: PoolLimits): void {
     this.height = height;
@@ -211,7 +211,6 @@ export class Pool {
     this.blockTxBytesMax = limits.txBytesMax;
     this.gasMax = limits.gasMax;
     this.isOverrun = this.rechecks > 0;
-    this.rechecks = 0;
     for (let i = 0; i < txs.length; i++) {
       const key = byteKey(hashOf(txs[i]!));
       if (codes[i] === 0) this.cache.push(key);
@@ -226,7 +225,6 @@ export class Pool {
       if (pooled) this.remove(pooled);
     }
     if (isOtherRoom) this.removeWithoutRoom();
-    if (this.txs.size === 0) this.isOverrun = false;
   }
 
   /**
@@ -241,25 +239,46 @@ export class Pool {
     }
   }
 
-  recheckAsked(pooled: PoolTx, tag: number): void {
+  /**
+   * False: the application has a question about it already, and is asked once more when it has answered. One at a time: a slow one would
+   * otherwise be asked about all that waits with every block, and be further behind with each.
+   */
+  beginRecheck(pooled: PoolTx): boolean {
+    if (pooled.recheck !== 'none') {
+      pooled.recheck = 'outdated';
+      return false;
+    }
+    pooled.recheck = 'asked';
     this.rechecks++;
-    pooled.recheckTag = tag;
+    return true;
   }
 
-  /** Null: it stays, or the answer is to an older question. */
-  settleRecheck(pooled: PoolTx, tag: number, response: ResponseCheckTx): PoolRefusal | null {
-    if (pooled.isGone || pooled.recheckTag !== tag) return null;
-    pooled.recheckTag = 0;
-    this.rechecks--;
-    if (this.rechecks === 0) this.isOverrun = false;
+  /** `outdated`: it stays, and the application is to be asked once more. Null: it stays, or left before. */
+  settleRecheck(pooled: PoolTx, response: ResponseCheckTx): PoolRefusal | 'outdated' | null {
+    if (pooled.isGone) return null;
     const refusal = this.refusalOf(response);
-    if (!refusal) return null;
+    if (!refusal) return this.goesOn(pooled);
     this.remove(pooled);
     if (!this.config.keepInvalidTxsInCache) this.cache.remove(pooled.key);
     return refusal;
   }
 
+  private goesOn(pooled: PoolTx): 'outdated' | null {
+    const isOutdated = pooled.recheck === 'outdated';
+    if (isOutdated) pooled.recheck = 'asked';
+    else this.endRecheck(pooled);
+    return isOutdated ? 'outdated' : null;
+  }
+
+  private endRecheck(pooled: PoolTx): void {
+    if (pooled.recheck === 'none') return;
+    pooled.recheck = 'none';
+    this.rechecks--;
+    if (this.rechecks === 0) this.isOverrun = false;
+  }
+
   private remove(pooled: PoolTx): void {
+    this.endRecheck(pooled);
     pooled.isGone = true;
     this.txs.delete(pooled.key);
     this.bytes -= pooled.tx.length;

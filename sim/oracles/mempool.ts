@@ -80,10 +80,14 @@ class Watch {
     if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value.tx);
   }
 
-  private asks(at: Machine, { length }: Uint8Array): void {
+  /** A slow application that is asked about all that waits with every block is further behind with each. */
+  private asks(at: Machine, tx: Uint8Array): void {
     const { txBytesMax } = at.config.mempool;
+    const { length } = tx;
     if (length > txBytesMax)
       this.bad(at, `asks its application about a transaction of ${length} bytes, and may take ${txBytesMax}`);
+    if ((this.pools.of(at).of(tx)?.open ?? 0) > 1)
+      this.bad(at, `asks its application again about ${nameOf(tx)}, and has not been answered yet`);
   }
 
   // --- no loss ---------------------------------------------------------------------------------------------
@@ -215,7 +219,8 @@ class Watch {
         return this.bad(at, `proposes ${nameOf(tx)}, which its application does not accept`);
       if (accepted.place < last) return this.bad(at, `proposes ${nameOf(tx)} after one that came later`);
       last = accepted.place;
-      if (at.config.mempool.recheck && accepted.askedAfter < ask.blocks)
+      // Who has a question about it open already asks once more when that is answered.
+      if (at.config.mempool.recheck && accepted.askedAfter < ask.blocks && accepted.open === 0)
         return this.bad(at, `proposes ${nameOf(tx)} and has not asked about it since the last block`);
     }
     if (ask.bytesMax >= 0n && BigInt(bytes) > ask.bytesMax)

@@ -49,6 +49,8 @@ export interface Accepted {
   readonly place: number;
   /** After how many blocks the application was asked about it last. */
   askedAfter: number;
+  /** Rechecks that the application has not answered. */
+  open: number;
   /** When the application took it back; null: it has not. */
   refusedNs: number | null;
   /** The height under way when the node said that it has it: owed to the next block that it proposes; null: it is not owed. */
@@ -80,7 +82,14 @@ export class Pool {
   /** What the application was asked about and has not answered yet, by tag. */
   private readonly asked = new Map<
     number,
-    { readonly id: string; readonly bytes: number; readonly isNew: boolean; readonly after: number }
+    {
+      readonly id: string;
+      readonly bytes: number;
+      readonly isNew: boolean;
+      readonly after: number;
+      /** What is rechecked. */
+      readonly of: Accepted | null;
+    }
   >();
 
   constructor(ghost: GhostChain, at: Machine) {
@@ -135,16 +144,20 @@ export class Pool {
   /** The application is asked about a transaction: `type` as CheckTx has it. */
   private asks(tag: number, tx: Uint8Array, type: number): void {
     const id = idOf(tx);
-    this.asked.set(tag, { id, bytes: tx.length, isNew: type === CHECK_TX_NEW, after: this.blocks });
+    const isNew = type === CHECK_TX_NEW;
     const known = this.accepted.get(id);
+    const of = (!isNew && known) || null;
+    this.asked.set(tag, { id, bytes: tx.length, isNew, after: this.blocks, of });
     if (known) known.askedAfter = this.blocks;
+    if (of) of.open++;
   }
 
   private answers(tag: number, isAccepted: boolean, gasWanted: bigint, nowNs: number): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
-    const { id, bytes, isNew, after } = about;
+    const { id, bytes, isNew, after, of } = about;
+    if (of) of.open--;
     if (isAccepted && isNew) {
       this.frees(id);
       this.accepted.set(id, {
@@ -152,6 +165,7 @@ export class Pool {
         bytes,
         place: this.count++,
         askedAfter: after,
+        open: 0,
         refusedNs: null,
         owedSince: null,
       });

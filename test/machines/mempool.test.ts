@@ -70,9 +70,9 @@ it('knows of a peer that it has what it offers, however full the pool is', () =>
   expect([...first.knownBy]).toEqual(['a']);
   const overrun = poolOf();
   const one = entered(overrun, 1);
-  overrun.recheckAsked(one, 1);
+  overrun.beginRecheck(one);
   overrun.update(1n, [], [], NO_LIMITS);
-  overrun.recheckAsked(one, 2);
+  overrun.beginRecheck(one);
   overrun.update(2n, [], [], NO_LIMITS);
   expect(refusalOf(overrun.admit(tx(1), 'a'))).toBe('rechecking');
   expect([...one.knownBy]).toEqual(['a']);
@@ -154,17 +154,16 @@ it('rechecks, and counts as full while a block overtakes the recheck', () => {
   const pool = poolOf();
   const [one, two] = [entered(pool, 1), entered(pool, 2)];
   pool.update(1n, [], [], NO_LIMITS);
-  pool.recheckAsked(one, 10);
-  pool.recheckAsked(two, 11);
+  expect([one, two].map((each) => pool.beginRecheck(each))).toEqual([true, true]);
   expect(refusalOf(pool.admit(tx(3), null))).toBe('fine');
-  expect(pool.settleRecheck(one, 10, response(0))).toBe(null);
+  expect(pool.settleRecheck(one, response(0))).toBe(null);
   pool.update(2n, [], [], NO_LIMITS);
-  pool.recheckAsked(one, 12);
-  pool.recheckAsked(two, 13);
+  expect([one, two].map((each) => pool.beginRecheck(each))).toEqual([true, false]); // the other has a question open
   expect(refusalOf(pool.admit(tx(4), null))).toBe('rechecking');
-  expect(pool.settleRecheck(two, 11, response(1))).toBe(null); // the answer to an older question
-  expect(refusalOf(pool.settleRecheck(one, 12, response(1)))).toBe('check-tx');
-  expect(pool.settleRecheck(two, 13, response(0))).toBe(null);
+  expect(pool.settleRecheck(two, response(0))).toBe('outdated');
+  expect(refusalOf(pool.settleRecheck(one, response(1)))).toBe('check-tx');
+  expect(refusalOf(pool.admit(tx(4), null))).toBe('rechecking');
+  expect(pool.settleRecheck(two, response(0))).toBe(null);
   expect(reaped(pool)).toEqual([2]);
   expect(refusalOf(pool.admit(tx(4), null))).toBe('fine');
   expect(refusalOf(pool.admit(tx(1), null))).toBe('fine');
@@ -253,8 +252,8 @@ it('agrees with a pool made of lists', () => {
         } else if (each.do === 'recheck-fails') {
           const pooled = [...pool.txs.values()].find((one) => numberOf(one.tx) === each.n);
           if (!pooled) continue;
-          pool.recheckAsked(pooled, 1);
-          pool.settleRecheck(pooled, 1, response(1));
+          pool.beginRecheck(pooled);
+          pool.settleRecheck(pooled, response(1));
           naive.drop(each.n);
           naive.forget(each.n);
         } else {

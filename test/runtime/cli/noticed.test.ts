@@ -277,6 +277,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['no-limit-of-its-own', '1', 'X296', 'is greater than upper bound, 25000 > -1'],
   ['narrow-line', '1', 'X297', 'never: v1 drops v0'],
   ['questions-without-end', '1', 'X298', 'reads more than 150 blocks for peers at once'],
+  ['checked-meanwhile', '1', 'X299', 'and a block has room for 337'],
+  ['slow-checks', '1', 'X300', 'and has not been answered yet'],
+  ['slow-checks', '1', 'X301', 'and has not asked about it since the last block'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
