@@ -70,6 +70,19 @@ export const forgedPolka = scenario('a claimed polka that nobody saw opens no lo
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
+/** With four equal validators v0 and v3 propose the first rounds of height 7. Round 0 has two thirds for nil, and v3 says they were for its block. */
+export const polkaForNil = scenario('two thirds for nil are no polka for a block', {
+  name: 'polka-for-nil',
+  cast: validators(4),
+  liars: [liar('v3', 'pol-forger', ['v0', 'v1', 'v2'], { fromHeight: 7, toHeight: 7 })],
+  act: [
+    at('0s', drop('proposals', { ...first, from: ['v0'] }), drop('parts', { ...first, from: ['v0'] })),
+    when(v3.proposes(block(2), second)),
+  ],
+  holds: [v0, v1, v2].map((each) => never(each.prevotes(block(2), second))),
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
 /** Blocks of two to four parts; what v2 spoils for v0 the others give it whole. */
 export const mislabelledParts = scenario('parts under a wrong index are refused, and come from others', {
   name: 'mislabelled-parts',

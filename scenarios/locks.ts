@@ -213,6 +213,39 @@ export const laterPolkaReplacesValue = scenario('of two values with a polka the 
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 
+const fifth = { height: 5, round: 4 };
+
+/**
+ * As before, but of the polka of round 1 only v0 and v3 hear. What these two propose nobody else sees. In round 4 v2, who knows of no polka, makes
+ * block 1 again: v0 is locked on it, whatever it holds for valid since.
+ */
+export const lockOutlastsValue = scenario('a locked validator prevotes its lock, and not its valid value', {
+  name: 'lock-outlasts-value',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { ...first, to: ['v3'] }),
+      drop('prevotes', { ...first, by: ['v0'] }),
+      drop('prevotes', { ...second, by: ['v3'], to: ['v1', 'v2'] }),
+      delay('prevotes', '4500ms', { ...second, by: ['v3'], to: ['v0'] }),
+      delay('precommits', '4s', second),
+      drop('proposals', third),
+      drop('proposals', { height: 5, round: 3 }),
+    ),
+    when(v2.proposes(block(1), fifth)),
+    when(v0.prevotes({}, fifth), heal()),
+  ],
+  holds: [
+    sometime(v0.locks(block(1), first)),
+    sometime(v3.locks(block(2), second)),
+    sometime(v0.values(block(2), second)),
+    sometime(v0.prevotes(block(1), fifth)),
+  ],
+  ends: everyone.decides(height(8), { within: '120s' }),
+});
+
 const V3_HEARS_NO_BLOCK = [
   drop('proposals', { height: 5, to: ['v3'] }),
   drop('parts', { height: 5, to: ['v3'] }),

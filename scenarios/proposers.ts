@@ -1,5 +1,8 @@
 // Proposers that are down, and validators that say two things at once.
 
+import { evidenceListHash } from '../protocol/hashes.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   after,
   anyone,
@@ -15,13 +18,16 @@ import {
   height,
   isolate,
   liar,
+  never,
   powers,
   restart,
   scenario,
   sometime,
+  these,
   txs,
   v0,
   v1,
+  v2,
   v3,
   v4,
   validators,
@@ -67,6 +73,42 @@ export const everyVoteTwice = scenario('who prevotes and precommits twice is nam
   liars: [liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { fromHeight: 3, toHeight: 5 })],
   act: [when(everyone.punishes('v3'))],
   ends: everyone.decides(height(18), { within: '240s' }),
+});
+
+/** In one height, and the same vote. */
+export const bothPunished = scenario('two who vote twice in one height are both named', {
+  name: 'both-punished',
+  cast: validators(7),
+  liars: (['v5', 'v6'] as const).map((name) =>
+    liar(name, 'double-voter', ['v0', 'v1', 'v2', 'v3', 'v4'], {
+      votes: 'prevotes',
+      fromHeight: 6,
+      toHeight: 6,
+    }),
+  ),
+  holds: [sometime(v0.punishes('v5')), sometime(v0.punishes('v6'))],
+  ends: these('v0', 'v1', 'v2', 'v3', 'v4').decides(height(14), { within: '60s' }),
+});
+
+/** Everything twice that its blocks hold against anybody. */
+const repeatsEvidence: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: evidence twice', (block) => {
+    if (block.evidence.length === 0) return null;
+    const evidence = [...block.evidence, ...block.evidence];
+    const header = { ...block.header, evidenceHash: evidenceListHash(evidence) };
+    return { block: { ...block, evidence, header } };
+  });
+
+/** With four equal validators v0 proposes round 0 of height 7, v3 that of height 8. There it accuses itself of what it said to v1 and v2 in height 6, and they have told it since. */
+export const namedOnce = scenario('nobody is named twice for one crime in one block', {
+  name: 'named-once',
+  cast: validators(4),
+  liars: [
+    liar('v3', 'double-voter', ['v1', 'v2'], { votes: 'prevotes', fromHeight: 6, toHeight: 6 }),
+    liar('v3', repeatsEvidence, ['v0', 'v1', 'v2'], { fromHeight: 8, toHeight: 8 }),
+  ],
+  holds: [v0, v1, v2].map((each) => never(each.prevotes(block(1), { height: 8, round: 0 }))),
+  ends: everyone.decides(height(12), { within: '120s' }),
 });
 
 /** v4 alone hears both votes, and proposes height 9 and then none for forty: it passes on what it makes of the votes, and not them. */

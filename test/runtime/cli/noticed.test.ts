@@ -280,6 +280,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['checked-meanwhile', '1', 'X299', 'and a block has room for 337'],
   ['slow-checks', '1', 'X300', 'and has not been answered yet'],
   ['slow-checks', '1', 'X301', 'and has not asked about it since the last block'],
+  ['polka-for-nil', '1', 'X302', 'the polka of round 0 never reached it'],
+  ['both-punished', '1', 'X303', 'nobody was punished'],
+  ['named-once', '1', 'X304', 'was in a block before'],
+  ['slow-dispute', '2', 'X305', 'both blocks of a dispute come from one peer'],
+  ['lock-outlasts-value', '1', 'X306', 'the proposal is what it is locked on'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
