@@ -160,6 +160,7 @@ import {
   staleOffer,
 } from './proposers.ts';
 import {
+  applicationAhead,
   backInTime,
   crashAroundSync,
   forgetfulApplication,
@@ -359,6 +360,7 @@ export const plays: readonly Play[] = [
   waitingNodeCatchesUp,
   applicationDecides,
   anotherPast,
+  applicationAhead,
   failsWhenAskedAgain,
   brokenApplication,
   brokenProposals,

@@ -6,12 +6,14 @@ import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/pl
 import {
   after,
   at,
+  backUp,
   block,
   crash,
   delay,
   drawn,
   drop,
   everyone,
+  finally_,
   heal,
   height,
   isolate,
@@ -20,6 +22,7 @@ import {
   node,
   pause,
   powers,
+  putBack,
   removeLog,
   reset,
   restart,
@@ -152,6 +155,27 @@ export const forgetfulApplication = scenario(
       when(v3.precommits()),
     ],
     ends: everyone.decides(height(14), { within: '240s', afterwards: 1 }),
+  },
+);
+
+/** The chain is put back to an older day, and not what came of it. */
+export const applicationAhead = scenario(
+  'an application that is further than its chain is not gone on with',
+  {
+    name: 'application-ahead',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(v1.decides(height(3)), backUp('v1')),
+      when(
+        v0.decides(height(8)),
+        crash('v1', { how: 'clean' }),
+        putBack('v1', 'chain', 'consensus'),
+        restart('v1'),
+      ),
+    ],
+    holds: [sometime(v1.halts('is higher than core')), finally_(v1.isHalted)],
+    ends: these('v0', 'v2', 'v3').decides(height(14), { within: '60s' }),
   },
 );
 
