@@ -14,7 +14,7 @@ import type { GhostChain } from './ghost.ts';
 import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
-import { type Accepted, idOf, Pool } from './pool.ts';
+import { type Accepted, idOf, isOpen, Pool } from './pool.ts';
 import { fieldBytes, gasAt, mayBeTooDear, mayRefuseSize, roomAt } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
@@ -220,7 +220,7 @@ class Watch {
       if (accepted.place < last) return this.bad(at, `proposes ${nameOf(tx)} after one that came later`);
       last = accepted.place;
       // Who has a question about it open already asks once more when that is answered.
-      if (at.config.mempool.recheck && accepted.askedAfter < ask.blocks && accepted.open === 0)
+      if (at.config.mempool.recheck && accepted.askedAfter < ask.blocks && !isOpen(accepted, ask.atNs))
         return this.bad(at, `proposes ${nameOf(tx)} and has not asked about it since the last block`);
     }
     if (ask.bytesMax >= 0n && BigInt(bytes) > ask.bytesMax)

@@ -6,6 +6,7 @@ import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import type { Machine } from '../machine.ts';
 import type { GhostChain } from './ghost.ts';
+import { HOP_NS } from './pace.ts';
 import { fieldBytes, gasAt, isTooDear, mayBeTooDear, roomAt } from './room.ts';
 
 /** What a block took is remembered for so many more: a proposer may have asked before. */
@@ -49,8 +50,9 @@ export interface Accepted {
   readonly place: number;
   /** After how many blocks the application was asked about it last. */
   askedAfter: number;
-  /** Rechecks that the application has not answered. */
+  /** Rechecks that the application has not answered, and when it answered the last. */
   open: number;
+  answeredNs: number;
   /** When the application took it back; null: it has not. */
   refusedNs: number | null;
   /** The height under way when the node said that it has it: owed to the next block that it proposes; null: it is not owed. */
@@ -64,6 +66,10 @@ interface Ask {
   readonly atNs: number;
   readonly blocks: number;
 }
+
+/** Whether the pool has a question about it open, as far as it knows: an answer is on its way for a moment. */
+export const isOpen = ({ open, answeredNs }: Accepted, nowNs: number): boolean =>
+  open > 0 || nowNs - answeredNs < HOP_NS;
 
 /** Of one node, in one life. */
 export class Pool {
@@ -157,7 +163,10 @@ export class Pool {
     this.asked.delete(tag);
     if (!about) return;
     const { id, bytes, isNew, after, of } = about;
-    if (of) of.open--;
+    if (of) {
+      of.open--;
+      of.answeredNs = nowNs;
+    }
     if (isAccepted && isNew) {
       this.frees(id);
       this.accepted.set(id, {
@@ -166,6 +175,7 @@ export class Pool {
         place: this.count++,
         askedAfter: after,
         open: 0,
+        answeredNs: Number.NEGATIVE_INFINITY,
         refusedNs: null,
         owedSince: null,
       });
