@@ -2,6 +2,8 @@
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
 import { SECOND } from '../sim/latency.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   after,
   anyone,
@@ -254,6 +256,18 @@ export const invalidBlocks = scenario('what the rules of the chain forbid is not
   liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
   holds: loses('v2', 'block.max_bytes allows'),
   ends: everyone.decides(height(104), { within: '2200s' }),
+});
+
+const tooManyParts: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: too many parts', (block) => ({ block, parts: { total: 10, hash: ODD } }));
+const ODD = new Uint8Array(32).fill(0xee);
+
+export const morePartsThanABlock = scenario('who promises more parts than a block has is not waited for', {
+  name: 'more-parts-than-a-block',
+  cast: validators(4, { blockBytes: 16_000 }),
+  liars: [liar('v2', tooManyParts, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
+  holds: loses('v2', 'proposal names 10 parts'),
+  ends: everyone.decides(height(14), { within: '120s' }),
 });
 
 /** Every fourth block is v2's; beside its prevotes peers are told, too. */
