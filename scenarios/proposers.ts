@@ -99,13 +99,20 @@ const repeatsEvidence: Liar = (kit) =>
     return { block: { ...block, evidence, header } };
   });
 
-/** With four equal validators v0 proposes round 0 of height 7, v3 that of height 8. There it accuses itself of what it said to v1 and v2 in height 6, and they have told it since. */
+/**
+ * With four equal validators v0 proposes round 0 of height 7, v3 that of height 8. There it accuses itself of what it said to v1 and v2 in height
+ * 6. They have told it since, and v0 knows nothing.
+ */
 export const namedOnce = scenario('nobody is named twice for one crime in one block', {
   name: 'named-once',
   cast: validators(4),
   liars: [
     liar('v3', 'double-voter', ['v1', 'v2'], { votes: 'prevotes', fromHeight: 6, toHeight: 6 }),
     liar('v3', repeatsEvidence, ['v0', 'v1', 'v2'], { fromHeight: 8, toHeight: 8 }),
+  ],
+  act: [
+    at('0s', drop('evidence', { to: ['v0'] }), drop('prevotes', { height: 6, by: ['v3'], to: ['v0'] })),
+    when(v3.proposes({}, { height: 8 }), heal()),
   ],
   holds: [v0, v1, v2].map((each) => never(each.prevotes(block(1), { height: 8, round: 0 }))),
   ends: everyone.decides(height(12), { within: '120s' }),

@@ -37,7 +37,7 @@ export class Machine {
   step = 0;
   mode = 'down';
   halted: string | null = null;
-  /** Until then a pause, a slow disk or a slow signer may have held back what it did. */
+  /** Until then a pause, a slow disk, signer or application may have held back what it did. */
   heldUntilNs = 0;
   /** Effects that left it, over all lives: where a crash can be placed. */
   effectsLeft = 0;

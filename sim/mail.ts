@@ -9,8 +9,8 @@ import { drawSpan, MICROSECOND, type Span, span } from './latency.ts';
 export const HOP: Span = span(MICROSECOND, 20 * MICROSECOND);
 
 /**
- * How long an application takes for each answer, in nanoseconds, one after the other: to the validator, about proposals and blocks, and to the
- * pool, about transactions. Neither waits for the other, as on the connections of an ABCI application.
+ * How long an application takes for each answer, in nanoseconds, one after the other: to the validator, about proposals, blocks and what it
+ * asks at a start, and to the pool, about transactions. Neither waits for the other, as on the connections of an ABCI application.
  */
 export interface Answering {
   readonly blocksNs: number;
@@ -57,18 +57,15 @@ export class SimMail implements Mail {
   carry(from: string, to: string, deliver: () => void): void {
     const lane = this.lane(from, to);
     const { agenda } = this;
-    const takesNs = to === 'app' ? this.answerNs(from) : 0;
+    const isBlocks = to === 'app' && from === 'validator';
+    const { blocksNs, checksNs } = this.pace.answering;
+    const takesNs = isBlocks ? blocksNs : to === 'app' ? checksNs : 0;
     const hopNs = drawSpan(this.stream, this.hop);
     // A nanosecond apart, so that neither the draw nor a tie-break can turn two letters round.
     if (takesNs === 0) lane.lastAt = Math.max(agenda.now + hopNs, lane.lastAt + 1);
     else lane.lastAt = Math.max(agenda.now, lane.lastAt) + takesNs + hopNs;
-    if (takesNs > 0 && from === 'validator') this.pace.answersUntilNs = lane.lastAt;
+    if (takesNs > 0 && isBlocks) this.pace.answersUntilNs = lane.lastAt;
     agenda.at(lane.lastAt, deliver, 0, this.life);
-  }
-
-  private answerNs(asker: string): number {
-    const { blocksNs, checksNs } = this.pace.answering;
-    return asker === 'mempool' ? checksNs : blocksNs;
   }
 
   private lane(from: string, to: string): Lane {

@@ -165,7 +165,6 @@ export class World {
     const life = this.agenda.beginLife();
     const { choices, agenda } = this;
     const disk = machine.disk.open(life, () => this.crash(machine, 'drawn'));
-    machine.answersUntilNs = 0;
     const label = `node/${machine.name}/`;
     const gifts: Gifts = {
       verify: this.verify,
@@ -212,6 +211,7 @@ export class World {
     machine.node = null;
     machine.crashes++;
     machine.mode = 'down';
+    machine.answersUntilNs = 0;
     this.agenda.endLife(machine.life);
     machine.clock.crash();
     this.network.crash(machine.member.id);

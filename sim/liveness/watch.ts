@@ -295,7 +295,7 @@ export class Liveness {
 
   /**
    * Until the last clog between two of the core ends, what a narrow line holds has passed, the last of what rules made late is there, and what
-   * slow disks and signers were at when they became good is done.
+   * slow disks, signers and applications were at when they became good is done.
    */
   private heldBackNs(core: readonly Machine[], now: number): number {
     let end = now;

@@ -80,12 +80,12 @@ class Watch {
     if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value.tx);
   }
 
-  /** A slow application that is asked about all that waits with every block is further behind with each. */
   private asks(at: Machine, tx: Uint8Array): void {
     const { txBytesMax } = at.config.mempool;
     const { length } = tx;
     if (length > txBytesMax)
       this.bad(at, `asks its application about a transaction of ${length} bytes, and may take ${txBytesMax}`);
+    // A slow application that is asked about all that waits with every block is further behind with each.
     if ((this.pools.of(at).of(tx)?.open ?? 0) > 1)
       this.bad(at, `asks its application again about ${nameOf(tx)}, and has not been answered yet`);
   }

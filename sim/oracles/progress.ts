@@ -26,11 +26,11 @@ const TIME_ENOUGH_NS = 2_000 * MS;
 const PROMPT_NS = 60 * MS;
 const GOOD_FLUSH_NS = MS;
 
-const isGood = ({ disk, signing, answering }: Machine): boolean =>
-  disk.settings.flush.maxNs <= GOOD_FLUSH_NS && signing.maxNs <= GOOD_FLUSH_NS && answering.blocksNs === 0;
+const isGood = ({ disk, signing }: Machine): boolean =>
+  disk.settings.flush.maxNs <= GOOD_FLUSH_NS && signing.maxNs <= GOOD_FLUSH_NS;
 
-/** It may be busy with another block before it judges this one. */
-const enoughNs = ({ answering }: Machine): number => TIME_ENOUGH_NS + 2 * answering.blocksNs;
+/** A slow application may be busy with another block before it judges this one. */
+const JUDGED_AFTER = 2;
 
 export const progressRules =
   (ghost: GhostChain): OracleMaker =>
@@ -178,8 +178,8 @@ class Watch {
 
   // --- what it does ----------------------------------------------------------------------------------------
 
-  private isLongSince(at: Machine, sinceNs: number): boolean {
-    return this.about.now() - sinceNs > enoughNs(at);
+  private isLongSince(sinceNs: number, moreNs = 0): boolean {
+    return this.about.now() - sinceNs > TIME_ENOUGH_NS + moreNs;
   }
 
   /** How late it is in ms, when it could have acted at the last of these; null: it is not, or it was held back. */
@@ -199,7 +199,7 @@ class Watch {
     if (!seen) return;
     if (this.isAwake(at)) this.judgeStep(at, seen, round, step);
     const now = this.about.now();
-    seen.enters(round, now - (isGood(at) ? PROMPT_NS : enoughNs(at)));
+    seen.enters(round, now - (isGood(at) ? PROMPT_NS : TIME_ENOUGH_NS));
     if (step >= STEP.newRound) seen.begunNs ??= now;
     if (step === STEP.propose) seen.proposeNs ??= now;
     if (step === STEP.prevote) seen.comesToPrevote(now);
@@ -218,14 +218,15 @@ class Watch {
     }
     // Votes are cast at these steps, and may leave much later, when there is somebody to hear them.
     if (step !== STEP.prevote && step !== STEP.precommit) return;
-    if (skip && this.isLongSince(at, skip.sinceNs))
+    if (skip && this.isLongSince(skip.sinceNs))
       this.report(
         `${at.name} votes at ${height}/${round}, though a third has spoken in round ${skip.round}`,
         at,
         height,
       );
     if (step === STEP.prevote) {
-      judge('could have judged the proposal (L22, L28)', seen.wholeNs, seen.proposeNs);
+      if (at.answering.blocksNs === 0)
+        judge('could have judged the proposal (L22, L28)', seen.wholeNs, seen.proposeNs);
       seen.isOwed = this.isOwed(at, seen);
     } else judge('could have precommitted nil, as two thirds prevoted (L44)', seen.nilNs, seen.prevoteNs);
   }
@@ -268,7 +269,11 @@ class Watch {
     const seen = this.of(at);
     const valid = seen?.valid;
     if (height !== seen?.height || !valid || polRound >= valid.round || valid.round >= round) return;
-    if (!this.isLongSince(at, valid.sinceNs) || seen.set.atRound(round) !== hexFor(at)) return;
+    if (
+      !this.isLongSince(valid.sinceNs, JUDGED_AFTER * at.answering.blocksNs) ||
+      seen.set.atRound(round) !== hexFor(at)
+    )
+      return;
     const what = polRound < 0 ? 'a new block' : `the value of round ${polRound}`;
     this.report(
       `${at.name} proposes ${what} at ${height}/${round}, though it knows of the polka of round ${valid.round}`,

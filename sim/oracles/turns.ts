@@ -17,16 +17,15 @@ const STEP_PROPOSE = 1;
 
 /** Less is not enough to ask the pool, the application and the signer, each behind a disk. */
 const TIME_ENOUGH_NS = 1_000_000_000;
-/** The signer, and the application, may be busy with what nobody needs any more. */
+/** The signer may be busy with what nobody needs any more. */
 const SIGNATURES = 2;
-const ANSWERS = 2;
 
 class Turn {
   height = -1n;
   round = -1;
-  /** When it began, or the node came back to it. */
+  /** When it began, or the node came back to it, or its application had made a block. */
   sinceNs = 0;
-  /** Its application is making the block. */
+  /** Its application is making the block, or is busy with something else first. */
   isPreparing = false;
   /** The last proposal that its signer was asked for, in any life, and how many records the signer's log had then; null: it was refused. */
   asked: { readonly proposal: Proposal; readonly records: number } | null = null;
@@ -47,8 +46,7 @@ export const turnsOracle =
       if (turn.done === `${height}/${round}` || turn.isPreparing) return;
       if (height < 0n || ghost.set(height)?.atRound(round) !== hexFor(at)) return;
       const ns = about.now() - Math.max(turn.sinceNs, at.heldUntilNs);
-      const busyNs = SIGNATURES * at.signing.maxNs + ANSWERS * at.answering.blocksNs;
-      if (ns < TIME_ENOUGH_NS + busyNs) return;
+      if (ns < TIME_ENOUGH_NS + SIGNATURES * at.signing.maxNs) return;
       const seconds = Math.floor(ns / 1e8) / 10;
       report(
         `${at.name} has the turn at ${height}/${round}, and proposes nothing in ${seconds} s`,
@@ -109,7 +107,7 @@ export const turnsOracle =
       else if (mail.type === 'request' && mail.request.type === 'prepare-proposal')
         turns.of(at).isPreparing = true;
       else if (mail.type === 'answer' && mail.response.type === 'prepare-proposal')
-        turns.of(at).isPreparing = false;
+        Object.assign(turns.of(at), { isPreparing: false, sinceNs: about.now() });
     };
 
     return {

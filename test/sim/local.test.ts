@@ -31,7 +31,7 @@ describe('mail', () => {
     while (agenda.next());
     expect(order).toEqual(Array.from({ length: 60 }, (_, i) => i));
   });
-  test('a slow application comes to one question after the other, and to each of its askers alike', () => {
+  test('a slow application comes to one question after the other, and neither asker waits for the other', () => {
     const agenda = new Agenda();
     const pace = { answering: { blocksNs: 1_000_000, checksNs: 300_000 }, answersUntilNs: 0 };
     const mail = new SimMail(
