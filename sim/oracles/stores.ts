@@ -163,10 +163,28 @@ export const storesOracle =
       (at): LettingGo => ({ retain: 0n, base: 0n, height: at.height, sinceNs: 0 }),
     );
 
+    /** With which block its store began, and since when, in this life: what it knew a while ago comes first. */
+    const begun = new PerMachine(() => [] as { readonly base: bigint; readonly sinceNs: number }[]);
+    const begins = (at: Machine, base: bigint): void => {
+      if (begun.of(at).at(-1)?.base !== base) begun.of(at).push({ base, sinceNs: about.now() });
+    };
+
+    /** Who hears of a block that has been gone for long asks for it in vain. */
+    const hidesWhatIsGone = (at: Machine, base: bigint): void => {
+      const bases = begun.of(at);
+      const longAgo = about.now() - PATIENCE_NS;
+      while (bases[1] && bases[1].sinceNs < longAgo) bases.shift();
+      const first = bases[0];
+      if (!first || first.sinceNs >= longAgo || at.heldUntilNs >= longAgo || base >= first.base) return;
+      const what = `tells its peers that it begins with block ${base}, and begins with ${first.base}`;
+      report(`${at.name} ${what}`, at, at.height + 1n);
+    };
+
     const claims = (at: Machine, payloads: readonly Payload[]): void => {
       for (const { channel, bytes } of payloads) {
         const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
         if (!message || isRefusal(message) || message.type !== 'status-response') continue;
+        hidesWhatIsGone(at, message.base);
         const has = rangeOf(at)?.height ?? 0n;
         if (message.height <= has) continue;
         report(`${at.name} tells its peers of block ${message.height}, and has ${has}`, at, at.height + 1n);
@@ -193,6 +211,8 @@ export const storesOracle =
       events: ['committed'],
       started(at) {
         lettingGo.delete(at);
+        begun.delete(at);
+        begins(at, rangeOf(at)?.base ?? 0n);
         const kept = outlived.get(at);
         if (kept) kept.sinceNs = null;
       },
@@ -214,6 +234,7 @@ export const storesOracle =
           else if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE)
             stored.of(at).set(byteKey(key), key);
           else if (equalBytes(key, STORE_RANGE_KEY)) {
+            begins(at, decodeWith(storeRange, value)?.base ?? 0n);
             saysWhatIsThere(at, value, effect.writes);
             leavesNothing(at, value, effect.writes);
           }
