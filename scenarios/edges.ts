@@ -88,3 +88,17 @@ export const largerThanABatch = scenario('a transaction may be larger than a bat
   act: [when(v0.decides(height(3)), submit('v0', 'large='.padEnd(2_500, 'v')))],
   ends: everyone.decides(height(10), { within: '120s' }),
 });
+
+/** v0's cache has room for two, and has forgotten what waits for the next block. */
+export const takenOnce = scenario('what waits in a pool is not taken a second time', {
+  name: 'taken-once',
+  cast: validators(4),
+  settings: { mempool: { cacheSize: 2 } },
+  act: [
+    when(v0.decides(height(3))),
+    ...['first', 'second', 'third', 'fourth', 'first'].map((name) =>
+      after('100ms', submit('v0', `${name}=v`)),
+    ),
+  ],
+  ends: everyone.decides(height(10), { within: '60s', afterwards: 1 }),
+});

@@ -37,6 +37,7 @@ import {
   oneSignature,
   pastTwoBytes,
   strangerLeaves,
+  takenOnce,
 } from './edges.ts';
 import {
   earlyTransaction,
@@ -403,6 +404,7 @@ export const plays: readonly Play[] = [
   oneSignature,
   pastTwoBytes,
   fullThenRoom,
+  takenOnce,
   largerThanABatch,
   tyrantOverthrown,
   tyrantReplaced,

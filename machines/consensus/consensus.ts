@@ -26,6 +26,12 @@ import { judgeProposals, NO_PROPOSAL } from './judging.ts';
 import { type Round, Rounds, type VoteOutcome } from './rounds.ts';
 import type { HeightStart, Said } from './said.ts';
 
+/**
+ * Blocks about which the application has a question open. A slow one is not asked about all that failed, round after round, before it comes to the
+ * block that is decided.
+ */
+const ASKED_AT_ONCE_MAX = 2;
+
 export class Consensus {
   readonly config: ConsensusConfig;
   readonly me: Address | null;
@@ -225,18 +231,25 @@ export class Consensus {
   }
 
   private judgeBlocks(): void {
+    let unasked: BlockEntry[] | null = null;
     for (const entry of this.blocks.all()) {
       if (entry.block === null) continue;
       if (entry.rules === 'unknown') this.said.push({ say: 'judge', entry });
-      else if (
-        entry.rules === 'good' &&
-        entry.app === 'unasked' &&
-        this.decision === null &&
-        this.isValidator
-      ) {
-        entry.app = 'asked';
-        this.said.push({ say: 'ask-app', entry });
-      } else if (!this.isValidator && entry.app === 'unasked') entry.app = 'accepted';
+      else if (entry.app !== 'unasked') continue;
+      else if (!this.isValidator) entry.app = 'accepted';
+      else if (entry.rules === 'good' && this.decision === null) (unasked ??= []).push(entry);
+    }
+    if (unasked) this.askApp(unasked);
+  }
+
+  /** The latest first: what failed may be of no use any more. */
+  private askApp(unasked: readonly BlockEntry[]): void {
+    let room = ASKED_AT_ONCE_MAX;
+    for (const { app } of this.blocks.all()) if (app === 'asked') room--;
+    if (room <= 0) return;
+    for (const entry of unasked.slice(-room)) {
+      entry.app = 'asked';
+      this.said.push({ say: 'ask-app', entry });
     }
   }
 

@@ -4,6 +4,7 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload } from '../../actors/turn.ts';
+import { CHECK_TX_NEW, type RequestCheckTx } from '../../protocol/abci.ts';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
@@ -77,17 +78,20 @@ class Watch {
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else this.pools.of(at).hears(mail, this.about.now());
-    if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value.tx);
+    if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value);
   }
 
-  private asks(at: Machine, tx: Uint8Array): void {
+  private asks(at: Machine, { tx, type }: RequestCheckTx): void {
     const { txBytesMax } = at.config.mempool;
+    const accepted = this.pools.of(at).of(tx);
     const { length } = tx;
     if (length > txBytesMax)
       this.bad(at, `asks its application about a transaction of ${length} bytes, and may take ${txBytesMax}`);
     // A slow application that is asked about all that waits with every block is further behind with each.
-    if ((this.pools.of(at).of(tx)?.open ?? 0) > 1)
+    if ((accepted?.open ?? 0) > 1)
       this.bad(at, `asks its application again about ${nameOf(tx)}, and has not been answered yet`);
+    if (type === CHECK_TX_NEW && (accepted?.owedSince ?? null) !== null)
+      this.bad(at, `takes ${nameOf(tx)} for a new one, and holds it`);
   }
 
   // --- no loss ---------------------------------------------------------------------------------------------

@@ -289,6 +289,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['more-parts-than-a-block', '1', 'X308', 'never happened: anyone drops v2 (proposal names 10 parts)'],
   ['asked-of-who-has-them', '1', 'X309', 'tells its peers that it begins with block 1'],
   ['vote-outlives-lost-log', '2', 'X310', 'signed two prevotes for 4/1'],
+  ['taken-once', '1', 'X311', 'for a new one, and holds it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
