@@ -237,7 +237,10 @@ export class Consensus {
       if (entry.rules === 'unknown') this.said.push({ say: 'judge', entry });
       else if (entry.app !== 'unasked') continue;
       else if (!this.isValidator) entry.app = 'accepted';
-      else if (entry.rules === 'good' && this.decision === null) (unasked ??= []).push(entry);
+      else if (entry.rules === 'good' && this.decision === null) {
+        unasked ??= [];
+        unasked.push(entry);
+      }
     }
     if (unasked) this.askApp(unasked);
   }
