@@ -30,12 +30,14 @@ const links = chainOf([10n, 10n, 10n], 20, (height) =>
         ],
       },
 );
-const blocks = new Map<bigint, LightBlock>(
-  links.map(({ block, commit, before }) => [
-    block.header.height,
-    { signedHeader: { header: block.header, commit }, validatorSet: before.validators },
-  ]),
-);
+const lightBlocks = (chain: typeof links): Map<bigint, LightBlock> =>
+  new Map(
+    chain.map(({ block, commit, before }) => [
+      block.header.height,
+      { signedHeader: { header: block.header, commit }, validatorSet: before.validators },
+    ]),
+  );
+const blocks = lightBlocks(links);
 const at = (height: number): LightBlock => blocks.get(BigInt(height))!;
 const now = at(20).signedHeader.header.timeNs + SECOND_NS;
 const options: TrustOptions & { chainId: string } = {
@@ -94,6 +96,12 @@ describe('a step', () => {
     expect(step(4, bent(5, { appHash: Uint8Array.of(1) }))).toBe('invalid');
     expect(step(4, bent(5, { chainId: 'other' }))).toBe('invalid');
     expect(step(4, { ...at(5), validatorSet: at(9).validatorSet })).toBe('invalid');
+  });
+
+  it('to the next height is signed by those whom the trusted header names', () => {
+    const others = lightBlocks(chainOf([10n, 10n, 10n, 10n], 20));
+    expect(step(4, others.get(5n)!)).toBe('invalid');
+    expect(step(4, at(5))).toBe('ok');
   });
 
   it('must be of its kind', () => {
