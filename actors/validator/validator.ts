@@ -249,7 +249,8 @@ function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void 
       if (status !== 1 && status !== 2)
         return v.halt('ProcessProposal answered UNKNOWN. Fix the application');
       const entry = v.consensus.blocks.get(ask.blockId);
-      if (entry) entry.app = status === 1 ? 'accepted' : 'rejected';
+      // A vote of our own from a life before may have answered meanwhile.
+      if (entry?.app === 'asked') entry.app = status === 1 ? 'accepted' : 'rejected';
       return;
     }
     case 'finalize':

@@ -245,12 +245,12 @@ export class Consensus {
     if (unasked) this.askApp(unasked);
   }
 
-  /** The latest first: what failed may be of no use any more. */
+  /** In the order in which they were named. */
   private askApp(unasked: readonly BlockEntry[]): void {
     let room = ASKED_AT_ONCE_MAX;
     for (const { app } of this.blocks.all()) if (app === 'asked') room--;
     if (room <= 0) return;
-    for (const entry of unasked.slice(-room)) {
+    for (const entry of unasked.slice(0, room)) {
       entry.app = 'asked';
       this.said.push({ say: 'ask-app', entry });
     }

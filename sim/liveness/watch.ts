@@ -22,7 +22,7 @@ const LOCAL_NS = 2_000_000;
 const FLUSHES = 4;
 /** A vote may wait for a signature that nobody needs any more, and for those of its round before it. */
 const SIGNATURES = 3;
-/** An application may be busy with two proposals that nobody needs any more, before it prepares or judges one, or executes a block. */
+/** An application may be busy with two proposals that nobody needs any more before it prepares or judges one, or executes a block. */
 const ANSWERS = 3;
 /** Sets are in the ghost for the height after next only. */
 const SETS_AHEAD = [1n, 2n];

@@ -136,7 +136,11 @@ export class Pool {
     const gas = gasAt(this.ghost, height + 1n);
     for (const [id, { bytes, gasWanted }] of this.accepted)
       if (fieldBytes(bytes) > room || isTooDear(gasWanted, gas)) this.frees(id);
-    this.taken.push(txs.map(idOf));
+    const ids = txs.map(idOf);
+    for (const id of ids) this.frees(id);
+    // Far behind, nobody knows any more what there was room for.
+    if (!this.ghost.params(height + 1n)) for (const id of this.accepted.keys()) this.frees(id);
+    this.taken.push(ids);
     if (this.taken.length <= BLOCKS_REMEMBERED) return;
     for (const id of this.taken.shift() ?? []) {
       const accepted = this.accepted.get(id);

@@ -29,8 +29,8 @@ const GOOD_FLUSH_NS = MS;
 const isGood = ({ disk, signing }: Machine): boolean =>
   disk.settings.flush.maxNs <= GOOD_FLUSH_NS && signing.maxNs <= GOOD_FLUSH_NS;
 
-/** A slow application may be busy with another block before it judges this one. */
-const JUDGED_AFTER = 2;
+/** A slow application may be busy with other blocks before it judges this one: two, and those that earlier rounds left. */
+const judgedWithinNs = ({ answering }: Machine, round: number): number => (3 + round) * answering.blocksNs;
 
 export const progressRules =
   (ghost: GhostChain): OracleMaker =>
@@ -178,8 +178,8 @@ class Watch {
 
   // --- what it does ----------------------------------------------------------------------------------------
 
-  private isLongSince(sinceNs: number, moreNs = 0): boolean {
-    return this.about.now() - sinceNs > TIME_ENOUGH_NS + moreNs;
+  private isLongSince(sinceNs: number, nowNs = this.about.now()): boolean {
+    return nowNs - sinceNs > TIME_ENOUGH_NS;
   }
 
   /** How late it is in ms, when it could have acted at the last of these; null: it is not, or it was held back. */
@@ -269,11 +269,10 @@ class Watch {
     const seen = this.of(at);
     const valid = seen?.valid;
     if (height !== seen?.height || !valid || polRound >= valid.round || valid.round >= round) return;
-    if (
-      !this.isLongSince(valid.sinceNs, JUDGED_AFTER * at.answering.blocksNs) ||
-      seen.set.atRound(round) !== hexFor(at)
-    )
-      return;
+    // What it proposes it chose as the round began.
+    const chosenNs = seen.proposeNs ?? this.about.now();
+    const validNs = valid.sinceNs + judgedWithinNs(at, round);
+    if (!this.isLongSince(validNs, chosenNs) || seen.set.atRound(round) !== hexFor(at)) return;
     const what = polRound < 0 ? 'a new block' : `the value of round ${polRound}`;
     this.report(
       `${at.name} proposes ${what} at ${height}/${round}, though it knows of the polka of round ${valid.round}`,

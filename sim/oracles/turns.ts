@@ -25,8 +25,8 @@ class Turn {
   round = -1;
   /** When it began, or the node came back to it, or its application had made a block. */
   sinceNs = 0;
-  /** Its application is making the block, or is busy with something else first. */
-  isPreparing = false;
+  /** Blocks that its application is making, or will when it is through with something else: a slow one may have one to make for a round that is over. */
+  preparing = 0;
   /** The last proposal that its signer was asked for, in any life, and how many records the signer's log had then; null: it was refused. */
   asked: { readonly proposal: Proposal; readonly records: number } | null = null;
   /** It was signed in a life before, as far as anybody can see. */
@@ -43,7 +43,7 @@ export const turnsOracle =
     const isOver = (at: Machine, turn: Turn): void => {
       const { height, round } = turn;
       turn.height = -1n;
-      if (turn.done === `${height}/${round}` || turn.isPreparing) return;
+      if (turn.done === `${height}/${round}` || turn.preparing > 0) return;
       if (height < 0n || ghost.set(height)?.atRound(round) !== hexFor(at)) return;
       const ns = about.now() - Math.max(turn.sinceNs, at.heldUntilNs);
       if (ns < TIME_ENOUGH_NS + SIGNATURES * at.signing.maxNs) return;
@@ -98,16 +98,19 @@ export const turnsOracle =
       if (height === turn.height && round === turn.round) isOver(at, turn);
     };
 
+    const prepared = (turn: Turn): void => {
+      turn.preparing--;
+      if (turn.preparing === 0) turn.sinceNs = about.now();
+    };
+
     const passes = (at: Machine, mail: AppMail | SignerMail | ValidatorMail): void => {
       if (mail.type === 'sign-vote') votes(at, mail);
       else if (mail.type === 'sign-proposal') asks(at, mail.proposal);
       else if (mail.type === 'signed-proposal')
         turns.of(at).done = `${mail.proposal.height}/${mail.proposal.round}`;
       else if (mail.type === 'sign-refused' && mail.step === STEP_PROPOSE) refuses(at, mail);
-      else if (mail.type === 'request' && mail.request.type === 'prepare-proposal')
-        turns.of(at).isPreparing = true;
-      else if (mail.type === 'answer' && mail.response.type === 'prepare-proposal')
-        Object.assign(turns.of(at), { isPreparing: false, sinceNs: about.now() });
+      else if (mail.type === 'request' && mail.request.type === 'prepare-proposal') turns.of(at).preparing++;
+      else if (mail.type === 'answer' && mail.response.type === 'prepare-proposal') prepared(turns.of(at));
     };
 
     return {
@@ -115,7 +118,7 @@ export const turnsOracle =
       effects: ['tell'],
       events: ['step', 'mode'],
       started(at) {
-        turns.of(at).isPreparing = false;
+        turns.of(at).preparing = 0;
       },
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;

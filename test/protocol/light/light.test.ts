@@ -9,6 +9,7 @@ import {
   type TrustOptions,
   validateTrustLevel,
   verifyAdjacent,
+  verifyBackwards,
   verifyNonAdjacent,
   verifyStep,
 } from '../../../protocol/light/verify.ts';
@@ -130,6 +131,50 @@ describe('a step', () => {
       why(validateTrustLevel({ numerator, denominator }));
     expect([level(1n, 3n), level(2n, 3n), level(1n, 1n)]).toEqual(['ok', 'ok', 'ok']);
     expect([level(1n, 4n), level(4n, 3n), level(0n, 0n)]).toEqual(Array(3).fill('trust-level'));
+  });
+});
+
+/** Other checks would refuse most of these, too, for another reason. */
+describe('each refusal has its own reason', () => {
+  const because = (verdict: unknown): string => (isRefusal(verdict) ? verdict.because : 'ok');
+
+  it('a header that is not the next one, not later, or of another set', () => {
+    const from = at(4).signedHeader;
+    const sameTime = { ...from, header: { ...from.header, timeNs: at(5).signedHeader.header.timeNs } };
+    const next = (trusted: typeof from, { signedHeader }: LightBlock, { validatorSet }: LightBlock): string =>
+      because(verifyAdjacent(trusted, signedHeader, validatorSet, options, verifySignature));
+    expect(next(from, at(5), at(5))).toBe('ok');
+    expect(next(from, at(6), at(6))).toBe('headers must be adjacent in height');
+    expect(next(sameTime, at(5), at(5))).toBe('expected new header time to be after old header time');
+    expect(next(from, at(5), at(9))).toMatch('to match those that were supplied');
+    const later = at(6).signedHeader;
+    const early = { ...later, header: { ...later.header, timeNs: at(3).signedHeader.header.timeNs } };
+    const { signedHeader, validatorSet } = at(5);
+    const to = verifyNonAdjacent(early, validatorSet, signedHeader, validatorSet, options, verifySignature);
+    expect(because(to)).toMatch('to be greater than one of old header 6');
+  });
+
+  it('a header before that is of another chain, not older, or not the one named', () => {
+    const [before, trusted] = [at(3).signedHeader.header, at(4).signedHeader.header];
+    const back = (header: Header): string => because(verifyBackwards(header, trusted));
+    expect(back(before)).toBe('ok');
+    expect(back({ ...before, chainId: 'x'.repeat(51) })).toMatch('chain');
+    expect(back({ ...before, chainId: 'x'.repeat(51) })).not.toBe('header belongs to another chain');
+    expect(back({ ...before, chainId: 'other' })).toBe('header belongs to another chain');
+    expect(back({ ...before, timeNs: trusted.timeNs })).toMatch('before new header time');
+    expect(back(at(2).signedHeader.header)).toMatch('does not match');
+  });
+
+  it('a level that makes no sense, and a beginning that nobody signed', () => {
+    const block = at(1);
+    const { header, commit } = block.signedHeader;
+    const signatures = commit.signatures.map((each) => ({ ...each, signature: new Uint8Array(64) }));
+    const unsigned = { ...block, signedHeader: { header, commit: { ...commit, signatures } } };
+    expect(walk(1, 1, () => unsigned).verdict).toBe('invalid');
+    const level = { numerator: 1n, denominator: 4n };
+    const trust = { height: 1n, hash: headerHash(header) };
+    const asked = walkFromTrust(trust, 1n, { ...options, level }, verifySignature).next();
+    expect(because(asked.value)).toMatch('trust');
   });
 });
 
