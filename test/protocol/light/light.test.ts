@@ -39,6 +39,8 @@ const lightBlocks = (chain: typeof links): Map<bigint, LightBlock> =>
     ]),
   );
 const blocks = lightBlocks(links);
+/** Another chain of the same name. */
+const others = lightBlocks(chainOf([10n, 10n, 10n, 10n], 20));
 const at = (height: number): LightBlock => blocks.get(BigInt(height))!;
 const now = at(20).signedHeader.header.timeNs + SECOND_NS;
 const options: TrustOptions & { chainId: string } = {
@@ -100,7 +102,6 @@ describe('a step', () => {
   });
 
   it('to the next height is signed by those whom the trusted header names', () => {
-    const others = lightBlocks(chainOf([10n, 10n, 10n, 10n], 20));
     expect(step(4, others.get(5n)!)).toBe('invalid');
     expect(step(4, at(5))).toBe('ok');
   });
@@ -219,6 +220,20 @@ describe('a light client', () => {
     expect(walk(6, 3, lying).verdict).toBe('invalid');
     const swapping = (height: bigint) => at(height === 3n ? 4 : Number(height));
     expect(walk(6, 3, swapping).verdict).toBe('invalid');
+    const elsewhere = (height: bigint) => (height < 5n ? others : blocks).get(height)!;
+    expect(walk(6, 3, elsewhere)).toEqual({ verdict: 'invalid', fetched: [6, 3, 5, 4], path: [] });
+  });
+
+  it('asks for nothing more when it cannot go on', () => {
+    const fetched: bigint[] = [];
+    const trust = { height: 1n, hash: headerHash(at(1).signedHeader.header) };
+    const early = { ...options, nowNs: at(20).signedHeader.header.timeNs, clockDriftNs: 0n };
+    const walking = walkFromTrust(trust, 20n, early, verifySignature);
+    const result = walkNow(walking, (height) => {
+      fetched.push(height);
+      return fetched.length < 9 ? blocks.get(height)! : null; // or it would ask for ever
+    });
+    expect([why(result), fetched]).toEqual(['invalid', [1n, 20n]]);
   });
 
   it('does not start from a block that the user did not mean', () => {
