@@ -269,8 +269,8 @@ class Watch {
     const seen = this.of(at);
     const valid = seen?.valid;
     if (height !== seen?.height || !valid || polRound >= valid.round || valid.round >= round) return;
-    // What it proposes it chose as the round began.
-    const chosenNs = seen.proposeNs ?? this.about.now();
+    // What it proposes it chose as the round began; that is long ago only where an application is slow to make a block.
+    const chosenNs = (at.answering.blocksNs > 0 ? seen.proposeNs : null) ?? this.about.now();
     const validNs = valid.sinceNs + judgedWithinNs(at, round);
     if (!this.isLongSince(validNs, chosenNs) || seen.set.atRound(round) !== hexFor(at)) return;
     const what = polRound < 0 ? 'a new block' : `the value of round ${polRound}`;
