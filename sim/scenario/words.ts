@@ -326,15 +326,18 @@ export const signer = (name: NodeName, takes: Duration): Action => ({
   takesMs: msOf(takes, 'signer'),
 });
 /** From now on its application takes so long for each answer, one after the other; what is not said: a moment, as usual. */
-export const application = (
-  name: NodeName,
-  { blocks = '0s', checks = '0s' }: { blocks?: Duration; checks?: Duration },
-): Action => ({
-  do: 'application',
-  node: name,
-  blocksMs: msOf(blocks, 'application: blocks'),
-  checksMs: msOf(checks, 'application: checks'),
-});
+export const application = (name: NodeName, takes: { blocks?: Duration; checks?: Duration }): Action => {
+  if (typeof takes !== 'object')
+    throw new ScenarioError(`application: write { blocks: '300ms' } or { checks: '20ms' }, not ${takes}`);
+  const { blocks = '0s', checks = '0s', ...rest } = takes;
+  return {
+    do: 'application',
+    node: name,
+    blocksMs: msOf(blocks, 'application: blocks'),
+    checksMs: msOf(checks, 'application: checks'),
+    ...rest,
+  };
+};
 export const submit = (to: NodeName, tx: string): Action => ({ do: 'submit', to, tx });
 export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Action => ({
   do: 'empower',

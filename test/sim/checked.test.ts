@@ -8,6 +8,7 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { castFromFiles, makeCast } from '../../sim/cast.ts';
 import {
   type Application,
+  application,
   at,
   clock,
   clog,
@@ -370,6 +371,16 @@ describe('who runs a module runs it without its types, so', () => {
       'a clock that nothing changes',
       () => play({ act: [at('0s', clock('v3', undefined as never))] }),
       "clock: write { step: '2s' }",
+    ],
+    [
+      'an application that takes a time for nothing named',
+      () => play({ act: [at('0s', application('v3', '300ms' as never))] }),
+      "application: write { blocks: '300ms' }",
+    ],
+    [
+      'an application that is slow about another word',
+      () => play({ act: [at('0s', application('v3', { block: '300ms' } as never))] }),
+      'block',
     ],
     ['powers as bigints', () => play({ cast: powers(34n as never, 22) }), 'not 34n'],
     [
