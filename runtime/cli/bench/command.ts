@@ -8,6 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { ed25519Engine } from '#platform';
 import { bytesName, grouped, medianOf } from '../telling.ts';
 import { EXIT, type Exit, needsBuild } from '../usage.ts';
+import { YOUNG_ROOM } from '../workers/workers.ts';
 import { machineLine, measureMachine } from './machine.ts';
 import { measureMemory, memoryLine } from './memory.ts';
 import { profileStages } from './stages.ts';
@@ -82,15 +83,9 @@ const SWARM_QUICK = { seeds: 40, warmUp: 4 } as const;
 const MEMORY = { validators: 100, deliveries: 1_000_000 } as const;
 const MEMORY_QUICK = { validators: 100, deliveries: 30_000 } as const;
 
-/**
- * MiB for each half of the young objects. V8's own 16 hold some thirty heights of four validators: what is kept for sixty is copied twice,
- * into the old space, only to die there. Anybody can give that to a program that runs long.
- */
-const ROOM = '--max-semi-space-size=64';
-
 export async function benchCommand(flags: BenchFlags): Promise<Exit> {
   needsBuild('sim bench');
-  if (!process.execArgv.includes(ROOM)) return await again([...process.execArgv, ROOM]);
+  if (!process.execArgv.includes(YOUNG_ROOM)) return await again([...process.execArgv, YOUNG_ROOM]);
   const bench = new Bench(flags);
   const report = await bench.measure();
   if (flags.json) console.log(JSON.stringify(report, null, 2));

@@ -1,7 +1,7 @@
 // Workers: processes that perform jobs, of this build or of a patched copy, on this Node or on another.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { MemoryJob, MemoryResult } from '../bench/memory.ts';
@@ -143,9 +143,20 @@ export class Worker {
 const errorOf = (because: string): Error =>
   interruption.aborted ? new Interrupted() : new Error(`a worker failed: ${because}`);
 
+/**
+ * MiB for each half of the young objects. V8's own 16 hold some thirty heights of four validators: what is kept for sixty is copied twice,
+ * into the old space, only to die there. Anybody can give that to a program that runs long.
+ */
+export const YOUNG_ROOM = '--max-semi-space-size=64';
+/** What a worker should find of memory before it takes that much of it. */
+const ROOMY_BYTES = 2 ** 30;
+
 /** Where each core has a worker, threads that help one with its collections and compilations take from another: a twentieth, on two cores. */
-const flagsOf = (count: number, { flags = [] }: WorkerOptions): readonly string[] =>
-  count < availableParallelism() ? flags : ['--single-threaded', ...flags];
+function flagsOf(count: number, { flags = [] }: WorkerOptions): readonly string[] {
+  const room = totalmem() / count < ROOMY_BYTES ? [] : [YOUNG_ROOM];
+  const threads = count < availableParallelism() ? [] : ['--single-threaded'];
+  return [...room, ...threads, ...flags]; // of two that say the same, the later counts
+}
 
 /** Runs `use` with so many workers, and ends them whatever happens. */
 export async function withWorkers<T>(
