@@ -185,7 +185,7 @@ import {
   tooDearLeaves,
   tooLargeLeaves,
 } from './room-in-blocks.ts';
-import { applicationTooSlow, slowApplications, slowChecks } from './slow-application.ts';
+import { applicationTooSlow, slowApplications, slowChecks, twoJudgedAtOnce } from './slow-application.ts';
 import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
@@ -324,6 +324,7 @@ export const plays: readonly Play[] = [
   slowApplications,
   applicationTooSlow,
   slowChecks,
+  twoJudgedAtOnce,
   doubtfulClock,
   noDoubtOfAPolka,
   ownTimeouts,

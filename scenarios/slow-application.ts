@@ -6,6 +6,7 @@ import {
   application,
   at,
   block,
+  drop,
   everyone,
   height,
   never,
@@ -14,6 +15,7 @@ import {
   txs,
   v0,
   v3,
+  v6,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -54,3 +56,23 @@ export const slowChecks = scenario('a slow application is asked about each trans
   act: [at('1s', application('v0', { checks: '50ms' })), after('15s', application('v0', {}))],
   ends: everyone.decides(height(20), { within: '120s', afterwards: 2 }),
 });
+
+/** Three of seven hear of no proposal, and v6 has judged none in time: each round has another. */
+export const twoJudgedAtOnce = scenario(
+  'a slow application is asked about two blocks at a time, however many rounds fail meanwhile',
+  {
+    name: 'two-judged-at-once',
+    cast: validators(7),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(
+        v6.decides(height(5)),
+        application('v6', { blocks: '15s' }),
+        ...[0, 1, 2, 3].map((round) => drop('proposals', { height: 6, round, to: ['v1', 'v2', 'v3'] })),
+      ),
+      when(v0.decides(height(6)), application('v6', {})),
+    ],
+    holds: [sometime(v0.enters('propose', { height: 6, round: 4 }))],
+    ends: everyone.decides(height(12), { within: '180s', afterwards: 2 }),
+  },
+);

@@ -31,6 +31,8 @@ import { difference } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
 const BLOCKS_KEPT = 64;
+/** It judges so many proposals at once: what rounds leave that fail meanwhile would come before the block that is decided. */
+const JUDGED_AT_ONCE_MAX = 2;
 /** Heights of which proposals are remembered: a height is over long before. */
 const HEIGHTS_KEPT = 3;
 
@@ -162,7 +164,7 @@ class Watch {
     const talk = this.talks.of(at);
     talk.asked.set(tag, request);
     if (request.type === 'init-chain') this.begins(at, request.value);
-    else if (request.type === 'process-proposal') this.judges(request.value);
+    else if (request.type === 'process-proposal') this.judges(at, talk, request.value);
     else if (request.type === 'finalize-block') this.executes(at, talk, request.value);
     else if (request.type === 'commit') {
       if (talk.executing === null)
@@ -242,7 +244,11 @@ class Watch {
     decided.good.push(request);
   }
 
-  private judges(request: RequestProcessProposal): void {
+  private judges(at: Machine, { asked }: Talk, request: RequestProcessProposal): void {
+    let open = 0;
+    for (const { type } of asked.values()) if (type === 'process-proposal') open++;
+    if (open > JUDGED_AT_ONCE_MAX)
+      this.bad(at, request.height, `asks its application about ${open} proposals at once`);
     const key = byteKey(request.hash);
     let judged = this.judged.get(key);
     if (!judged) {
