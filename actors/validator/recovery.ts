@@ -60,6 +60,7 @@ const noProposal = ({ consensus }: ValidatorState): boolean => consensus.current
 function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {
   const { consensus } = v;
   v.isReplaying = true;
+  consensus.asksApp = false;
   for (const record of records) {
     if (record.type === 'timeout') onTimeoutFired(v, record.step, record.height, record.round);
     else if (record.type === 'heard' || record.type === 'own') replayMessage(v, record);
@@ -67,6 +68,7 @@ function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {
     if (consensus.decision !== null && v.execution) break;
   }
   v.isReplaying = false;
+  consensus.asksApp = true;
 }
 
 function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'heard' | 'own' }>): void {

@@ -57,6 +57,8 @@ export class Consensus {
   private executing = false;
   private executed: HeightStart | null = null;
   /** Which timers of the current round run or have fired. */
+  /** False while a log is replayed: further on it may say what the application answered. */
+  asksApp = true;
   private timers = newTimers();
   private lastMask = -1;
   private said: Said[] = [];
@@ -237,7 +239,7 @@ export class Consensus {
       if (entry.rules === 'unknown') this.said.push({ say: 'judge', entry });
       else if (entry.app !== 'unasked') continue;
       else if (!this.isValidator) entry.app = 'accepted';
-      else if (entry.rules === 'good' && this.decision === null) {
+      else if (entry.rules === 'good' && this.decision === null && this.asksApp) {
         unasked ??= [];
         unasked.push(entry);
       }

@@ -40,7 +40,7 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'slow-applications': ['application changes'],
   'application-too-slow': ['application changes'],
   'slow-checks': ['application changes'],
-  'two-judged-at-once': ['application changes', 'messages dropped by rule'],
+  'two-judged-at-once': ['application changes', 'messages dropped by rule', 'crashes', 'restarts'],
   'checked-meanwhile': ['application changes'],
   'full-disk': ['writes refused by a full disk', 'crashes', 'restarts'],
   'clock-skew': ['clock changes'],

@@ -291,6 +291,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['vote-outlives-lost-log', '2', 'X310', 'signed two prevotes for 4/1'],
   ['taken-once', '1', 'X311', 'for a new one, and holds it'],
   ['two-judged-at-once', '1', 'X312', 'asks its application about 3 proposals at once'],
+  ['two-judged-at-once', '1', 'X313', 'asks its application about 4 proposals at once'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
