@@ -1,7 +1,7 @@
 // Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is
 // left.
 
-import type { Ending, Scenario } from '../scenario/play.ts';
+import type { Claim, Ending, Scenario } from '../scenario/play.ts';
 import { costOf } from './cost.ts';
 import { ddmin } from './ddmin.ts';
 import { type Lab, SCORE_GOOD } from './lab.ts';
@@ -12,18 +12,26 @@ import { FAMILIES } from './simpler.ts';
 const SLACK_MS = 10_000;
 const HEIGHTS_MORE = 2;
 
+/** What a claim says of others stays with it: who stops by itself breaks a promise where none allows it. */
+const isPermit = (claim: Claim): boolean =>
+  ('finally' in claim && claim.finally.is === 'halted') ||
+  ('sometime' in claim && claim.sometime.does === 'halts');
+
 /**
- * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out.
- * Null: it
- * does not break.
+ * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out, as far as it then still breaks.
+ * Null: it does not break.
  */
 export function atItsEnd(scenario: Scenario, lab: Lab): Scenario | null {
   const { promise, atMs, heights } = lab.outcome(scenario);
   if (promise !== lab.promise) return null;
-  const ends: Ending = { who: [], decides: heights + HEIGHTS_MORE, withinMs: atMs + (atMs >> 1) + SLACK_MS };
+  const withinMs = Math.ceil(atMs * 1.5) + SLACK_MS;
+  const ends: Ending =
+    scenario.ends.who === 'fork'
+      ? { ...scenario.ends, withinMs } // it says that there may be one
+      : { who: [], decides: heights + HEIGHTS_MORE, withinMs };
   const act = scenario.act.filter((directive) => !('atMs' in directive) || directive.atMs <= atMs);
-  const cut = { ...scenario, holds: [], act, ends };
-  return lab.fails(cut) ? cut : { ...scenario, holds: [], ends };
+  const whole = { ...scenario, holds: scenario.holds.filter(isPermit), ends };
+  return [{ ...whole, act }, whole].find((cut) => lab.fails(cut)) ?? scenario;
 }
 
 type Test = (scenario: Scenario) => boolean;

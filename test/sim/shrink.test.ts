@@ -3,8 +3,10 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { applicationAhead } from '../../scenarios/recovery.ts';
 import { swarm } from '../../scenarios/swarm.ts';
 import { chronicled } from '../../sim/chronicle.ts';
+import type { OracleMaker } from '../../sim/oracle.ts';
 import { runScenario } from '../../sim/run.ts';
 import { scenarioRefusal } from '../../sim/scenario/form.ts';
 import { fromJson, toJson } from '../../sim/scenario/json.ts';
@@ -265,3 +267,18 @@ describe('the whole', () => {
     expect(nonsense).toThrow('shrink: nobody promises "nonsense"; say promiseOf(a violation)');
   });
 });
+
+test('what allows somebody to stop by itself stays: without it that would be what breaks first', () => {
+  const first: OracleMaker = (report) => ({
+    name: 'mine',
+    events: ['committed'],
+    published(at, _actor, event) {
+      if (event.type === 'committed' && event.height === 12n) report('somebody is at 12', at, 12n);
+    },
+  });
+  const play: Scenario = { ...applicationAhead, oracles: [first] };
+  const shrunk = shrink(play, '1', 'mine', 60_000);
+  expect(shrunk?.what).toBe('somebody is at 12');
+  const { violations } = runScenario(shrunk?.scenario as Scenario, { seed: shrunk?.seed as string });
+  expect(violations[0]?.oracle).toBe('mine');
+}, 120_000);
