@@ -1,6 +1,7 @@
 // The liars, by the names that plays use.
 
 import { unreachable } from '../../protocol/refusal.ts';
+import type { LiarWords } from '../scenario/play.ts';
 import { absenceFiller } from './absence-filler.ts';
 import { amnesiac } from './amnesiac.ts';
 import { attackInventor } from './attack-inventor.ts';
@@ -57,6 +58,17 @@ export const LIARS = {
 } as const satisfies Readonly<Record<string, Liar>>;
 export type LiarName = keyof typeof LIARS;
 export const LIAR_NAMES = Object.keys(LIARS) as readonly LiarName[];
+
+/** They lie about blocks that are decided, in block sync, where there are no rounds: one that waits for a later round never lies. */
+const WITHOUT_ROUNDS: readonly unknown[] = [
+  'sync-liar',
+  'status-liar',
+  'block-forger',
+  'commit-forger',
+  'block-pusher',
+] satisfies LiarName[];
+/** Of a liar of one's own nobody knows. */
+export const knowsRounds = (liar: LiarWords['liar']): boolean => !WITHOUT_ROUNDS.includes(liar);
 
 export const isLiarName = (name: string): name is LiarName => Object.hasOwn(LIARS, name);
 

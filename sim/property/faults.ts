@@ -20,6 +20,8 @@ export const FAULTS = [
   'pause',
   'clock',
   'disk',
+  'signer',
+  'application',
 ] as const;
 
 /** `deaf`: many hear no proposal in the first rounds of a height; the others are named after their directives. */
@@ -228,6 +230,35 @@ const disk = fc.record({ atMs: begins, node: number, fullMs: maybe(upTo(3_000)) 
     },
 );
 
+/** Its key, or its application, takes its time: for a while or for ever. */
+const signer = fc.record({ atMs: begins, node: number, takesMs: upTo(1_000), forMs: mostly(4_000) }).map(
+  ({ atMs, node: i, takesMs, forMs }): Fault =>
+    (names) => {
+      const node = nameOf(names, i);
+      const slow: Action = { do: 'signer', node, takesMs };
+      return forMs === undefined
+        ? once(atMs, slow)
+        : forAWhile(atMs, forMs, slow, [{ do: 'signer', node, takesMs: 0 }]);
+    },
+);
+const application = fc
+  .record({
+    atMs: begins,
+    node: number,
+    blocksMs: fc.nat({ max: 500 }),
+    checksMs: fc.nat({ max: 50 }),
+    forMs: mostly(4_000),
+  })
+  .map(
+    ({ atMs, node: i, blocksMs, checksMs, forMs }): Fault =>
+      (names) => {
+        const node = nameOf(names, i);
+        const slow: Action = { do: 'application', node, blocksMs, checksMs };
+        const mended: Action = { do: 'application', node, blocksMs: 0, checksMs: 0 };
+        return forMs === undefined ? once(atMs, slow) : forAWhile(atMs, forMs, slow, [mended]);
+      },
+  );
+
 const BY_KIND: Readonly<Record<FaultKind, fc.Arbitrary<Fault>>> = {
   links,
   partition,
@@ -241,6 +272,8 @@ const BY_KIND: Readonly<Record<FaultKind, fc.Arbitrary<Fault>>> = {
   pause,
   clock,
   disk,
+  signer,
+  application,
 };
 
 /** So many at most. Which kinds there are at all is drawn by itself: a rare one shows best without the others. */

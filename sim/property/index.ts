@@ -7,7 +7,7 @@ import type { OracleMaker } from '../oracle.ts';
 import { runScenario } from '../run.ts';
 import { scenarioRefusal } from '../scenario/form.ts';
 import { ownApplication } from '../scenario/own.ts';
-import type { Claim, Directive, LiarWords, Load, Scenario, Settings } from '../scenario/play.ts';
+import type { Action, Claim, Directive, LiarWords, Load, Scenario, Settings } from '../scenario/play.ts';
 import { anyone, core, height, ScenarioError, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { QUICK } from '../swarm/index.ts';
 import { BrokenPromise } from './broken.ts';
@@ -117,12 +117,13 @@ function play(wanted: BftWanted, { people, faults, load }: Drawn): Scenario {
   const lying = new Set(liars.map(({ node }) => node));
   const healed = Math.max(1, heights - Math.ceil(heights / 3));
   const healing = whenOrAt(anyone.decides(height(healed)), CHAOS_LONGEST, core(...people.core));
+  const troubles = faults.flatMap((fault) => fault(names));
   const empowers = changes.map(
     ({ atMs, ...change }): Directive => ({ atMs, actions: [{ do: 'empower', ...change }] }),
   );
   return scenario('drawn by fast-check', {
     cast,
-    act: [healing, ...faults.flatMap((fault) => fault(names)), ...empowers],
+    act: [healing, ...(changes.length > 0 ? troubles.flatMap(uncorrupted) : troubles), ...empowers],
     liars,
     load,
     settings: settings ?? { consensus: QUICK },
@@ -134,6 +135,16 @@ function play(wanted: BftWanted, { people, faults, load }: Drawn): Scenario {
     ...(holds && { holds }),
     ...(oracles && { oracles }),
   });
+}
+
+/** With a bit changed on its way a transaction that changes powers gives some to a key that nobody has. */
+function uncorrupted(directive: Directive): readonly Directive[] {
+  const actions = directive.actions.flatMap((action): Action[] => {
+    if (action.do !== 'links' || action.change.corruptPpm === undefined) return [action];
+    const { corruptPpm: _, ...change } = action.change;
+    return Object.keys(change).length > 0 ? [{ ...action, change }] : [];
+  });
+  return actions.length > 0 ? [{ ...directive, actions }] : [];
 }
 
 /** What is wrong with what is wanted is said at once, and is not taken for a counterexample. */

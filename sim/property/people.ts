@@ -2,6 +2,7 @@
 // the end, so that the play is fair. The rules are the swarm's.
 
 import fc from 'fast-check';
+import { knowsRounds } from '../liars/index.ts';
 import type { CastWords, LiarWords, NodeName } from '../scenario/play.ts';
 import { coreAmong, liarsAmong, type PowerChange, safeChanges, spansOf } from '../swarm/people.ts';
 
@@ -164,5 +165,11 @@ function liarWords(
   const others = names.filter((name) => name !== node);
   const to = [...new Set(drawn.to.map((i) => others[i % others.length] as NodeName))];
   const { liar, ppm, isLate } = drawn;
-  return { node, liar, to, ...(ppm < PPM_ALWAYS && { ppm }), ...(isLate && { fromRound: 1 }) };
+  return {
+    node,
+    liar,
+    to,
+    ...(ppm < PPM_ALWAYS && { ppm }),
+    ...(isLate && knowsRounds(liar) && { fromRound: 1 }),
+  };
 }

@@ -4,13 +4,13 @@
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { Stream } from '../choices.ts';
-import type { LiarName } from '../liars/index.ts';
+import { knowsRounds, type LiarName } from '../liars/index.ts';
 import type { Directive, LiarWords, Load, Scenario } from '../scenario/play.ts';
 import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { type Chaos, clocksOf, drawChaos, NO_CHAOS } from './chaos.ts';
 import { drawPeople, type People } from './people.ts';
 import { drawSplits } from './splits.ts';
-import { drawStraggler, isOfSync, type Straggler } from './stragglers.ts';
+import { drawStraggler, type Straggler } from './stragglers.ts';
 
 const MS = 1_000_000n;
 
@@ -144,8 +144,7 @@ function drawLies(stream: Stream, { liars, names }: People): LiarWords[] {
     const to = stream.shuffle([...others]).slice(0, stream.between(1, others.length));
     const ppm = stream.pick([1_000_000, 300_000, 50_000]);
     const liar = stream.pick(LIAR_KINDS);
-    // Block sync knows no rounds.
-    const onlyLater = stream.chance(1, 4) && !isOfSync(liar) ? { fromRound: 1 } : {};
+    const onlyLater = stream.chance(1, 4) && knowsRounds(liar) ? { fromRound: 1 } : {};
     return [{ node, liar, to, ppm, ...onlyLater }];
   });
 }

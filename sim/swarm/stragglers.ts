@@ -16,9 +16,6 @@ const CUT_OFF_LATEST = '100s';
 /** Lies that only who is behind can be told, by somebody who is not found out at once. */
 const SYNC_LIARS: readonly LiarName[] = ['sync-liar', 'block-forger'];
 
-/** It lies in block sync, where there are no rounds. */
-export const isOfSync = (liar: LiarName): boolean => liar === 'status-liar' || SYNC_LIARS.includes(liar);
-
 export interface Straggler {
   /** No more than it takes, with the straggler in it. */
   readonly core: readonly NodeName[];

@@ -112,16 +112,22 @@ const drawChain = (stream: Stream): Partial<CastWords> => ({
 const UNHEARD: readonly LiarName[] = ['babbler', 'block-pusher'];
 const HEARD = LIAR_NAMES.filter((name) => !UNHEARD.includes(name));
 
+/** It lies to who is behind, and has no key for other lies. */
+const isFullNode = (name: NodeName): boolean => name.startsWith('f');
+
 /** Two of three tell another lie, in any round: not every lie knows of rounds. */
 function drawLiar(stream: Stream, words: LiarWords): LiarWords {
-  if (stream.chance(1, 3)) return words;
+  if (stream.chance(1, 3) || isFullNode(words.node)) return words;
   const { fromRound: _, ...others } = words;
   return { ...others, liar: stream.pick(HEARD) };
 }
 
 /** One in eight. */
-const drawUnheard = (stream: Stream, words: LiarWords): LiarWords =>
-  stream.chance(1, 8) ? { ...words, liar: stream.pick(UNHEARD) } : words;
+function drawUnheard(stream: Stream, words: LiarWords): LiarWords {
+  if (!stream.chance(1, 8) || isFullNode(words.node)) return words;
+  const { fromRound: _, ...others } = words;
+  return { ...others, liar: stream.pick(UNHEARD) };
+}
 
 function drawSigners(stream: Stream, { powers }: CastWords): Directive[] {
   if (!stream.chance(1, 3)) return [];

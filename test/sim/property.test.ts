@@ -74,6 +74,28 @@ describe('what is drawn', () => {
       expect({ what, often: count > 5 }).toEqual({ what, often: true });
   });
 
+  it('changes no bit on its way where a transaction may change powers: a key that nobody has would get some', () => {
+    const seen = { corrupt: 0, changes: 0 };
+    for (const { act } of sample({ faults: ['links'] })) {
+      const actions = act.flatMap((directive) => directive.actions);
+      const isCorrupt = actions.some(
+        (action) => action.do === 'links' && action.change.corruptPpm !== undefined,
+      );
+      const hasChanges = actions.some((action) => action.do === 'empower');
+      expect(isCorrupt && hasChanges).toBe(false);
+      if (isCorrupt) seen.corrupt++;
+      if (hasChanges) seen.changes++;
+    }
+    for (const often of Object.values(seen)) expect(often).toBeGreaterThan(5);
+  });
+
+  it('has no liar wait for a round that it never hears of', () => {
+    const late = sample().flatMap(({ liars }) => liars.filter(({ fromRound }) => fromRound !== undefined));
+    expect(late.length).toBeGreaterThan(5);
+    const withoutRounds = ['sync-liar', 'status-liar', 'block-forger', 'commit-forger', 'block-pusher'];
+    expect(late.filter(({ liar }) => withoutRounds.includes(String(liar)))).toEqual([]);
+  });
+
   it('has every kind of trouble, and none that is not wanted', () => {
     const kinds = (plays: Scenario[]): string[] => {
       const all = plays.flatMap(({ act }) =>
@@ -81,8 +103,9 @@ describe('what is drawn', () => {
       );
       return [...new Set(all)].sort();
     };
-    const every = ['clock', 'clog', 'core', 'crash', 'crash-at', 'cut', 'disk', 'empower', 'heal', 'links'];
-    expect(kinds(sample())).toEqual([...every, 'partition', 'pause', 'reset', 'restart', 'rule']);
+    const every = ['application', 'clock', 'clog', 'core', 'crash', 'crash-at', 'cut', 'disk', 'empower'];
+    const others = ['heal', 'links', 'partition', 'pause', 'reset', 'restart', 'rule', 'signer'];
+    expect(kinds(sample())).toEqual([...every, ...others]);
     const calm = sample({
       faults: ['crash'],
       liars: [],
