@@ -66,8 +66,12 @@ const realBlock: Check = {
   holds: (value) => value !== 'nil' && blockNumber.holds?.(value) === true,
 };
 const yes: Check = { expects: 'true', holds: (value) => value === true };
-const spanWrong = ({ minNs, maxNs }: { minNs: number; maxNs: number }): string | null =>
-  minNs <= maxNs ? null : 'minNs up to maxNs';
+/** Within a span 2^31 steps of a microsecond are drawn at most. */
+const SPAN_NS_MAX = 2_000_000_000_000;
+const spanWrong = ({ minNs, maxNs }: { minNs: number; maxNs: number }): string | null => {
+  if (minNs > maxNs) return 'minNs up to maxNs';
+  return maxNs - minNs > SPAN_NS_MAX ? `maxNs at most ${SPAN_NS_MAX} (33 minutes) above minNs` : null;
+};
 const span = also(object({ minNs: whole, maxNs: whole }), spanWrong);
 const latency = also(
   tagged('kind', {
@@ -214,8 +218,8 @@ const anyAction = tagged('do', {
     frozen: maybe(yesOrNo),
   },
   disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
-  signer: { node: nodeName, takesMs: whole },
-  application: { node: nodeName, blocksMs: whole, checksMs: whole },
+  signer: { node: nodeName, takesMs: time },
+  application: { node: nodeName, blocksMs: time, checksMs: time },
   submit: { to: nodeName, tx: isText },
   empower: { node: nodeName, power: whole, via: nodeName },
 });
@@ -270,13 +274,15 @@ const beat: Check = {
 };
 const positive: Check = {
   expects: 'a number above 0',
-  holds: (value) => typeof value === 'number' && value > 0,
+  holds: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
 };
 /** A transaction each microsecond: more than that would take no time between two. */
 const RATE_MAX = 1_000_000;
+/** One in eleven days. */
+const RATE_MIN = 1 / RATE_MAX;
 const rate: Check = {
-  expects: 'a number above 0, at most 1000000',
-  holds: (value) => positive.holds?.(value) === true && (value as number) <= RATE_MAX,
+  expects: 'a number from 0.000001 to 1000000',
+  holds: (value) => typeof value === 'number' && value >= RATE_MIN && value <= RATE_MAX,
 };
 
 /** In nanoseconds it must fit 64 bits. */
@@ -284,6 +290,12 @@ const AGE_MS_MAX = 9_000_000_000_000;
 const age: Check = {
   expects: 'milliseconds, a whole number from 1 to 9000000000000 (285 years)',
   holds: (value) => ordinal.holds?.(value) === true && Number(value) <= AGE_MS_MAX,
+};
+/** As many as CometBFT lets into a set; a run of a hundred takes its time. */
+const PEOPLE_MAX = 10_000;
+const people: Check = {
+  expects: `a whole number from 0 to ${PEOPLE_MAX}`,
+  holds: (value) => whole.holds?.(value) === true && Number(value) <= PEOPLE_MAX,
 };
 const chainId: Check = {
   expects: `a text of 1 to ${CHAIN_ID_LENGTH_MAX} bytes`,
@@ -303,8 +315,8 @@ export const scenarioShape = object({
   title: isText,
   cast: object({
     powers: listOf(whole),
-    candidates: maybe(whole),
-    fullNodes: maybe(whole),
+    candidates: maybe(people),
+    fullNodes: maybe(people),
     chainId: maybe(chainId),
     initialHeight: maybe({
       expects: 'a whole number from 1',

@@ -98,7 +98,37 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'a load without a pause',
       () => play({ load: txs({ perSecond: 2e9 }) }),
-      'load.perSecond: expected a number above 0, at most 1000000, not 2000000000',
+      'load.perSecond: expected a number from 0.000001 to 1000000, not 2000000000',
+    ],
+    [
+      'transactions whose time never comes',
+      () => play({ load: txs({ perSecond: 1e-7 }) }),
+      'load.perSecond: expected a number from 0.000001 to 1000000, not 1e-7',
+    ],
+    [
+      'copies without end',
+      () => play({ load: txs({ perSecond: 1, copies: Number.POSITIVE_INFINITY }) }),
+      'load.copies: expected a number above 0, not null',
+    ],
+    [
+      'more people than there is room for',
+      () => play({ cast: { ...validators(4), candidates: 1e12 } }),
+      'cast.candidates: expected a whole number from 0 to 10000, not 1000000000000',
+    ],
+    [
+      'links whose latency is spread over an hour',
+      () => play({ act: [at('1s', links({ latency: { kind: 'uniform', minNs: 0, maxNs: 3e12 } }))] }),
+      'act[0].actions[0].change.latency: expected maxNs at most 2000000000000 (33 minutes) above minNs',
+    ],
+    [
+      'a key that takes longer than a run lasts',
+      () => play({ act: [at('1s', { do: 'signer', node: 'v0', takesMs: 1e10 })] }),
+      'act[0].actions[0].takesMs: expected milliseconds, a whole number from 0 to 1000000000 (11 days)',
+    ],
+    [
+      'an application that does',
+      () => play({ act: [at('1s', { do: 'application', node: 'v0', blocksMs: 1e10, checksMs: 0 })] }),
+      'act[0].actions[0].blocksMs: expected milliseconds, a whole number from 0 to 1000000000 (11 days)',
     ],
     [
       'transactions larger than any block',

@@ -6,7 +6,9 @@ import { explainRun } from '../../../sim/explain/explain.ts';
 import { PictureCollector } from '../../../sim/picture/collector.ts';
 import { runScenario } from '../../../sim/run.ts';
 import type { RunOptions } from '../../../sim/run-options.ts';
+import { scenarioRefusal } from '../../../sim/scenario/form.ts';
 import { isDrawn, type Play } from '../../../sim/scenario/play.ts';
+import { ScenarioError } from '../../../sim/scenario/words.ts';
 import type { RunWatch, Verdict } from '../../../sim/verdict.ts';
 import { withMutant } from '../patch/patched-build.ts';
 import { Columns, explanationLines, ProgressBar, row, Story, toJson, verdictLines } from '../screen.ts';
@@ -65,6 +67,13 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
       patched.runCommand(nameOrFile, { ...rest, planted: mutant });
     return withMutant(mutant, 'sim run', 'runtime/cli/run/command.js', inPatched);
   }
+  const chosen = {
+    ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
+    ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
+  };
+  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
+  if (refusal) throw new ScenarioError(refusal.because);
+  // Files of an earlier run are written over by one that begins, and by no other.
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const page = flags.html === undefined ? null : new PageFile(flags.html);
@@ -74,8 +83,7 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     memo: flags.memo,
     commit: buildCommit(),
     ...(flags.planted !== undefined && { about: { mutant: flags.planted } }),
-    ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
-    ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
+    ...chosen,
     ...(cast && { cast }),
   };
   const startedMs = performance.now();
@@ -158,6 +166,11 @@ function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   if (cast.members.length < powers.length) {
     const have = `${genesis} has ${cast.members.length} validators`;
     throw new CliError(`${play.name} speaks of ${powers.length} validators, and ${have}`);
+  }
+  const first = BigInt(play.cast.initialHeight ?? 1);
+  if (cast.initialHeight !== first) {
+    const have = `${genesis} has initial_height ${cast.initialHeight}`;
+    throw new CliError(`${play.name} speaks of heights from ${first} on, and ${have}`);
   }
   const own = cast.members.map(({ power }) => Number(power));
   if (own.join() !== powers.join())

@@ -273,6 +273,32 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(JSON.parse(out).holds).toBe(true);
   });
 
+  test('a genesis whose first height is another one is refused: the play would speak of heights that do not come', () => {
+    const cast = makeCast({ powers: [10n, 10n, 10n, 10n], initialHeight: 1_000n });
+    writeFileSync(folder.at('later.json'), cast.genesis);
+    for (const { name, seed } of cast.members) {
+      mkdirSync(folder.at(`later/${name}`), { recursive: true });
+      const key = formatPrivValidatorKey(keyPairOfSeed(seed as Uint8Array));
+      writeFileSync(folder.at(`later/${name}/priv_validator_key.json`), key);
+    }
+    const files = ['--genesis', folder.at('later.json'), '--keys', folder.at('later')];
+    const { code, err } = nodecli('sim', 'run', 'calm', ...files);
+    expect(err).toMatch(/calm speaks of heights from 1 on, and .*later\.json has initial_height 1000/);
+    expect(code).toBe(2);
+    expect(nodecli('sim', 'run', 'later-beginning', ...files, '--quiet').code).toBe(0);
+  });
+
+  test.each([
+    ['--crypto', 'rsa'],
+    ['--heights', '0'],
+  ])('a run that does not begin leaves the files of an earlier one as they are: %s %s', (...flag) => {
+    for (const kind of ['--html', '--trace']) {
+      writeFileSync(folder.at('earlier'), 'of an earlier run');
+      expect(nodecli('sim', 'run', 'calm', kind, folder.at('earlier'), ...flag).code).toBe(2);
+      expect(readFileSync(folder.at('earlier'), 'utf8')).toBe('of an earlier run');
+    }
+  });
+
   test('a bug with which the build does not load is said to be that of the patch', () => {
     const [file, find] = ['machines/evidence/pool.js', 'export function blocksNeeded'];
     const bug = { name: 'a slip', file, find, replace: 'export function = blocksNeeded', why: '' };
