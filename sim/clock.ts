@@ -40,6 +40,8 @@ export class MachineClock {
   private driftPpm: number;
   /** The slowest that the oscillator ever ran, as a share of true time, at most 1; for those who watch. */
   slowest = 1;
+  /** The fastest, at least 1. */
+  fastest = 1;
   /** When the drift last changed: virtual time, and this oscillator's count. */
   private since = 0;
   private countThen = 0;
@@ -65,9 +67,15 @@ export class MachineClock {
     );
     this.agenda = agenda;
     this.driftPpm = settings.driftPpm;
-    this.slowest = Math.min(1, 1 + settings.driftPpm / MILLION);
+    this.notePace(settings.driftPpm);
     this.since = agenda.now;
     this.wallAheadNs = settings.epochNs + settings.skewNs + BigInt(agenda.now);
+  }
+
+  private notePace(driftPpm: number): void {
+    const pace = 1 + driftPpm / MILLION;
+    this.slowest = Math.min(this.slowest, pace);
+    this.fastest = Math.max(this.fastest, pace);
   }
 
   /** The oscillator's count, in its own nanoseconds. */
@@ -103,7 +111,7 @@ export class MachineClock {
     this.countThen = this.count();
     this.since = this.agenda.now;
     this.driftPpm = driftPpm;
-    this.slowest = Math.min(this.slowest, 1 + driftPpm / MILLION);
+    this.notePace(driftPpm);
     for (const timer of this.timers) {
       if (timer === null) continue;
       this.agenda.cancel(timer.handle);

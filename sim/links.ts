@@ -191,7 +191,7 @@ export class Carrier {
     } else if ('delayNs' in verdict) {
       if (this.isStopped(link)) return;
       counters.ruledDelayed++;
-      const at = this.agenda.now + verdict.delayNs;
+      const at = Math.max(this.agenda.now + verdict.delayNs, link.cloggedUntil);
       link.lateUntil = Math.max(link.lateUntil, at);
       this.deliverAt(at, link, verdict.payloads, DONE.late);
     } else {

@@ -12,6 +12,8 @@ export interface Standing {
   readonly config: NodeConfig;
   /** The slowest that an oscillator of the core ever ran, as a share of true time, at most 1: what nodes time themselves takes longer by it. */
   readonly slowest: number;
+  /** The fastest, at least 1: by such a clock a timeout is over sooner. */
+  readonly fastest: number;
   /** Of the core at the height to be decided. Nodes that are behind count as in round 0. */
   readonly roundMin: number;
   readonly roundMax: number;
@@ -109,15 +111,16 @@ const roundNs = (standing: Standing, round: number): number =>
  */
 function decidingRound(standing: Standing, spread: number): number | null {
   const { settleNs, roundMax, isFresh, proposers, hasLiars, proposerAt } = standing;
+  const shortestNs = (step: Step, round: number): number => stepNs(standing, step, round) / standing.fastest;
   const proposed = new Set<string>();
   const first = isFresh ? roundMax : roundMax + 1;
   /** The earliest that a round can begin: rounds before it end by a precommit timeout at the soonest. */
   let beginsNs = 0;
   for (let round = first; round <= first + ROUNDS_LOOKED_AT; round++) {
-    const proposeNs = stepNs(standing, 'propose', round);
+    const proposeNs = shortestNs('propose', round);
     const isSettled = beginsNs >= settleNs || proposeNs >= settleNs + 2 * spread;
-    const isPatient = proposeNs >= 2 * spread && (!hasLiars || stepNs(standing, 'prevote', round) >= spread);
-    beginsNs += stepNs(standing, 'precommit', round);
+    const isPatient = proposeNs >= 2 * spread && (!hasLiars || shortestNs('prevote', round) >= spread);
+    beginsNs += shortestNs('precommit', round);
     if (!isSettled || !isPatient) continue;
     const proposer = proposerAt(round);
     if (!hasLiars && proposers.has(proposer)) return round;

@@ -60,7 +60,7 @@ export class Liveness {
   private readonly isHonest: (machine: Machine) => boolean;
   private promised: Promise_ | null = null;
   private isStale = true;
-  private changedAt = -1;
+  private changesSeen = -1;
   /** When the last promise was kept. */
   private keptAt = -1;
   private readonly locks = new Map<Machine, Choice>();
@@ -113,7 +113,7 @@ export class Liveness {
   /** Called before every event, and when nothing is left to happen: then what is owed will never come. */
   look(isOver = false): Stall | null {
     const { now } = this.world.agenda;
-    if (this.isStale || this.stage.changedAt !== this.changedAt) this.promise(now);
+    if (this.isStale || this.stage.changes !== this.changesSeen) this.promise(now);
     const { promised } = this;
     if (!promised || (!isOver && now <= promised.sinceNs + promised.boundNs)) return null;
     const at = promised.core.find(({ height }) => height < promised.height);
@@ -142,7 +142,7 @@ export class Liveness {
 
   private promise(now: number): void {
     this.isStale = false;
-    this.changedAt = this.stage.changedAt;
+    this.changesSeen = this.stage.changes;
     const core = this.core();
     const standing = core.length > 0 ? this.standing(core, now) : null;
     const bound = standing && boundNs(standing);
@@ -218,6 +218,7 @@ export class Liveness {
     return {
       config,
       slowest: slowestOf(core),
+      fastest: Math.max(...core.map(({ clock }) => clock.fastest)),
       roundMin: isBehind ? 0 : Math.min(...rounds),
       roundMax: Math.max(...rounds),
       hopNs: this.hopNs(core),

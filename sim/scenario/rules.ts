@@ -92,16 +92,21 @@ export class RuleBook {
     for (const lie of this.lies.get(from) ?? NO_LIES) payloads = lie(to, payloads) ?? payloads;
     if (payloads.length === 0) return 'drop';
     if (payloads !== sent) this.lied?.(from, to, payloads);
+    let delayMs = -1;
     for (const rule of this.rules) {
       if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
       if (!payloads.some((payload) => isAbout(rule, payload))) continue;
       rule.hasMet = true;
-      if (rule.words.effect !== 'drop') return { delayNs: rule.words.effect.delayMs * NS_PER_MS, payloads };
+      if (rule.words.effect !== 'drop') {
+        delayMs = Math.max(delayMs, rule.words.effect.delayMs);
+        continue;
+      }
       const kept = payloads.filter((payload) => !isAbout(rule, payload));
       this.messagesDropped += payloads.length - kept.length;
       if (kept.length === 0) return 'drop';
       payloads = kept;
     }
+    if (delayMs >= 0) return { delayNs: delayMs * NS_PER_MS, payloads };
     return payloads === sent ? 'pass' : { payloads };
   };
 }

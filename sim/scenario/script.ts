@@ -3,7 +3,7 @@
 
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
-import type { Action, Claim, Condition, Directive, NodeName, Scenario, StateOf } from './play.ts';
+import type { Action, Claim, Condition, Deed, Directive, NodeName, Scenario, StateOf } from './play.ts';
 import type { Happening, Witness } from './witness.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -36,8 +36,34 @@ interface Broken {
 interface Never {
   readonly condition: Condition;
   readonly during: StateOf | undefined;
+  /** It is so, since the last that happened. */
+  isSo: boolean;
   /** As anything happened, it was so. */
   wasSo: boolean;
+}
+
+type State = StateOf['is'];
+const OF_A_LIFE: readonly State[] = ['up', 'down', 'in-consensus', 'syncing', 'halted', 'locked-on'];
+/** What a node is no more, or has become, when it is told that it did this. */
+const CHANGED_BY: Partial<Readonly<Record<Deed, readonly State[]>>> = {
+  starts: OF_A_LIFE,
+  crashes: OF_A_LIFE,
+  joins: ['in-consensus', 'syncing'],
+  halts: ['halted'],
+  locks: ['locked-on'],
+  decides: ['locked-on', 'of-power', 'weaker-than'],
+};
+
+/** Directives by their time: those of one moment in the order of the play. */
+function byTime(act: readonly Directive[]): ReadonlyMap<number, readonly number[]> {
+  const times = new Map<number, number[]>();
+  for (const [index, directive] of act.entries()) {
+    if (!('atMs' in directive)) continue;
+    const indexes = times.get(directive.atMs);
+    if (indexes) indexes.push(index);
+    else times.set(directive.atMs, [index]);
+  }
+  return times;
 }
 
 export interface ScriptParts {
@@ -55,8 +81,8 @@ export class Script {
   private readonly parts: ScriptParts;
   /** By place: a play may name one directive twice. */
   private readonly fired = new Set<number>();
-  /** The directive that waits for something to happen. */
-  private waiting: { readonly watch: Watch; readonly index: number } | null = null;
+  /** The directives that wait for something to happen: one for each that began a chain by its time. */
+  private readonly waiting = new Set<{ readonly watch: Watch; readonly index: number }>();
   /** The directives that go on waiting for something to happen again. */
   private readonly standing: { readonly watch: Watch; readonly index: number; firedAt: number }[] = [];
   private readonly sometimes: { readonly watch: Watch; readonly claim: Claim }[] = [];
@@ -68,12 +94,14 @@ export class Script {
     this.parts = parts;
     const { act, holds } = parts.play;
     for (const claim of holds) {
-      if ('never' in claim) this.nevers.push({ condition: claim.never, during: claim.while, wasSo: false });
+      if ('never' in claim)
+        this.nevers.push({ condition: claim.never, during: claim.while, isSo: false, wasSo: false });
       else if ('sometime' in claim) this.sometimes.push({ watch: new Watch(claim.sometime), claim });
     }
-    act.forEach((directive, index) => {
-      if ('atMs' in directive) parts.world.agenda.at(directive.atMs * NS_PER_MS, () => this.fire(index));
-    });
+    for (const [atMs, indexes] of byTime(act))
+      parts.world.agenda.at(atMs * NS_PER_MS, () => {
+        for (const index of indexes) this.fire(index);
+      });
     this.armAfter(-1);
     parts.witness.listeners.push((happening) => this.see(happening));
   }
@@ -99,13 +127,11 @@ export class Script {
 
   private await(directive: Extract<Directive, { when: Condition }>, index: number): void {
     const waiting = { watch: new Watch(directive.when), index };
-    this.waiting = waiting;
+    this.waiting.add(waiting);
     if (directive.latestMs === undefined) return;
     const { agenda } = this.parts.world;
     agenda.at(Math.max(agenda.now, directive.latestMs * NS_PER_MS), () => {
-      if (this.waiting !== waiting) return;
-      this.waiting = null;
-      this.fire(index);
+      if (this.waiting.delete(waiting)) this.fire(index);
     });
   }
 
@@ -132,8 +158,8 @@ export class Script {
     const { witness, honest, addressByName } = this.parts;
     const isIt = (condition: Condition): boolean => witness.matches(happening, condition, addressByName);
     for (const claim of this.nevers) {
-      const { condition, during } = claim;
-      const isSo = !during || witness.isSo(during, this.parts.world.machine(during.who));
+      const { condition } = claim;
+      const isSo = this.isSoAsIt(happening, claim);
       if (isSo) claim.wasSo = true;
       const isWho = condition.who === 'anyone' || condition.who === happening.node.name;
       if (isSo && isWho && isIt(condition)) this.parts.broken({ what: neverText(claim), at: happening.node });
@@ -151,10 +177,20 @@ export class Script {
       order.firedAt = now;
       this.fire(order.index);
     }
-    const { waiting } = this;
-    if (waiting === null || !isIt(waiting.watch.condition) || !waiting.watch.see(happening, honest)) return;
-    this.waiting = null;
-    this.fire(waiting.index);
+    for (const waiting of [...this.waiting]) {
+      if (!isIt(waiting.watch.condition) || !waiting.watch.see(happening, honest)) continue;
+      if (this.waiting.delete(waiting)) this.fire(waiting.index);
+    }
+  }
+
+  /** What a deed makes of a state is not what the state was as it happened. */
+  private isSoAsIt({ does, node }: Happening, claim: Never): boolean {
+    const { during } = claim;
+    if (!during) return true;
+    const before = claim.isSo;
+    claim.isSo = this.parts.witness.isSo(during, this.parts.world.machine(during.who));
+    const isOfNode = node.name === during.who || during.is === 'of-power' || during.is === 'weaker-than';
+    return isOfNode && CHANGED_BY[does]?.includes(during.is) ? before : claim.isSo;
   }
 
   /** Claims that hold for want of a chance: their height did not come, or their time. */

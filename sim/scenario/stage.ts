@@ -34,8 +34,8 @@ export class Stage {
   core: ReadonlySet<Machine> | null = null;
   /** What happened by the play's hand, by name of the action. */
   readonly counts = new Map<string, number>();
-  /** When the last action was carried out, or a node died or came back by one. */
-  changedAt = 0;
+  /** How many actions were carried out, and how often a node died or came back by one. */
+  changes = 0;
   transactions = 0;
   slowDisks = 0;
   /** Told as it happens: the story, a picture. */
@@ -103,7 +103,7 @@ export class Stage {
   }
 
   perform(action: Action): void {
-    this.changedAt = this.world.agenda.now;
+    this.changes++;
     for (const { acts } of this.watchers) acts?.(action);
     this.count(action.do);
     const { network } = this.world;
@@ -284,7 +284,7 @@ export class Stage {
   private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): boolean {
     if (!machine.isUp) return false;
     if (this.paused.delete(machine)) this.tellPaused(machine, false);
-    this.changedAt = this.world.agenda.now;
+    this.changes++;
     this.world.crash(machine, how);
     const { lives } = machine; // it may have come back by then, and died again
     if (restartMs !== undefined) this.later(restartMs, () => machine.lives === lives && this.start(machine));
@@ -293,7 +293,7 @@ export class Stage {
 
   private start(machine: Machine): boolean {
     if (machine.isUp || this.isFrozen(machine)) return false;
-    this.changedAt = this.world.agenda.now;
+    this.changes++;
     this.count('restarted');
     this.world.startNode(machine);
     return true;
@@ -326,7 +326,7 @@ export class Stage {
   private unpause(machine: Machine): boolean {
     if (this.isFrozen(machine) || !this.paused.delete(machine)) return false;
     this.tellPaused(machine, false);
-    this.changedAt = this.world.agenda.now;
+    this.changes++;
     machine.heldUntilNs = Math.max(machine.heldUntilNs, this.world.agenda.now);
     machine.node?.unpause();
     return true;

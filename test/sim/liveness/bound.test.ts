@@ -11,6 +11,7 @@ const inTurn = (round: number): string => names[round % names.length] as string;
 const calm: Standing = {
   config,
   slowest: 1,
+  fastest: 1,
   roundMin: 0,
   roundMax: 0,
   hopNs: 5_000_000,

@@ -1,0 +1,119 @@
+// Directives of one moment, chains that wait, claims about what was so as something happened, and rules that meet.
+
+import { describe, expect, it } from 'vitest';
+import { runScenario } from '../../sim/run.ts';
+import type { Claim, Directive, Scenario } from '../../sim/scenario/play.ts';
+import {
+  at,
+  block,
+  clog,
+  crash,
+  delay,
+  disk,
+  drop,
+  everyone,
+  finally_,
+  heal,
+  height,
+  isolate,
+  links,
+  never,
+  pause,
+  restart,
+  scenario,
+  sometime,
+  unpause,
+  v0,
+  v1,
+  v3,
+  validators,
+  when,
+  whenOrAt,
+} from '../../sim/scenario/words.ts';
+
+const four = (act: readonly Directive[], holds: readonly Claim[] = [], last = 10): Scenario =>
+  scenario('four validators', {
+    cast: validators(4),
+    act,
+    holds,
+    ends: everyone.decides(height(last), { within: '200s', afterwards: 1 }),
+  });
+
+const whatBreaks = (play: Scenario, seed = 1): string[] =>
+  runScenario(play, { seed }).violations.map(({ oracle, what }) => `${oracle}: ${what}`);
+
+describe('directives of one moment', () => {
+  it('are all seen by the watch over liveness: where two are cut off nothing is promised', () => {
+    const play = four([at('2s', isolate('v0')), at('2s', isolate('v1')), at('60s', heal())]);
+    for (let seed = 1; seed <= 4; seed++) expect(whatBreaks(play, seed)).toEqual([]);
+  });
+
+  it('happen in the order of the play, under every seed', () => {
+    for (let seed = 1; seed <= 8; seed++) {
+      const { nodes, holds } = runScenario(four([at('2s', crash('v1')), at('2s', restart('v1'))]), { seed });
+      expect({ seed, holds, lives: nodes[1]?.lives }).toEqual({ seed, holds: true, lives: 2 });
+    }
+  });
+});
+
+it('a chain that waits goes on waiting when another begins to', () => {
+  const first = [at('1s', pause('v3')), whenOrAt(v0.decides(height(40)), '12s', unpause('v3'))];
+  const second = [at('2s', disk('v1', 'slow')), when(v1.decides(height(3)), disk('v1', 'good'))];
+  expect(whatBreaks(four([...first, ...second]))).toEqual([]);
+});
+
+describe('never while', () => {
+  const restarted = [at('5s', crash('v0', { restart: '1s' }))];
+
+  it.each<[string, Claim]>([
+    ['consensus', never(v0.crashes(), { while: v0.isInConsensus })],
+    ['a life', never(v0.crashes(), { while: v0.isUp })],
+    ['between lives', never(v0.starts(), { while: v0.isDown })],
+    ['a lock', never(v0.decides(), { while: v0.lockedOn(block(1)) })],
+  ])('is asked of what was so as it happened, which ended with it: %s', (_, claim) => {
+    expect(whatBreaks(four(restarted, [claim]))[0]).toMatch(/^play: never: v0/);
+  });
+
+  it.each<[string, Claim]>([
+    ['consensus', never(v0.joins(), { while: v0.isInConsensus })],
+    ['a life', never(v0.starts(), { while: v0.isUp })],
+    ['a lock', never(v0.locks(block(1)), { while: v0.lockedOn(block(1)) })],
+  ])('is not asked of what began with it: %s', (_, claim) => {
+    expect(whatBreaks(four(restarted, [claim]))).toEqual([]);
+  });
+});
+
+describe('rules', () => {
+  it('that delay do not hide those that drop', () => {
+    const lost = drop('prevotes', { height: 3, round: 0, to: ['v3'] });
+    const play = four([at('0s', delay('everything', '10ms', { to: ['v3'] }), lost)]);
+    const verdict = runScenario(play, { seed: 1 });
+    expect(verdict.faults['messages dropped by rule']).toBeGreaterThan(0);
+    expect(verdict.unmet).toEqual([]);
+  });
+
+  it('that delay wait for the end of a clog, and of two the longer one counts', () => {
+    const early = (act: Directive[]): Scenario =>
+      four(act, [sometime(v3.precommits(block(1), { height: 3 })), finally_(v3.isInConsensus)]);
+    const clogged = [at('0s', clog(['v0', 'v1', 'v2'], ['v3'], '20s'))];
+    const late = [at('0s', delay('everything', '30ms', { to: ['v3'] }))];
+    expect(whatBreaks(early(late))).toEqual([]);
+    // Nothing of height 3 is there before the others have decided it.
+    expect(whatBreaks(early([...clogged, ...late]))[0]).toContain('never happened: v3 precommits');
+    const longer = [
+      at('0s', delay('everything', '30ms', { to: ['v3'] }), delay('everything', '20s', { to: ['v3'] })),
+    ];
+    expect(whatBreaks(early([...longer, at('30s', heal())]))[0]).toContain('never happened: v3 precommits');
+  });
+});
+
+it('oscillators that run fast make timeouts short, and the bound on liveness knows', () => {
+  const fast = { driftPpm: 9_000_000 };
+  const slowLines = links({ latency: { kind: 'uniform', minNs: 450_000_000, maxNs: 500_000_000 } });
+  const play = scenario('ten times as fast', {
+    cast: validators(4, { clocks: { v0: fast, v1: fast, v2: fast, v3: fast } }),
+    act: [at('0s', slowLines)],
+    ends: everyone.decides(height(5), { within: '200s' }),
+  });
+  expect(whatBreaks(play)).toEqual([]);
+});
