@@ -30,6 +30,7 @@ const powers =
   () => ({ validatorUpdates: said.map((power) => ({ publicKey, power })) });
 
 const LITTLE = { maxBytes: 1_000n, maxGas: -1n };
+const FOR_EVER = { maxAgeBlocks: 1_000n, maxAgeNs: 10n ** 20n, maxBytes: 1_000n };
 const NONE = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 0n };
 
 /** With what nodes say of it, as CometBFT does (validateValidatorUpdates, processChanges, ConsensusParams.ValidateBasic, applyBlock); vote extensions are ours to refuse. */
@@ -40,6 +41,8 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['resulting valset exceeds max', powers(stranger, POWER_MAX)],
   ['failed to find validator', powers(stranger, 0n)],
   ['unsupported for consensus', powers(otherKey, 5n)],
+  ['invalid size for a public key', powers({ type: 'ed25519', bytes: new Uint8Array(31).fill(7) }, 5n)],
+  ['evidence.MaxAgeDuration is too big', () => ({ consensusParamUpdates: { evidence: FOR_EVER } })],
   ['block.MaxBytes cannot be 0', () => ({ consensusParamUpdates: { block: { maxBytes: 0n, maxGas: -1n } } })],
   ['block.max_bytes=1000 is too small', () => ({ consensusParamUpdates: { block: LITTLE, evidence: NONE } })],
   ['must be greater than 0', () => ({ consensusParamUpdates: { validator: { publicKeyTypes: [] } } })],
@@ -48,6 +51,10 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   [
     'results for',
     ({ txResults }) => ({ txResults: txResults.length > 0 ? txResults.slice(1) : [PLAIN_RESULT] }),
+  ],
+  [
+    'a code or gas that its bytes cannot hold',
+    ({ txResults }) => ({ txResults: txResults.map((result) => ({ ...result, gasUsed: 2n ** 63n })) }),
   ],
   [
     'block.MaxBytes is too big',

@@ -16,12 +16,13 @@ import {
 import { asksForMore, tooSmall } from '../../machines/chain/playable.ts';
 import type { HeightStart } from '../../machines/consensus/said.ts';
 import type { Pending } from '../../machines/evidence/pool.ts';
-import type { CommitInfo, ResponseFinalizeBlock } from '../../protocol/abci.ts';
+import type { CommitInfo, ExecTxResult, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { isRefusal, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
+import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { commitInfo, maxDataBytes } from '../../protocol/rules/state.ts';
+import { commitInfo } from '../../protocol/rules/state.ts';
 import { type Block, type BlockId, type ChainState, type Commit, EMPTY_BYTES } from '../../protocol/types.ts';
 import {
   encodeChainState,
@@ -132,12 +133,14 @@ export function onFinalized(v: ValidatorState, response: ResponseFinalizeBlock):
 /** Refuses what leaves no room for the next block. After one that is synced, others found it; so they may have after one of a life before. */
 function withRoom({ source }: Execution, answer: Answer | Refusal): Answer | Refusal {
   if (isRefusal(answer) || source !== 'consensus') return answer;
-  const { consensusParams, validators, nextValidators } = answer.followed.state;
-  return (
-    tooSmall(consensusParams, Math.max(validators.validators.length, nextValidators.validators.length)) ??
-    answer
-  );
+  const { consensusParams, lastValidators, validators, nextValidators } = answer.followed.state;
+  const most = Math.max(validators.validators.length, nextValidators.validators.length);
+  return tooSmall(consensusParams, most, lastValidators.validators.length) ?? answer;
 }
+
+/** A code is a uint32, gas an int64: what is beyond would be stored as another number, and hashed as that at the next start. */
+const isOutOfRange = ({ code, gasWanted, gasUsed }: ExecTxResult): boolean =>
+  code !== code >>> 0 || BigInt.asIntN(64, gasWanted) !== gasWanted || BigInt.asIntN(64, gasUsed) !== gasUsed;
 
 /** @param bytes of the response. */
 export function answerOf(
@@ -148,6 +151,8 @@ export function answerOf(
 ): Answer | Refusal {
   const [results, txs] = [response.txResults.length, block.txs.length];
   if (results !== txs) return refuse('results', `${results} results for ${txs} transactions`);
+  const odd = response.txResults.findIndex(isOutOfRange);
+  if (odd >= 0) return refuse('results', `result ${odd + 1} has a code or gas that its bytes cannot hold`);
   const followed = follow(v.config.memo, v.chain, id, block, response, bytes);
   if (isRefusal(followed)) return followed;
   return asksForMore(followed.state.consensusParams) ?? { response, followed };

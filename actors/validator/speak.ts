@@ -9,8 +9,9 @@ import { settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { roomInBlock } from '../../protocol/rules/block-room.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { extendedCommitInfo, makeBlock, maxDataBytes, misbehaviorOf } from '../../protocol/rules/state.ts';
+import { extendedCommitInfo, makeBlock, misbehaviorOf } from '../../protocol/rules/state.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import {
@@ -194,7 +195,8 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
     return;
   }
   const params = chain.consensusParams;
-  const most = maxDataBytes(blockBytesMax(params), 0n, consensus.validators.validators.length);
+  const [voters, signers] = [consensus.validators.validators.length, chain.lastValidators.validators.length];
+  const most = roomInBlock(blockBytesMax(params), voters, signers);
   if (isRefusal(most)) return v.halt(`no block can be proposed: ${most.because}`); // so it was synced
   // Evidence may be allowed more than a block has room for: liars would stop whoever proposes (CometBFT panics: "Negative MaxDataBytes").
   const { evidence, bytes } = v.pool.take(params.evidence.maxBytes < most ? params.evidence.maxBytes : most);

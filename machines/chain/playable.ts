@@ -1,13 +1,17 @@
 // With which parameters a node of ours can go on: some are well formed, and nobody could make a block by them, or we cannot take part.
 
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
+import { roomInBlock } from '../../protocol/rules/block-room.ts';
 import { blockBytesMax, validateParams } from '../../protocol/rules/params.ts';
-import { maxDataBytes } from '../../protocol/rules/state.ts';
 import type { ConsensusParams } from '../../protocol/types.ts';
 
-/** Whoever has the turn could propose nothing. (CometBFT panics there.) @param validators how many sign a commit. */
-export function tooSmall(params: ConsensusParams, validators: number): Refusal | null {
-  const room = maxDataBytes(blockBytesMax(params), 0n, validators);
+/**
+ * Whoever has the turn could propose nothing. (CometBFT panics there.)
+ * @param validators how many sign a commit.
+ * @param signers how many signed the one that the next block carries.
+ */
+export function tooSmall(params: ConsensusParams, validators: number, signers = 0): Refusal | null {
+  const room = roomInBlock(blockBytesMax(params), validators, signers);
   return isRefusal(room) ? room : null;
 }
 

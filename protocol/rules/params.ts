@@ -25,6 +25,9 @@ const wrong = (because: string): ParamsRefusal => refuse('params', because);
 export const blockBytesMax = (params: ConsensusParams): bigint =>
   params.block.maxBytes === -1n ? BLOCK_BYTES_MAX : params.block.maxBytes;
 
+/** Nanoseconds of Go's `time.Duration`, 292 years: the bytes of a longer one nobody reads. */
+const DURATION_NS_MAX = 9_223_372_036_854_775_807n;
+
 /** `ConsensusParams.ValidateBasic`. */
 export function validateParams(params: ConsensusParams): ParamsRefusal | null {
   const { block, evidence, validator, abci } = params;
@@ -43,6 +46,9 @@ export function validateParams(params: ConsensusParams): ParamsRefusal | null {
   }
   if (evidence.maxAgeNs <= 0n) {
     return wrong(`evidence.MaxAgeDuration must be greater than 0. Got ${evidence.maxAgeNs}`);
+  }
+  if (evidence.maxAgeNs > DURATION_NS_MAX) {
+    return wrong(`evidence.MaxAgeDuration is too big. ${evidence.maxAgeNs} > ${DURATION_NS_MAX}`);
   }
   if (evidence.maxBytes > blockBytesMax(params)) {
     const bound = `${evidence.maxBytes} > ${block.maxBytes}`;

@@ -4,25 +4,22 @@
 import type { ResponseFinalizeBlock, ResponseInitChain } from '../abci.ts';
 import { equalBytes, hexUpperOf } from '../bytes.ts';
 import { commitHash, dataHash, evidenceListHash, paramsHash, resultsHash } from '../hashes.ts';
+import { ED25519_KEY_BYTES, SECP256K1_KEY_BYTES } from '../keys.ts';
 import { Lately } from '../lately.ts';
 import { merkleRoot } from '../merkle.ts';
 import { isRefusal, must, type Refusal, refuse } from '../refusal.ts';
 import type { Verify } from '../signatures.ts';
 import {
   type Address,
-  BLOCK_OVERHEAD_BYTES_MAX,
   BLOCK_PROTOCOL,
   type Block,
   type BlockId,
   type ChainState,
-  COMMIT_OVERHEAD_BYTES_MAX,
-  COMMIT_SIG_BYTES_MAX,
   type Commit,
   type ConsensusParams,
   EMPTY_BYTES,
   type Evidence,
   type Genesis,
-  HEADER_BYTES_MAX,
   type Header,
   NIL_BLOCK_ID,
   type TimeNs,
@@ -45,9 +42,11 @@ import {
 
 export { commitInfo, extendedCommitInfo, misbehaviorOf } from './commit-info.ts';
 
-export type UpdatesRefusal = Refusal<'update-negative-power' | 'update-key-type'>;
+export type UpdatesRefusal = Refusal<'update-negative-power' | 'update-key-type' | 'update-key-size'>;
 export type NextStateRefusal = UpdatesRefusal | ValidatorSetRefusal | ParamsRefusal;
-export type InitChainRefusal = Refusal<'app-hash' | 'no-validators'> | ValidatorSetRefusal;
+export type InitChainRefusal =
+  | Refusal<'app-hash' | 'no-validators' | 'update-key-size'>
+  | ValidatorSetRefusal;
 
 /**
  * State before the initial block (`MakeGenesisState`). The application's version and InitChain's answer are
@@ -93,7 +92,7 @@ export function applyInitChain(
   }
   let { validators, nextValidators, consensusParams, version } = state;
   if (response.validators.length > 0) {
-    const replaced = makeValidatorSet(response.validators);
+    const replaced = oddKey(response.validators) ?? makeValidatorSet(response.validators);
     if (isRefusal(replaced)) return replaced;
     validators = replaced;
     nextValidators = incrementPriority(replaced, 1);
@@ -180,6 +179,22 @@ function validateOnce(state: ChainState, block: Block, checks: BlockChecks): Blo
   return validateTime(state, header, lastCommit);
 }
 
+const KEY_BYTES = { ed25519: ED25519_KEY_BYTES, secp256k1: SECP256K1_KEY_BYTES } as const;
+
+/** `PubKeyFromProto`: what is stored with such a key nobody could read again. */
+function oddKey(updates: readonly ValidatorUpdate[]): Refusal<'update-key-size'> | null {
+  for (const { publicKey } of updates) {
+    const expected = KEY_BYTES[publicKey.type];
+    const { length } = publicKey.bytes;
+    if (expected !== undefined && length !== expected)
+      return refuse(
+        'update-key-size',
+        `invalid size for a public key of ${publicKey.type}. Got ${length}, expected ${expected}`,
+      );
+  }
+  return null;
+}
+
 /**
  * `validateValidatorUpdates`, by the parameters in force before this block's own update. Removals may be of
  * any key.
@@ -188,6 +203,8 @@ export function validateUpdates(
   updates: readonly ValidatorUpdate[],
   params: ConsensusParams,
 ): UpdatesRefusal | null {
+  const odd = oddKey(updates);
+  if (odd !== null) return odd;
   for (const { publicKey, power } of updates) {
     if (power < 0n) return refuse('update-negative-power', `voting power can't be negative: ${power}`);
     if (power === 0n || params.validator.publicKeyTypes.includes(publicKey.type)) continue;
@@ -274,27 +291,6 @@ export function makeBlock(
     proposerAddress,
   };
   return { header, txs, evidence, lastCommit };
-}
-
-/** Bytes that header, commit and framing of a block may take with so many validators. */
-const reservedBytes = (validators: number): bigint =>
-  BLOCK_OVERHEAD_BYTES_MAX +
-  HEADER_BYTES_MAX +
-  COMMIT_OVERHEAD_BYTES_MAX +
-  (COMMIT_SIG_BYTES_MAX + 3n) * BigInt(validators);
-
-/**
- * Room for transactions in a block of `maxBytes` (`MaxDataBytes`; with no evidence `MaxDataBytesNoEvidence`).
- */
-export function maxDataBytes(
-  maxBytes: bigint,
-  evidenceBytes: bigint,
-  validators: number,
-): bigint | Refusal<'block-too-small'> {
-  const room = maxBytes - reservedBytes(validators) - evidenceBytes;
-  if (room >= 0n) return room;
-  const short = `block.max_bytes=${maxBytes} is too small for header, commit and evidence`;
-  return refuse('block-too-small', `${short}: it takes ${maxBytes - room}`);
 }
 
 function validatePlace(state: ChainState, header: Header): BlockRefusal | null {

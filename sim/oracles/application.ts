@@ -26,7 +26,7 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { headerHash, paramsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
-import { roomForTxs } from './room.ts';
+import { roomOfProposer } from './room.ts';
 import { difference } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
@@ -312,7 +312,8 @@ class Watch {
     if (!params || !set) return null;
     const { maxBytes } = params.block;
     const bytes = evidence.length > 0 ? encodeEvidenceList(evidence).length : 0;
-    return roomForTxs(maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes, set.members.length, bytes);
+    const signers = this.voters(header.height)?.members.length ?? 0;
+    return roomOfProposer(maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes, set.members.length, signers, bytes);
   }
 
   /** Of the last commit in a block of this height. */

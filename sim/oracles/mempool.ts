@@ -16,7 +16,7 @@ import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { machinesByAddress, PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, isOpen, Pool } from './pool.ts';
-import { fieldBytes, gasAt, mayBeTooDear, mayRefuseSize, roomAt } from './room.ts';
+import { fieldBytes, gasAt, mayBeTooDear, mayRefuseSize, proposerRoomAt, roomAt } from './room.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
 const BLOCK_BYTES_JUDGED = 500_000;
@@ -183,7 +183,7 @@ class Watch {
 
   /** Half of what there is room for beside evidence: another transaction would have fitted. */
   private judgedMax({ header, evidence }: Block): number {
-    const room = roomAt(this.ghost, header.height);
+    const room = proposerRoomAt(this.ghost, header.height);
     if (room >= 2 * BLOCK_BYTES_JUDGED) return BLOCK_BYTES_JUDGED;
     return evidence.length > 0 ? -1 : room / 2;
   }

@@ -14,9 +14,24 @@ const OVERHEAD_BYTES = BLOCK_OVERHEAD_BYTES_MAX + HEADER_BYTES_MAX + COMMIT_OVER
 /** With its frame. */
 const SIGNATURE_BYTES = COMMIT_SIG_BYTES_MAX + 3n;
 
+/** A signature of 64 bytes with what stands around it: flag, address, time. */
+const SIGNED_BYTES = 111n;
+
 /** @param voters how many validators the height has. */
-export const roomForTxs = (blockBytesMax: bigint, voters: number, evidenceBytes: number): bigint =>
+const roomForTxs = (blockBytesMax: bigint, voters: number, evidenceBytes: number): bigint =>
   blockBytesMax - OVERHEAD_BYTES - SIGNATURE_BYTES * BigInt(voters) - BigInt(evidenceBytes);
+
+/** The proposer's: the commit that the block carries is of `signers`, of whom there may be many more than voters. */
+export function roomOfProposer(
+  blockBytesMax: bigint,
+  voters: number,
+  signers: number,
+  evidenceBytes: number,
+): bigint {
+  const left = blockBytesMax - OVERHEAD_BYTES - SIGNED_BYTES * BigInt(signers) - BigInt(evidenceBytes);
+  const room = roomForTxs(blockBytesMax, voters, evidenceBytes);
+  return left < room ? left : room;
+}
 
 /** A transaction as a field of a block's data: a tag, its length, itself. */
 export function fieldBytes(length: number): number {
@@ -30,6 +45,15 @@ export function roomAt(ghost: GhostChain, height: bigint): number {
   const maxBytes = ghost.params(height)?.block.maxBytes ?? -1n;
   const voters = ghost.set(height)?.members.length ?? 0;
   return maxBytes < 0n ? Number.POSITIVE_INFINITY : Number(roomForTxs(maxBytes, voters, 0));
+}
+
+/** As `roomAt`, beside the commit that the block carries. */
+export function proposerRoomAt(ghost: GhostChain, height: bigint): number {
+  const maxBytes = ghost.params(height)?.block.maxBytes ?? -1n;
+  const [voters, signers] = [height, height - 1n].map((at) => ghost.set(at)?.members.length ?? 0);
+  return maxBytes < 0n
+    ? Number.POSITIVE_INFINITY
+    : Number(roomOfProposer(maxBytes, voters ?? 0, signers ?? 0, 0));
 }
 
 /** What the transactions of a block may want; infinity: there is no limit. */

@@ -2,7 +2,7 @@
 
 import { applicationNamed } from '../../machines/apps/application.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
-import { maxDataBytes } from '../../protocol/rules/state.ts';
+import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';
 import { isLiarName, LIAR_NAMES } from '../liars/index.ts';
 import { Checker } from './checks.ts';

@@ -1,6 +1,7 @@
 // Tests the bounds of consensus parameters and the room they leave for data.
 
 import { describe, expect, it } from 'vitest';
+import { maxDataBytes, roomInBlock } from '../../../protocol/rules/block-room.ts';
 import {
   blockBytesMax,
   DEFAULT_PARAMS,
@@ -8,8 +9,9 @@ import {
   validateParams,
   voteExtensionsEnabled,
 } from '../../../protocol/rules/params.ts';
-import { maxDataBytes, validateUpdates } from '../../../protocol/rules/state.ts';
-import type { ConsensusParamsUpdate } from '../../../protocol/types.ts';
+import { validateUpdates } from '../../../protocol/rules/state.ts';
+import { type ConsensusParamsUpdate, FLAG_COMMIT } from '../../../protocol/types.ts';
+import { encodeCommit } from '../../../protocol/wire/index.ts';
 import { person } from './people.ts';
 
 const block = (maxBytes: bigint, maxGas = -1n): ConsensusParamsUpdate => ({ block: { maxBytes, maxGas } });
@@ -68,6 +70,35 @@ describe('room for data', () => {
     const reserved = 11n + 626n + 94n + 3358n * 4n;
     expect(maxDataBytes(reserved + 100n, 100n, 4)).toBe(0n);
     expect(maxDataBytes(reserved + 100n, 101n, 4)).toMatchObject({ refused: 'block-too-small' });
+  });
+
+  it('is less where the commit in it is of many more validators than its own height has', () => {
+    const [least, sig] = [11n + 626n + 94n, 111n];
+    expect(roomInBlock(22_020_096n, 4, 4)).toBe(maxDataBytes(22_020_096n, 0n, 4));
+    expect(roomInBlock(100_000n, 1, 30)).toBe(maxDataBytes(100_000n, 0n, 1)); // what is reserved for one is enough
+    expect(roomInBlock(100_000n, 1, 40)).toBe(100_000n - least - 40n * sig);
+    expect(roomInBlock(least + 40n * sig, 1, 40)).toBe(0n);
+    expect(roomInBlock(least + 40n * sig - 1n, 1, 40)).toMatchObject({ refused: 'block-too-small' });
+  });
+
+  it('has room for a commit of the largest signatures that there are', () => {
+    const most = {
+      flag: FLAG_COMMIT,
+      validatorAddress: new Uint8Array(20).fill(255),
+      timeNs: 253_402_300_799_999_999_999n,
+      signature: new Uint8Array(64).fill(255),
+    };
+    const hash = new Uint8Array(32).fill(255);
+    const blockId = { hash, parts: { total: 0xffff_ffff, hash } };
+    const bytesOf = (signers: number): number =>
+      encodeCommit({
+        height: 2n ** 62n,
+        round: 0x7fff_ffff,
+        blockId,
+        signatures: Array.from({ length: signers }, () => most),
+      }).length;
+    expect(bytesOf(1) - bytesOf(0)).toBeLessThanOrEqual(111);
+    expect(bytesOf(0)).toBeLessThanOrEqual(94);
   });
 });
 
