@@ -34,6 +34,12 @@ describe('parameters', () => {
     ['gas', block(22_020_096n, -2n), 'MaxGas'],
     ['evidence age in blocks', evidence(0n, 1n, 0n), 'MaxAgeNumBlocks'],
     ['evidence age in time', evidence(1n, 0n, 0n), 'MaxAgeDuration'],
+    ['evidence age in time, 292 years', evidence(1n, 9_223_372_036_854_775_807n, 0n), null],
+    [
+      'evidence age in time, longer',
+      evidence(1n, 9_223_372_036_854_775_808n, 0n),
+      'MaxAgeDuration is too big',
+    ],
     ['evidence size', evidence(1n, 1n, -1n), 'non negative'],
     ['evidence as large as a block', evidence(1n, 1n, 22_020_096n), null],
     ['evidence larger than a block', evidence(1n, 1n, 22_020_097n), 'greater than upper bound'],
@@ -114,5 +120,17 @@ describe('validator updates', () => {
       refused: 'update-key-type',
     });
     expect(validateUpdates([{ publicKey: secp, power: 0n }], DEFAULT_PARAMS)).toBeNull();
+  });
+
+  it('need keys of their kind’s size, also where they remove', () => {
+    for (const [type, size] of [
+      ['ed25519', 31],
+      ['ed25519', 33],
+      ['secp256k1', 32],
+    ] as const)
+      for (const power of [0n, 1n]) {
+        const odd = { publicKey: { type, bytes: new Uint8Array(size) }, power };
+        expect(validateUpdates([odd], DEFAULT_PARAMS)).toMatchObject({ refused: 'update-key-size' });
+      }
   });
 });

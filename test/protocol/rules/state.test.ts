@@ -93,6 +93,10 @@ describe('the state at genesis', () => {
     });
     expect(replaced.appHash).toEqual(bytes('app'));
     expect(replaced.lastResultsHash).toHaveLength(32);
+    const short = { publicKey: { type: 'ed25519', bytes: new Uint8Array(31) }, power: 1n } as const;
+    expect(why(applyInitChain(state, genesis, { validators: [short], appHash: EMPTY_BYTES }))).toBe(
+      'update-key-size',
+    );
     const kept = okay(applyInitChain(state, genesis, { validators: [], appHash: EMPTY_BYTES }));
     expect(kept.validators).toBe(state.validators);
     expect(kept.version).toEqual({ block: 11n, app: 0n });
