@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { getSystemErrorName } from 'node:util';
 
 /**
  * Bad input from outside (a file, a port, a right): the message names it and says what to do. Not a bug of
@@ -39,9 +40,16 @@ const REMEDIES: Record<string, string> = {
   EADDRNOTAVAIL: 'this machine has no such address; listen on 127.0.0.1',
 };
 
+/** The name of a system call's error; lmdb gives its number. Empty: it is none of these. */
+export function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'number' && code > 0) return getSystemErrorName(-code) ?? '';
+  return typeof code === 'string' ? code : '';
+}
+
 /** The error of a system call as a SetupError: `what` says what was tried, with the path or address. */
 export function setupError(what: string, error: unknown): SetupError {
-  const code = (error as { code?: string }).code ?? '';
+  const code = codeOf(error);
   const why = REMEDIES[code] ?? (error instanceof Error ? error.message : String(error));
   return new SetupError(`${what}: ${why}${code && REMEDIES[code] ? ` (${code})` : ''}`, { cause: error });
 }

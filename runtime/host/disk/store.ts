@@ -3,16 +3,19 @@
 
 import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, open, type RangeOptions } from 'lmdb';
 import type { KeyValue, Which, Write } from '../../../actors/turn.ts';
 import { compareBytes } from '../../../protocol/bytes.ts';
 import { must } from '../../../protocol/refusal.ts';
 import type { Store } from '../../kernel/ports.ts';
-import { makeFolder, SetupError, setupError, syncFolder } from './files.ts';
+import { codeOf, makeFolder, SetupError, setupError, syncFolder } from './files.ts';
 import { whyNotLmdb } from './store-file.ts';
 
 /** lmdb's limit with pages of 4 KiB. */
 const KEY_BYTES_MAX = 1978;
+/** lmdb says that a commit failed, and a moment later why. It must not be able to keep the failure from us. */
+const REASON_MS_MAX = 1_000;
 
 export interface StoreOptions {
   /**
@@ -103,6 +106,8 @@ class LmdbStore implements HostStore {
   #state: 'open' | 'failed' | 'closed' = 'open';
   /** Tells who closes it that no write is answered any more. */
   #failed: () => void = () => {};
+  /** Over when it was told that it failed, and why. */
+  #telling: Promise<void> | null = null;
 
   constructor(path: string, database: Database<Uint8Array, Uint8Array>, onFatal: (error: Error) => void) {
     this.path = path;
@@ -171,8 +176,11 @@ class LmdbStore implements HostStore {
         this.write([], done);
       });
     }
+    await this.#telling;
+    const isWhole = this.#state === 'open';
     this.#state = 'closed';
-    await this.#database.close();
+    // After a commit that failed lmdb waits for its flush for ever: the files are left to the end of the process.
+    if (isWhole) await this.#database.close();
   }
 
   #pendingIn(from: Uint8Array, to: Uint8Array): Pending[] {
@@ -204,7 +212,7 @@ class LmdbStore implements HostStore {
   async #commit(batches: readonly Batch[], upTo: number): Promise<void> {
     const database = this.#database;
     if (batches.some(({ writes }) => writes.length > 0)) {
-      await database.batch(() => {
+      const committed = database.batch(() => {
         for (const { writes } of batches) {
           for (const { key, value, remove } of writes) {
             if (remove) database.remove(key);
@@ -212,6 +220,10 @@ class LmdbStore implements HostStore {
           }
         }
       });
+      // In an immediate before this one lmdb makes a second promise of the same commit, and keeps it: where that
+      // is rejected and nobody looks, the process would end in the middle of its orderly end.
+      setImmediate(() => database.committed.then(ignore, ignore));
+      await committed;
       // Resolved: committed. It is on the disk only when `flushed` is, too.
       await database.flushed;
       database.resetReadTxn();
@@ -231,9 +243,22 @@ class LmdbStore implements HostStore {
   #fail(error: unknown): void {
     this.#state = 'failed';
     this.#failed(); // who closes it waits for nothing any more
-    const cause = (error as { commitError?: unknown }).commitError ?? error;
-    this.#onFatal(setupError(`cannot write the database ${this.path}`, cause));
+    this.#telling = reasonOf(error).then((reason) => {
+      // lmdb gives this name to a write that was cut short, and the last one that a disk has room for is.
+      const hint = codeOf(reason) === 'EIO' ? ' (is its disk full?)' : '';
+      this.#onFatal(setupError(`cannot write the database ${this.path}${hint}`, reason));
+    });
   }
+}
+
+const ignore = (): void => {};
+
+/** Why a commit failed: its error carries a promise, which lmdb rejects with the reason. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: unknown };
+  if (commitError === undefined) return error;
+  const reason = Promise.resolve(commitError).catch((why: unknown) => why);
+  return Promise.race([reason, sleep(REASON_MS_MAX, error)]);
 }
 
 /** from <= key < to, as lmdb wants it said: downwards `start` is the upper end. */

@@ -1,21 +1,30 @@
 // A database whose disk fails: it says so, answers nothing more, and can still be closed.
 
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
-import { temporaryFolder } from './folders.ts';
+import { child, temporaryFolder } from './folders.ts';
 
+/** Of the errors that lmdb gives as its reasons, as it gives them: the code is a number. */
+const reasons: Error[] = [];
 vi.mock('lmdb', async (original) => {
   const real = await original<typeof import('lmdb')>();
-  const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
-  const failing = () => Promise.reject(Object.assign(new Error('failed'), { commitError: full }));
+  const failing = () => {
+    const commitError = new Promise((_, reject) => {
+      const reason = reasons[0];
+      if (reason) setImmediate(() => reject(reason));
+    });
+    return Promise.reject(Object.assign(new Error('Commit failed'), { commitError }));
+  };
   const open = (...args: Parameters<typeof real.open>): object => {
     const database = real.open(...args);
     return new Proxy(database, {
       get(_, name) {
         if (name === 'batch') return failing;
+        if (name === 'close') return () => new Promise(() => {}); // it waits for the flush of what failed
         const value: unknown = Reflect.get(database, name, database);
         return typeof value === 'function' ? value.bind(database) : value;
       },
@@ -24,9 +33,12 @@ vi.mock('lmdb', async (original) => {
   return { ...real, open };
 });
 
+const NO_SPACE = Object.assign(new Error('No space left on device'), { code: 28 });
+const IO = Object.assign(new Error('Input/output error'), { code: 5 });
 const put = { key: bytesOf('k'), value: bytesOf('v'), remove: false };
 
 it('is told once, with what to do, and nothing is answered any more', async () => {
+  reasons[0] = NO_SPACE;
   const told: string[] = [];
   const store = openStore(join(temporaryFolder(), 'x.db'), { onFatal: (error) => told.push(error.message) });
   let answers = 0;
@@ -34,15 +46,46 @@ it('is told once, with what to do, and nothing is answered any more', async () =
   await vi.waitFor(() => expect(told).toHaveLength(1));
   store.write([], () => answers++);
   await sleep(30);
-  expect(told).toEqual([expect.stringMatching(/cannot write the database .*the disk is full/)]);
+  expect(told).toEqual([expect.stringMatching(/cannot write the database .*the disk is full.*\(ENOSPC\)/)]);
   expect(answers).toBe(0);
   await store.close();
 });
 
 it('can be closed while it fails', async () => {
+  reasons[0] = IO;
   const told: string[] = [];
   const store = openStore(join(temporaryFolder(), 'x.db'), { onFatal: (error) => told.push(error.message) });
   store.write([put], () => undefined);
   await store.close();
-  expect(told).toHaveLength(1);
+  expect(told).toEqual([expect.stringMatching(/x\.db \(is its disk full\?\): the disk failed; .*\(EIO\)/)]);
 });
+
+it('is told also where lmdb never says why', async () => {
+  reasons.length = 0;
+  const told: string[] = [];
+  const store = openStore(join(temporaryFolder(), 'x.db'), { onFatal: (error) => told.push(error.message) });
+  store.write([put], () => undefined);
+  await store.close();
+  expect(told).toEqual([expect.stringMatching(/cannot write the database .*x\.db: Commit failed/)]);
+});
+
+/** No file may grow beyond so many blocks of 512 bytes, or of 1024, as the shell likes. */
+const LIMITED = ['sh', '-c', 'ulimit -f 400 && exec "$@"', 'sh'];
+const hasLimits = spawnSync(LIMITED[0]!, [...LIMITED.slice(1), 'true']).status === 0;
+
+it.skipIf(!hasLimits)(
+  'a real file that cannot grow (needs sh with ulimit -f) fails in the same way',
+  async () => {
+    const { lines, ended, process } = child(
+      'full-store.ts',
+      { under: LIMITED },
+      join(temporaryFolder(), 'x.db'),
+    );
+    await ended;
+    expect(lines).toEqual([
+      expect.stringMatching(/^failed: cannot write the database .*x\.db.*: .* \(E[A-Z]+\)$/),
+      'closed',
+    ]);
+    expect(process.exitCode).toBe(0);
+  },
+);
