@@ -41,6 +41,12 @@ export interface Turn {
 export const payload = record({ channel: u8, bytes });
 export type Payload = Of<typeof payload>;
 
+/**
+ * Of one envelope. An empty payload is three bytes on the wire and some hundreds in memory, so a bound on bytes is none
+ * on what they become. All has-votes of a round of two thousand validators fit into one; more go in several.
+ */
+export const ENVELOPE_PAYLOADS_MAX = 4_096;
+
 export const keyValue = record({ key: bytes, value: bytes });
 export type KeyValue = Of<typeof keyValue>;
 

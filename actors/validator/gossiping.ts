@@ -16,7 +16,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { voteOfCommit } from '../../protocol/rules/commit.ts';
 import { FLAG_ABSENT, type Vote } from '../../protocol/types.ts';
 import { decodeCommit } from '../../protocol/wire/index.ts';
-import type { KeyValue, Payload, PeerId } from '../turn.ts';
+import { ENVELOPE_PAYLOADS_MAX, type KeyValue, type Payload, type PeerId } from '../turn.ts';
 import type { ValidatorState } from './state.ts';
 import { evidencePayload, payloadOf } from './words.ts';
 
@@ -32,7 +32,8 @@ export function send(v: ValidatorState, to: readonly PeerId[], payloads: readonl
   let envelope: Payload[] = [];
   let size = 0;
   for (const payload of payloads) {
-    if (size > 0 && size + payload.bytes.length > ENVELOPE_BYTES_MAX) {
+    const isFull = envelope.length === ENVELOPE_PAYLOADS_MAX;
+    if (isFull || (size > 0 && size + payload.bytes.length > ENVELOPE_BYTES_MAX)) {
       v.does({ type: 'send', to, payloads: envelope });
       envelope = [];
       size = 0;

@@ -2,8 +2,8 @@
 // msgpack.
 
 import { Packr } from 'msgpackr';
-import type { Payload } from '../../../actors/turn.ts';
-import { type Refusal, refuse } from '../../../protocol/refusal.ts';
+import { ENVELOPE_PAYLOADS_MAX, type Payload } from '../../../actors/turn.ts';
+import { must, type Refusal, refuse } from '../../../protocol/refusal.ts';
 
 const packr = new Packr({ useRecords: false });
 
@@ -14,6 +14,7 @@ const packr = new Packr({ useRecords: false });
 const COPY_BYTES_MAX = 16 * 1024;
 
 export function packEnvelope(payloads: readonly Payload[]): Uint8Array {
+  must(payloads.length <= ENVELOPE_PAYLOADS_MAX, 'an envelope holds no more payloads than a peer takes');
   const items: unknown[] = [];
   for (const { channel, bytes } of payloads) items.push(channel, bytes);
   return packr.pack(items);
@@ -29,6 +30,8 @@ export function unpackEnvelope(frame: Uint8Array): readonly Payload[] | Refusal 
   const count = reader.arrayLength();
   if (count < 0) return malformed('it is not an array');
   if (count % 2 !== 0) return malformed('a channel is without bytes');
+  if (count > 2 * ENVELOPE_PAYLOADS_MAX)
+    return malformed(`it holds more than ${ENVELOPE_PAYLOADS_MAX} payloads`);
   const payloads: Payload[] = [];
   for (let i = 0; i < count; i += 2) {
     const channel = reader.byte();
