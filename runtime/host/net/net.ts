@@ -8,6 +8,7 @@
 // Until the secret connection stands here, an id is only claimed: hence loopback addresses only.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { isRefusal, must } from '../../../protocol/refusal.ts';
@@ -25,6 +26,11 @@ const FRAME_BYTES_MAX = 101 * 1024 * 1024;
  * large blocks are asks for two of them, and what is said meanwhile must have room, too.
  */
 const BACKLOG_BYTES_MAX = 2 * FRAME_BYTES_MAX + 64 * 1024 * 1024;
+/**
+ * Of one that is not up yet: two short texts are all it has to say, and half a frame is kept until it is whole. (One
+ * read of a socket brings up to 64 KiB.)
+ */
+const GREETING_BYTES_MAX = 4 * 1024;
 const HANDSHAKE_MS = 3_000;
 const PING_MS = 10_000;
 /** How long a closing connection may take to say goodbye. */
@@ -121,12 +127,24 @@ class Connection {
    * interest.
    */
   stage: 'greeting' | 'waiting' | 'up' | 'over' = 'greeting';
+  wasUp = false;
   answeredPing = true;
 
   constructor(socket: WebSocket, outbound: boolean, peer: PeerId | null) {
     this.socket = socket;
     this.outbound = outbound;
     this.peer = peer;
+  }
+
+  /** Hangs up on one that says more than a greeting before it is up, also while it is told goodbye. */
+  boundGreeting(wire: Socket): void {
+    let bytes = 0;
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (this.wasUp) wire.off('data', count);
+      else if (bytes > GREETING_BYTES_MAX) this.hangUp();
+    };
+    wire.on('data', count); // behind the listener of ws: a greeting that ends in this chunk has been heard
   }
 
   /** Says goodbye, and hangs up when that is not answered. */
@@ -165,7 +183,7 @@ class WsNet implements HostNet {
     this.address = address;
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
     this.#server = server;
-    upgrades.on('connection', (socket) => this.#onArrival(socket));
+    upgrades.on('connection', (socket, request) => this.#onArrival(socket, request.socket));
     // Errors of the listener after its start (too many open files): connections fail, the node goes on.
     upgrades.on('error', () => {});
     this.#pings = setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS);
@@ -195,7 +213,12 @@ class WsNet implements HostNet {
     });
     const connection = this.#watch(socket, true, peer);
     this.#dials.set(peer, { connection, timeout });
-    socket.on('open', () => socket.send(this.#self));
+    socket.on('upgrade', ({ socket: wire }) => {
+      socket.on('open', () => {
+        connection.boundGreeting(wire);
+        socket.send(this.#self);
+      });
+    });
   }
 
   send(to: readonly PeerId[], payloads: readonly Payload[]): void {
@@ -229,8 +252,9 @@ class WsNet implements HostNet {
     await new Promise<void>((done) => this.#server.close(() => done()));
   }
 
-  #onArrival(socket: WebSocket): void {
+  #onArrival(socket: WebSocket, wire: Socket): void {
     const connection = this.#watch(socket, false, null);
+    connection.boundGreeting(wire);
     if (!this.#listener) {
       connection.end(CLOSE_NOT_READY);
       return;
@@ -316,6 +340,7 @@ class WsNet implements HostNet {
       standing.end(CLOSE_DUPLICATE);
     }
     connection.stage = 'up';
+    connection.wasUp = true;
     this.#up.set(peer, connection);
     const dial = this.#dials.get(peer);
     if (dial) {

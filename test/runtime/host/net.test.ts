@@ -4,7 +4,7 @@ import * as tcp from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { WebSocket } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import type { Payload } from '../../../actors/turn.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { packEnvelope, unpackEnvelope } from '../../../runtime/host/net/envelope.ts';
@@ -117,6 +117,28 @@ describe('strangers', () => {
     high.net.dial(LOW, net.address);
     await until(() => said.length + high.said.length === 2, 'up');
     expect([said, high.said]).toEqual([['up 9'], ['up 1']]);
+  });
+  test('one that says more than a greeting: hung up on before all of it is here, by who dialled as well', async () => {
+    const [low, high] = [await start(LOW), await start(HIGH)];
+    const one = stranger(low.net.address);
+    await one.opened();
+    one.socket.send('7'.repeat(1 << 20));
+    await until(() => one.closed !== null, 'closed');
+    expect([one.closed, low.said]).toEqual([1006, []]);
+    const talkative = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => PROTOCOL });
+    onTestFinished(() => talkative.close());
+    talkative.on('connection', (socket) => socket.send('7'.repeat(1 << 20)));
+    await until(() => talkative.address() !== null, 'listening');
+    high.net.dial(LOW, `ws://127.0.0.1:${(talkative.address() as tcp.AddressInfo).port}`);
+    await until(() => high.said.length > 0, 'failed');
+    expect(high.said).toEqual(['failed 1: the connection closed (1006)']);
+    // What comes right behind a greeting is none of it.
+    const two = stranger(high.net.address);
+    await two.opened();
+    for (const text of [LOW, 'ok']) two.socket.send(text);
+    two.socket.send(packEnvelope([{ channel: 1, bytes: bytesOf('x'.repeat(1 << 20)) }]));
+    await until(() => high.said.length > 2, 'heard');
+    expect([high.said[1], high.said[2]?.length]).toEqual(['up 1', 3 + (1 << 20)]);
   });
   test('before our node listens for its mail, nobody comes in', async () => {
     const net = await openNet({ peer: LOW, listen: 'ws://127.0.0.1:0' });
