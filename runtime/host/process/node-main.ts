@@ -25,6 +25,7 @@ export async function main(argv: readonly string[], hasCluster: boolean): Promis
 class NodeProcess {
   private life: NodeLife | null = null;
   private isEnding = false;
+  private isClosing = false;
   /** Of what went wrong first. */
   private code: number = NODE_EXIT.stopped;
 
@@ -95,7 +96,9 @@ class NodeProcess {
   private fail(because: string, isBug: boolean, isTaken = false): void {
     console.error(because);
     this.code ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
-    if (this.isEnding) return;
+    // Asked to stop while its life began, which is refused now: there is nobody else to end it.
+    const isForgotten = this.life === null && !this.isClosing;
+    if (this.isEnding && !isForgotten) return;
     this.isEnding = true;
     const hint = isBug ? this.life?.replayHint : null;
     if (hint) console.error(hint);
@@ -104,6 +107,7 @@ class NodeProcess {
   }
 
   private async end(): Promise<void> {
+    this.isClosing = true;
     setTimeout(() => process.exit(this.code || NODE_EXIT.refused), CLOSE_MS_MAX).unref();
     try {
       await this.life?.end();

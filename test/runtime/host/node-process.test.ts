@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeHomes, usualPaths } from '../../../runtime/host/home/home.ts';
-import { temporaryFolder } from './folders.ts';
+import { NODE_EXIT } from '../../../runtime/host/process/process-words.ts';
+import { child, temporaryFolder } from './folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const ENTRY = join(ROOT, 'runtime/host/process/node-process.ts');
@@ -79,4 +80,13 @@ test('a node that was started by hand needs no cluster', async () => {
   expect(await Promise.race([end, sleep(500, 'goes on')])).toBe('goes on');
   started.kill('SIGTERM');
   expect(await end).toBe('ended');
+});
+
+test('a node that is told to stop while it begins, and then cannot begin, ends as one that was refused', async () => {
+  const { lines, ended, process: late } = child('refused-late.ts');
+  await ended;
+  expect([lines, late.exitCode]).toEqual([
+    ['asked to stop', 'refused: the port is in use'],
+    NODE_EXIT.refused,
+  ]);
 });
