@@ -20,6 +20,7 @@ import {
 import { type KeyPair, keyPairOfSeed } from '../../../protocol/keys.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
+import { hasTwoThirds } from '../../../protocol/rules/quorum.ts';
 import { genesisState } from '../../../protocol/rules/state.ts';
 import { EMPTY_BYTES, type Genesis } from '../../../protocol/types.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
@@ -224,41 +225,72 @@ export function homesFound(folder: string): number {
 }
 
 /**
- * The homes of an existing network, if it has so many nodes and each is whole; a refusal that says what to do
- * if not.
+ * The homes of an existing network, if it has so many nodes, each is whole, and they can decide something; a refusal
+ * that says what to do if not.
  */
 export function existingHomes(folder: string, validators: number): string[] {
   const found = homesFound(folder);
+  const homes = homesBelow(folder, found);
+  const read = homes.map((home) => wholeHome(folder, home));
+  mustBelongTogether(folder, homes, read);
+  // Before the number of nodes: no advice to start what cannot go.
+  mustBeEnough(folder, read);
   if (found !== validators) {
     throw new SetupError(
       `${folder} holds a network of ${found} nodes, not ${validators}: ` +
         `start it with --validators ${found}, or name another folder`,
     );
   }
-  const homes = homesBelow(folder, validators);
-  const read = homes.map((home) => {
-    const mustExist = (path: string): void => {
-      if (existsSync(path)) return;
-      const remedy = 'Restore it, or remove the folder to begin anew';
-      throw new SetupError(`${folder} holds an incomplete network: ${path} is missing. ${remedy}`);
-    };
-    mustExist(configPath(home));
-    Object.values(configured(home).paths).forEach(mustExist);
-    return readHome(home).config;
-  });
-  for (const [i, { publicKey, id }] of read.entries()) {
-    const twin = read.findIndex((each) => each.publicKey === publicKey || each.id === id);
+  return homes;
+}
+
+const incomplete = (folder: string, because: string, restore: string): SetupError =>
+  new SetupError(
+    `${folder} holds an incomplete network: ${because}. ${restore}, or remove the folder to begin anew`,
+  );
+
+function wholeHome(folder: string, home: string): NodeHome {
+  const mustExist = (path: string): void => {
+    if (!existsSync(path)) throw incomplete(folder, `${path} is missing`, 'Restore it');
+  };
+  mustExist(configPath(home));
+  Object.values(configured(home).paths).forEach(mustExist);
+  return readHome(home);
+}
+
+function mustBelongTogether(folder: string, homes: readonly string[], read: readonly NodeHome[]): void {
+  const configs = read.map(({ config }) => config);
+  for (const [i, { publicKey, id }] of configs.entries()) {
+    const twin = configs.findIndex((each) => each.publicKey === publicKey || each.id === id);
     if (twin === i) continue;
-    const key = read[twin]?.publicKey === publicKey ? 'validator key' : 'node key';
+    const key = configs[twin]?.publicKey === publicKey ? 'validator key' : 'node key';
     throw new SetupError(
       `${homes[twin]} and ${homes[i]} have the same ${key}: two nodes with one key are a double vote, or drop each other. Give each its own`,
     );
   }
-  const other = read.findIndex(({ genesis }) => genesis !== read[0]?.genesis);
+  const other = configs.findIndex(({ genesis }) => genesis !== configs[0]?.genesis);
   if (other > 0) {
     throw new SetupError(
       `${homes[0]} and ${homes[other]} have different genesis files: copy one to all, or remove ${folder}`,
     );
   }
-  return homes;
+}
+
+/** Whoever made the homes may have been stopped in the middle, and the genesis is written with the first. */
+function mustBeEnough(folder: string, homes: readonly NodeHome[]): void {
+  const genesis = homes[0] && parseGenesis(homes[0].config.genesis);
+  if (!genesis || isRefusal(genesis)) return; // `readHome` refuses it
+  const { validators, initialHeight } = genesis;
+  // A chain that has gone on may have other validators by now.
+  if (homes.some(({ signState }) => signState.height > initialHeight)) return;
+  const here = new Set(homes.map(({ validatorKey }) => hexOf(validatorKey.address)));
+  const missing = validators.filter(({ address }) => !here.has(hexOf(address)));
+  const powerOf = (some: Genesis['validators']): bigint => some.reduce((sum, { power }) => sum + power, 0n);
+  const total = powerOf(validators);
+  if (missing.length === 0 || hasTwoThirds(total - powerOf(missing), total)) return;
+  const names = missing.map(({ name, address }) => name || hexOf(address)).join(', ');
+  const because =
+    `its genesis names validators that have no home here (${names}), and without them no block has ` +
+    'more than two thirds of the power';
+  throw incomplete(folder, because, 'Restore their homes');
 }

@@ -99,6 +99,28 @@ describe('homes', () => {
     );
   });
 
+  test('of a network half made are refused, for it could never make a block; with enough of them it can', () => {
+    const { folder, homes } = made();
+    for (const home of homes.slice(2)) fs.rmSync(home, { recursive: true });
+    const halfMade =
+      /holds an incomplete network: .*\(node2, node3\).*two thirds.* Restore their homes, or remove the folder/;
+    for (const validators of [2, 4]) expect(() => existingHomes(folder, validators)).toThrow(halfMade);
+    // One that signed beyond the first height has made blocks: its validators may be others by now.
+    const { signState } = usualPaths(homes[1]!);
+    const signed = (height: bigint): void => {
+      const bytes = new Uint8Array(64);
+      const at = { height, round: 0, step: 3, signature: bytes, signBytes: bytes };
+      fs.writeFileSync(signState, formatPrivValidatorState(at));
+    };
+    signed(1n);
+    expect(() => existingHomes(folder, 2)).toThrow(halfMade);
+    signed(2n);
+    expect(existingHomes(folder, 2)).toEqual(homes.slice(0, 2));
+    const other = made();
+    fs.rmSync(other.homes[3]!, { recursive: true });
+    expect(existingHomes(other.folder, 3)).toEqual(other.homes.slice(0, 3));
+  });
+
   test('are read where config.toml says that they are', () => {
     const { folder, homes } = made();
     const { config, genesis, validatorKey } = usualPaths(homes[0]!);
