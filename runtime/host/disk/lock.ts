@@ -85,8 +85,8 @@ export function lockFolder(folder: string): () => void {
   // Processes of two containers may have one id.
   const mine = join(folder, `LOCK.${ours.pid}.${ours.namespace.replace(/\D/g, '')}`);
   return trying(`cannot lock ${folder}`, () => {
-    writeFileSync(mine, markOf(ours));
     try {
+      writeFileSync(mine, markOf(ours)); // on a full disk it is made, and stays empty
       for (let attempt = 0; ; attempt++) {
         if (linked(mine, lock)) return held(lock);
         const mark = readLock(lock);

@@ -347,7 +347,10 @@ function saveTorn(path: string, bytes: Uint8Array): string {
       fs.writeFileSync(savedAs, bytes, { flag: 'wx', mode: 0o600, flush: true });
       return savedAs;
     } catch (error) {
-      if ((error as { code?: string }).code !== 'EEXIST') throw error;
+      if ((error as { code?: string }).code === 'EEXIST') continue;
+      // As much of it as the disk has room for: the next start would leave one more, and take that room.
+      fs.rmSync(savedAs, { force: true });
+      throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 // Temporary folders and child processes for the tests of the host.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +30,20 @@ interface ChildOptions {
   /** A program, with its arguments, that runs it. */
   readonly under: readonly string[];
 }
+
+/**
+ * As on a full disk: no file may grow beyond so many blocks of 512 bytes, or of 1024, as the shell likes. What tsx keeps
+ * for the next process would be cut as well.
+ */
+export const filesUpTo = (blocks: number): ChildOptions => ({
+  under: ['sh', '-c', `ulimit -f ${blocks} && exec env TSX_DISABLE_CACHE=1 "$@"`, 'sh'],
+});
+
+/** Else tests of a full disk are skipped: they need sh with `ulimit -f`. */
+export const hasFileLimits = ((): boolean => {
+  const [program, ...words] = filesUpTo(400).under;
+  return spawnSync(program as string, [...words, 'true']).status === 0;
+})();
 
 /** Runs a TypeScript file of this folder in a process of its own, killed when the test is over. */
 export function child(script: string, ...rest: [ChildOptions, ...string[]] | string[]): Child {

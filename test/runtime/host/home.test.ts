@@ -12,7 +12,7 @@ import { hostMail } from '../../../runtime/host/mail.ts';
 import { type HostPorts, hostPorts } from '../../../runtime/host/ports.ts';
 import { NODE_EXIT } from '../../../runtime/host/process/process-words.ts';
 import { bytesOf, textOf, textsOf } from '../../compliance/bytes.ts';
-import { child, temporaryFolder } from './folders.ts';
+import { child, filesUpTo, hasFileLimits, temporaryFolder } from './folders.ts';
 
 const PEER = 'a'.repeat(40);
 const open = async (home: string): Promise<HostPorts> => {
@@ -93,6 +93,23 @@ describe('the lock', () => {
     expect(rivals.map((rival) => rival.lines[0]).sort()).toEqual(['held', 'in use', 'in use', 'in use']);
   });
 });
+
+test.skipIf(!hasFileLimits)(
+  'a start that fails on a full disk (needs sh with ulimit -f) leaves nothing behind',
+  async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'x.log');
+    fs.writeFileSync(path, 'no record');
+    const { lines, ended } = child('full-disk.ts', filesUpTo(0), folder, path);
+    await ended;
+    expect(lines).toEqual([
+      expect.stringMatching(`^cannot lock ${folder}: .*`),
+      expect.stringMatching(`^cannot open the log ${path}: .*`),
+    ]);
+    expect(fs.readdirSync(folder)).toEqual(['x.log']);
+    expect(fs.readFileSync(path, 'utf8')).toBe('no record');
+  },
+);
 
 /** What makes a process a container's: process ids of its own. Needs no rights where users may have namespaces. */
 const CONTAINER = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];

@@ -1,12 +1,11 @@
 // A database whose disk fails: it says so, answers nothing more, and can still be closed.
 
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
-import { child, temporaryFolder } from './folders.ts';
+import { child, filesUpTo, hasFileLimits, temporaryFolder } from './folders.ts';
 
 /** Of the errors that lmdb gives as its reasons, as it gives them: the code is a number. */
 const reasons: Error[] = [];
@@ -69,18 +68,10 @@ it('is told also where lmdb never says why', async () => {
   expect(told).toEqual([expect.stringMatching(/cannot write the database .*x\.db: Commit failed/)]);
 });
 
-/** No file may grow beyond so many blocks of 512 bytes, or of 1024, as the shell likes. */
-const LIMITED = ['sh', '-c', 'ulimit -f 400 && exec "$@"', 'sh'];
-const hasLimits = spawnSync(LIMITED[0]!, [...LIMITED.slice(1), 'true']).status === 0;
-
-it.skipIf(!hasLimits)(
+it.skipIf(!hasFileLimits)(
   'a real file that cannot grow (needs sh with ulimit -f) fails in the same way',
   async () => {
-    const { lines, ended, process } = child(
-      'full-store.ts',
-      { under: LIMITED },
-      join(temporaryFolder(), 'x.db'),
-    );
+    const { lines, ended, process } = child('full-store.ts', filesUpTo(400), join(temporaryFolder(), 'x.db'));
     await ended;
     expect(lines).toEqual([
       expect.stringMatching(/^failed: cannot write the database .*x\.db.*: .* \(E[A-Z]+\)$/),
