@@ -154,9 +154,16 @@ export class NodeLife {
     if (this.isOver) return;
     this.isOver = true;
     this.node.halt();
-    exportSignState(this.ports.log('privval'), this.home.paths.signState);
-    await this.ports.close();
-    this.recorder?.close();
+    // Whatever fails, what stands behind it is closed: the logs hold more than the file that could not be written.
+    try {
+      exportSignState(this.ports.log('privval'), this.home.paths.signState);
+    } finally {
+      try {
+        await this.ports.close();
+      } finally {
+        this.recorder?.close();
+      }
+    }
   }
 
   // --- watching --------------------------------------------------------------------------------------------

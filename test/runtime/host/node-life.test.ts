@@ -10,17 +10,22 @@ import { temporaryFolder } from './folders.ts';
 const change = (path: string, from: string | RegExp, to: string): void =>
   fs.writeFileSync(path, fs.readFileSync(path, 'utf8').replace(from, to));
 
-/** A life until the next block; its warnings. */
-async function decideOne(home: string): Promise<string[]> {
+/** A life until the next block; its warnings. `last`: what happens before it ends. */
+async function decideOne(home: string, record: string | null = null, last = () => {}): Promise<string[]> {
   const lines: string[] = [];
   await new Promise<void>((decided, failed) => {
     const begun = NodeLife.begin({
       home,
-      record: null,
+      record,
       commit: '',
       say: (line) => lines.push(line),
       tell: (word) => {
-        if (word.type === 'committed') void begun.then((life) => life.end()).then(decided);
+        if (word.type !== 'committed') return;
+        const ended = begun.then((life) => {
+          last();
+          return life.end();
+        });
+        ended.then(decided, failed);
       },
       ended: (because) => failed(new Error(because)),
     });
@@ -56,4 +61,26 @@ test('without a free file descriptor its memory is what it was, and the node goe
   });
   onTestFinished(() => full.mockRestore());
   expect(life.status().rssBytes).toBe(rssBytes);
+});
+
+test("where the file of the key's last signature cannot be written, all the rest is closed", async () => {
+  const folder = temporaryFolder();
+  const [home] = makeHomes(join(folder, 'net'), [0]) as [string];
+  const { config, data, signState } = usualPaths(home);
+  change(config, 'timeout_commit = "1s"', 'timeout_commit = "10ms"');
+  const content = fs.readFileSync(signState);
+  const trace = join(folder, 'node0.trace');
+  const ending = decideOne(home, trace, () => {
+    fs.rmSync(signState);
+    fs.mkdirSync(signState);
+  });
+  await expect(ending).rejects.toThrow(`cannot write ${signState}: it is a folder`);
+  expect(fs.existsSync(join(data, 'LOCK'))).toBe(false);
+  if (process.platform === 'linux') {
+    const [, , , bytes] = fs.readFileSync(`${trace}.mark`, 'utf8').split(' ');
+    expect(Number(bytes)).toBe(fs.statSync(trace).size);
+  }
+  fs.rmdirSync(signState);
+  fs.writeFileSync(signState, content);
+  expect(await decideOne(home, trace)).toEqual([]);
 });
