@@ -3,10 +3,12 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
@@ -81,8 +83,10 @@ export function syncFolder(path: string): void {
  * durable.
  */
 export function writeFileAtomic(path: string, content: Uint8Array | string, mode = 0o644): void {
-  const temporary = `${path}.${process.pid}.tmp`;
   trying(`cannot write ${path}`, () => {
+    // A link stays one, and what it points to is written: others may read that.
+    const target = existsSync(path) ? realpathSync(path) : path;
+    const temporary = `${target}.${process.pid}.tmp`;
     try {
       const file = openSync(temporary, 'w', mode);
       try {
@@ -92,12 +96,12 @@ export function writeFileAtomic(path: string, content: Uint8Array | string, mode
       } finally {
         closeSync(file);
       }
-      renameSync(temporary, path);
+      renameSync(temporary, target);
     } catch (error) {
       rmSync(temporary, { force: true });
       throw error;
     }
-    syncFolder(dirname(path));
+    syncFolder(dirname(target));
   });
 }
 

@@ -36,6 +36,16 @@ describe('files', () => {
     expect(fs.readdirSync(folder)).toEqual(['genesis.json']);
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
   });
+  test('an atomic write goes where a link points, and the link stays', () => {
+    const [here, elsewhere] = [temporaryFolder(), temporaryFolder()];
+    const [link, target] = [join(here, 'state.json'), join(elsewhere, 'kept.json')];
+    fs.writeFileSync(target, 'first');
+    fs.symlinkSync(target, link);
+    writeFileAtomic(link, 'second');
+    expect(fs.readFileSync(target, 'utf8')).toBe('second');
+    expect(fs.readlinkSync(link)).toBe(target);
+    expect([fs.readdirSync(here), fs.readdirSync(elsewhere)]).toEqual([['state.json'], ['kept.json']]);
+  });
   test('a write that fails leaves the old content and nothing beside it, and names the path', () => {
     const folder = temporaryFolder();
     const path = join(folder, 'taken');
