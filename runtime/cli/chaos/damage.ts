@@ -29,9 +29,8 @@ export function damageLogs(home: string, chance: Stream): Damage {
     const path = join(home, 'data', `${name}.log`);
     if (!fs.existsSync(path)) continue;
     const size = fs.statSync(path).size;
-    // Without a mark nothing is known, and all of it may be durable (log-mark.ts).
-    const synced = fs.existsSync(`${path}.synced`) ? syncedLengthOf(path) : size;
-    const length = synced + chance.draw(Math.max(0, size - synced) + 1);
+    const synced = Math.min(syncedLengthOf(path) ?? size, size);
+    const length = synced + chance.draw(size - synced + 1);
     cut += size - length;
     fs.truncateSync(path, length);
     const end = tornEnd(chance);

@@ -68,8 +68,8 @@ export function markOf(log: string): Mark | null {
   return { length, trust: checksum === null ? 'unchecked' : 'checked' };
 }
 
-/** 0 when there is no mark that says something. */
-export function syncedLengthOf(log: string): number {
+/** Null: no mark says anything, and all of the log may be durable. */
+export function syncedLengthOf(log: string): number | null {
   const mark = markOf(log);
-  return mark === null || mark.trust === 'damaged' ? 0 : Number(mark.length);
+  return mark === null || mark.trust === 'damaged' ? null : Number(mark.length);
 }

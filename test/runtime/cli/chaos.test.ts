@@ -138,3 +138,25 @@ test('damage keeps what was synced, cuts what was not, and the log opens', async
   }
   expect(cuts).toBeGreaterThan(10);
 });
+
+test('damage cuts nothing of a log whose mark says nothing: all of it may be durable', async () => {
+  const home = temporaryFolder();
+  const path = join(home, 'data', 'privval.log');
+  fs.mkdirSync(join(home, 'data'));
+  const log = openLog(path);
+  for (let i = 0; i < 5; i++) log.append(bytesOf(`synced ${i}`));
+  await log.close();
+  const content = fs.readFileSync(path);
+  const rotten = fs.readFileSync(`${path}.synced`);
+  rotten[0]! ^= 1;
+  // A process that is killed may have made its mark, and not yet written it.
+  for (const mark of [null, new Uint8Array(0), new Uint8Array(12), bytesOf('rubbish'), rotten]) {
+    for (const seed of [1, 2, 3, 4]) {
+      fs.writeFileSync(path, content);
+      fs.rmSync(`${path}.synced`, { force: true });
+      if (mark) fs.writeFileSync(`${path}.synced`, mark);
+      const { cut } = damageLogs(home, new Choices({ seed }, 'forget').stream('test'));
+      expect([cut, fs.readFileSync(path).subarray(0, content.length).equals(content)]).toEqual([0, true]);
+    }
+  }
+});
