@@ -28,7 +28,8 @@ export class SetupError extends Error {
 export class TakenError extends SetupError {}
 
 const REMEDIES: Record<string, string> = {
-  ENOENT: 'there is no such file; check the path, or make it with `init`',
+  ENOENT:
+    'there is no such file; check the path (`nodecli cluster --home FOLDER` makes those of a new network)',
   EACCES: 'permission denied; give this user the right to read and write it',
   EPERM: 'not permitted; give this user the right to read and write it',
   EISDIR: 'it is a folder; name a file',

@@ -5,6 +5,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { program } from '../../../runtime/cli/program.ts';
 import { hostClock } from '../../../runtime/host/clock.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from '../../../runtime/host/disk/files.ts';
 import { lockFolder } from '../../../runtime/host/disk/lock.ts';
@@ -55,12 +56,14 @@ describe('files', () => {
   });
   test('a file that is not there: the error names what it is, where, and what to do', () => {
     const path = join(temporaryFolder(), 'genesis.json');
-    expect(() => readText('the genesis file', path)).toThrow(
-      new SetupError(
-        `cannot read the genesis file ${path}: there is no such file; ` +
-          'check the path, or make it with `init` (ENOENT)',
-      ),
+    const read = () => readText('the genesis file', path);
+    expect(read).toThrow(SetupError);
+    expect(read).toThrow(
+      `cannot read the genesis file ${path}: there is no such file; ` +
+        'check the path (`nodecli cluster --home FOLDER` makes those of a new network) (ENOENT)',
     );
+    const command = program().commands.find((each) => each.name() === 'cluster');
+    expect(command?.options.map(({ long }) => long)).toContain('--home');
   });
   test('errors without a remedy of ours keep their own words', () => {
     expect(setupError('cannot do it', new Error('the moon is full')).message).toBe(
