@@ -36,6 +36,7 @@ const REMEDIES: Record<string, string> = {
   ENOTDIR: 'a part of the path is a file, not a folder',
   ENOSPC: 'the disk is full; free some space and start again',
   EDQUOT: 'the disk quota is used up; free some space and start again',
+  EFBIG: 'no file may grow so large here; raise the limit (ulimit -f)',
   EROFS: 'the disk is mounted read-only',
   EIO: 'the disk failed; check it before starting again',
   EMFILE: 'too many open files; raise the limit (ulimit -n)',

@@ -116,7 +116,7 @@ test.skipIf(!hasFileLimits)(
     const { lines, ended } = child('full-disk.ts', filesUpTo(0), folder, path);
     await ended;
     expect(lines).toEqual([
-      expect.stringMatching(`^cannot lock ${folder}: .*`),
+      expect.stringMatching(`^cannot lock ${folder}: .*raise the limit \\(ulimit -f\\) \\(EFBIG\\)$`),
       expect.stringMatching(`^cannot open the log ${path}: .*`),
     ]);
     expect(fs.readdirSync(folder)).toEqual(['x.log']);
