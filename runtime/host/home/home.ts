@@ -22,7 +22,7 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
 import { hasTwoThirds } from '../../../protocol/rules/quorum.ts';
 import { genesisState } from '../../../protocol/rules/state.ts';
-import { EMPTY_BYTES, type Genesis } from '../../../protocol/types.ts';
+import { EMPTY_BYTES, type Genesis, ZERO_TIME_NS } from '../../../protocol/types.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
@@ -154,6 +154,9 @@ function mustBePlayable(genesis: Genesis, path: string): void {
   const { validators, consensusParams } = genesis;
   const wrong = (because: string): SetupError => new SetupError(`the genesis file ${path} ${because}`);
   if (validators.length === 0) throw wrong('names no validators: nobody could make a block');
+  // CometBFT takes the time at which it reads it, which is another one for each node.
+  if (genesis.genesisTimeNs === ZERO_TIME_NS)
+    throw wrong('has no genesis_time: write the same time into that of every node, as 2026-01-31T12:00:00Z');
   const state = genesisState(genesis);
   if (isRefusal(state)) throw wrong(`is not valid: validators: ${state.because}`);
   const refusal = whyUnplayable(consensusParams, validators.length);

@@ -200,7 +200,15 @@ describe('a genesis of a chain that cannot begin', () => {
   const extended = ({ consensus_params: { abci } }: Document): void => {
     abci.vote_extensions_enable_height = '1';
   };
+  const timeless = (genesis: Document): void => {
+    delete genesis.genesis_time;
+  };
+  const zero = (genesis: Document): void => {
+    genesis.genesis_time = '0001-01-01T00:00:00Z';
+  };
   test.each([
+    ['no time', timeless, /genesis\.json has no genesis_time: write the same time/],
+    ['the time that Go has where there is none', zero, /genesis\.json has no genesis_time/],
     ['two validators with one key', twins, /genesis\.json is not valid: validators: duplicate/],
     ['more power than may be', mighty, /genesis\.json is not valid: validators: .*power/],
     [
