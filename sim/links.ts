@@ -191,9 +191,11 @@ export class Carrier {
     } else if ('delayNs' in verdict) {
       if (this.isStopped(link)) return;
       counters.ruledDelayed++;
-      const at = Math.max(this.agenda.now + verdict.delayNs, link.cloggedUntil);
+      const due = this.agenda.now + verdict.delayNs;
+      const at = Math.max(due, link.cloggedUntil);
+      if (at > due) counters.clogged++;
       link.lateUntil = Math.max(link.lateUntil, at);
-      this.deliverAt(at, link, verdict.payloads, DONE.late);
+      this.deliverAt(at, link, verdict.payloads, DONE.late | (at > due ? DONE.clogged : 0));
     } else {
       counters.ruledRewritten++;
       this.chance(link, verdict.payloads, DONE.rewritten);

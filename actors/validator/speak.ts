@@ -196,7 +196,9 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
   }
   const params = chain.consensusParams;
   const [voters, signers] = [consensus.validators.validators.length, chain.lastValidators.validators.length];
-  const most = roomInBlock(blockBytesMax(params), voters, signers);
+  const found = roomInBlock(blockBytesMax(params), voters, signers);
+  // The commit may be smaller, as some were absent: the block is measured when it is made.
+  const most = isRefusal(found) && found.refused === 'commit-too-large' ? 0n : found;
   if (isRefusal(most)) return v.halt(`no block can be proposed: ${most.because}`); // so it was synced
   // Evidence may be allowed more than a block has room for: liars would stop whoever proposes (CometBFT panics: "Negative MaxDataBytes").
   const { evidence, bytes } = v.pool.take(params.evidence.maxBytes < most ? params.evidence.maxBytes : most);
@@ -287,6 +289,9 @@ export function onPrepared(v: ValidatorState, round: number, response: ResponseP
   );
   v.proposing = null; // its commit would keep the votes of its height in memory until we propose again
   const bytes = encodeBlock(block);
+  const bytesMax = blockBytesMax(chain.consensusParams);
+  if (BigInt(bytes.length) > bytesMax)
+    return v.halt(`no block can be proposed: the least takes ${bytes.length} bytes of ${bytesMax}`);
   rememberBlock(bytes, block);
   const parts = PartSet.whole(bytes);
   const id: BlockId = { hash: headerHash(block.header), parts: parts.header };

@@ -47,6 +47,8 @@ export class Consensus {
   validId: BlockId | null = null;
   /** L49: the round whose precommits decided, and what. */
   decision: { readonly round: number; readonly id: BlockId } | null = null;
+  /** False while a log is replayed: further on it may say what the application answered. */
+  asksApp = true;
 
   private readonly chart = new ChartStepper();
   private myIndex = -1;
@@ -57,8 +59,6 @@ export class Consensus {
   private executing = false;
   private executed: HeightStart | null = null;
   /** Which timers of the current round run or have fired. */
-  /** False while a log is replayed: further on it may say what the application answered. */
-  asksApp = true;
   private timers = newTimers();
   private lastMask = -1;
   private said: Said[] = [];

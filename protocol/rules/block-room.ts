@@ -40,11 +40,11 @@ export function roomInBlock(
   maxBytes: bigint,
   validators: number,
   signers: number,
-): bigint | Refusal<'block-too-small'> {
+): bigint | Refusal<'block-too-small' | 'commit-too-large'> {
   const room = maxDataBytes(maxBytes, 0n, validators);
   if (isRefusal(room)) return room;
   const left = maxBytes - reservedBytes(0) - SIGNED_BYTES_MAX * BigInt(signers);
   if (left >= 0n) return left < room ? left : room;
   const short = `block.max_bytes=${maxBytes} is too small for a commit of ${signers}`;
-  return refuse('block-too-small', `${short}: the block takes ${maxBytes - left}`);
+  return refuse('commit-too-large', `${short}: the block takes ${maxBytes - left} at most`);
 }

@@ -25,8 +25,8 @@ const wrong = (because: string): ParamsRefusal => refuse('params', because);
 export const blockBytesMax = (params: ConsensusParams): bigint =>
   params.block.maxBytes === -1n ? BLOCK_BYTES_MAX : params.block.maxBytes;
 
-/** Nanoseconds of Go's `time.Duration`, 292 years: the bytes of a longer one nobody reads. */
-const DURATION_NS_MAX = 9_223_372_036_854_775_807n;
+/** Of int64, and of Go's `time.Duration` in nanoseconds (292 years): beyond, what is read from the bytes is another number, or none. */
+const INT64_MAX = 9_223_372_036_854_775_807n;
 
 /** `ConsensusParams.ValidateBasic`. */
 export function validateParams(params: ConsensusParams): ParamsRefusal | null {
@@ -47,9 +47,12 @@ export function validateParams(params: ConsensusParams): ParamsRefusal | null {
   if (evidence.maxAgeNs <= 0n) {
     return wrong(`evidence.MaxAgeDuration must be greater than 0. Got ${evidence.maxAgeNs}`);
   }
-  if (evidence.maxAgeNs > DURATION_NS_MAX) {
-    return wrong(`evidence.MaxAgeDuration is too big. ${evidence.maxAgeNs} > ${DURATION_NS_MAX}`);
-  }
+  for (const [field, value] of [
+    ['block.MaxGas', block.maxGas],
+    ['evidence.MaxAgeNumBlocks', evidence.maxAgeBlocks],
+    ['evidence.MaxAgeDuration', evidence.maxAgeNs],
+  ] as const)
+    if (value > INT64_MAX) return wrong(`${field} is too big. ${value} > ${INT64_MAX}`);
   if (evidence.maxBytes > blockBytesMax(params)) {
     const bound = `${evidence.maxBytes} > ${block.maxBytes}`;
     return wrong(`evidence.MaxBytesEvidence is greater than upper bound, ${bound}`);

@@ -28,7 +28,8 @@ export function roomOfProposer(
   signers: number,
   evidenceBytes: number,
 ): bigint {
-  const left = blockBytesMax - OVERHEAD_BYTES - SIGNED_BYTES * BigInt(signers) - BigInt(evidenceBytes);
+  const most = blockBytesMax - OVERHEAD_BYTES - SIGNED_BYTES * BigInt(signers);
+  const left = (most < 0n ? 0n : most) - BigInt(evidenceBytes);
   const room = roomForTxs(blockBytesMax, voters, evidenceBytes);
   return left < room ? left : room;
 }

@@ -92,19 +92,19 @@ export class RuleBook {
     for (const lie of this.lies.get(from) ?? NO_LIES) payloads = lie(to, payloads) ?? payloads;
     if (payloads.length === 0) return 'drop';
     if (payloads !== sent) this.lied?.(from, to, payloads);
-    let delayMs = -1;
     for (const rule of this.rules) {
-      if ((rule.from && !rule.from.has(from)) || (rule.to && !rule.to.has(to))) continue;
-      if (!payloads.some((payload) => isAbout(rule, payload))) continue;
+      if (rule.words.effect !== 'drop' || !isMet(rule, from, to, payloads)) continue;
       rule.hasMet = true;
-      if (rule.words.effect !== 'drop') {
-        delayMs = Math.max(delayMs, rule.words.effect.delayMs);
-        continue;
-      }
       const kept = payloads.filter((payload) => !isAbout(rule, payload));
       this.messagesDropped += payloads.length - kept.length;
       if (kept.length === 0) return 'drop';
       payloads = kept;
+    }
+    let delayMs = -1;
+    for (const rule of this.rules) {
+      if (rule.words.effect === 'drop' || !isMet(rule, from, to, payloads)) continue;
+      rule.hasMet = true;
+      delayMs = Math.max(delayMs, rule.words.effect.delayMs);
     }
     if (delayMs >= 0) return { delayNs: delayMs * NS_PER_MS, payloads };
     return payloads === sent ? 'pass' : { payloads };
@@ -112,6 +112,11 @@ export class RuleBook {
 }
 
 const NO_LIES: readonly Lie[] = [];
+
+const isMet = (rule: Rule, from: PeerId, to: PeerId, payloads: readonly Payload[]): boolean =>
+  (!rule.from || rule.from.has(from)) &&
+  (!rule.to || rule.to.has(to)) &&
+  payloads.some((payload) => isAbout(rule, payload));
 
 function isAbout({ words, by }: Rule, payload: Payload): boolean {
   const { channel } = payload;

@@ -36,7 +36,7 @@ interface Broken {
 interface Never {
   readonly condition: Condition;
   readonly during: StateOf | undefined;
-  /** It is so, since the last that happened. */
+  /** It is so, since something happened last. */
   isSo: boolean;
   /** As anything happened, it was so. */
   wasSo: boolean;
@@ -87,6 +87,7 @@ export class Script {
   private readonly standing: { readonly watch: Watch; readonly index: number; firedAt: number }[] = [];
   private readonly sometimes: { readonly watch: Watch; readonly claim: Claim }[] = [];
   private readonly nevers: Never[] = [];
+  private isChaosOver = false;
   /** When the last directive fired, each for the first time. */
   lastFiredAt = 0;
 
@@ -104,6 +105,9 @@ export class Script {
       });
     this.armAfter(-1);
     parts.witness.listeners.push((happening) => this.see(happening));
+    parts.witness.quietly.push(() => {
+      for (const claim of this.nevers) this.refresh(claim);
+    });
   }
 
   get isDone(): boolean {
@@ -131,7 +135,9 @@ export class Script {
     if (directive.latestMs === undefined) return;
     const { agenda } = this.parts.world;
     agenda.at(Math.max(agenda.now, directive.latestMs * NS_PER_MS), () => {
-      if (this.waiting.delete(waiting)) this.fire(index);
+      if (!this.waiting.delete(waiting)) return;
+      if (this.isChaosOver) this.fired.add(index);
+      else this.fire(index);
     });
   }
 
@@ -149,6 +155,7 @@ export class Script {
 
   /** What the clock was still to bring does not come, and what came again and again does not any more. */
   private endChaos(): void {
+    this.isChaosOver = true;
     for (const [index, directive] of this.parts.play.act.entries())
       if ('atMs' in directive) this.fired.add(index);
     for (const { index } of this.standing.splice(0)) this.fired.add(index);
@@ -188,9 +195,14 @@ export class Script {
     const { during } = claim;
     if (!during) return true;
     const before = claim.isSo;
-    claim.isSo = this.parts.witness.isSo(during, this.parts.world.machine(during.who));
+    this.refresh(claim);
     const isOfNode = node.name === during.who || during.is === 'of-power' || during.is === 'weaker-than';
     return isOfNode && CHANGED_BY[does]?.includes(during.is) ? before : claim.isSo;
+  }
+
+  private refresh(claim: Never): void {
+    const { during } = claim;
+    if (during) claim.isSo = this.parts.witness.isSo(during, this.parts.world.machine(during.who));
   }
 
   /** Claims that hold for want of a chance: their height did not come, or their time. */

@@ -70,6 +70,8 @@ interface Lock {
 export class Witness {
   /** Told of every happening, in order. */
   readonly listeners: ((happening: Happening) => void)[] = [];
+  /** Told when a state may have become another one, and nothing happened that a play can name. */
+  readonly quietly: (() => void)[] = [];
   /** Votes and proposals are looked into only when somebody asks: it costs a tenth of a run. */
   private readonly needsWords: boolean;
   private readonly ghost: GhostChain;
@@ -133,6 +135,7 @@ export class Witness {
         return this.tell(at, 'decides', event.height, event.round, { hash: event.hash });
       case 'mode':
         if (event.mode === 'consensus') this.tell(at, 'joins', at.height, 0);
+        else for (const changed of this.quietly) changed();
         return;
       case 'halted':
         return this.tell(at, 'halts', at.height, at.round, { because: event.what });
@@ -256,7 +259,7 @@ export class Witness {
       case 'up':
         return machine.isUp;
       case 'down':
-        return !machine.isUp;
+        return !machine.isUp && machine.lives > 0; // before its first life it is not there at all
       case 'syncing':
         return machine.mode === 'sync';
       case 'in-consensus':

@@ -7,6 +7,7 @@ import {
   at,
   block,
   clog,
+  core,
   crash,
   delay,
   disk,
@@ -62,6 +63,15 @@ it('a chain that waits goes on waiting when another begins to', () => {
   expect(whatBreaks(four([...first, ...second]))).toEqual([]);
 });
 
+it('what waits for its latest moment when the core heals is not brought by the clock any more', () => {
+  const names = ['v0', 'v1', 'v2', 'v3'] as const;
+  const late = [at('500ms', disk('v2', 'slow')), whenOrAt(v0.decides(height(90)), '12s', crash('v0'))];
+  const healed = [at('1s', pause('v3', '2s')), when(v1.decides(height(3)), core(...names))];
+  const { violations, nodes } = runScenario(four([...late, ...healed], [], 15), { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(nodes.map(({ crashes }) => crashes)).toEqual([0, 0, 0, 0]);
+});
+
 describe('never while', () => {
   const restarted = [at('5s', crash('v0', { restart: '1s' }))];
 
@@ -90,6 +100,14 @@ describe('rules', () => {
     const verdict = runScenario(play, { seed: 1 });
     expect(verdict.faults['messages dropped by rule']).toBeGreaterThan(0);
     expect(verdict.unmet).toEqual([]);
+  });
+
+  it('that drop come before those that delay, in whatever order they stand', () => {
+    const rules = [delay('proposals', '1s'), drop('proposals', { height: 3, round: 0 })];
+    const digests = [rules, rules.toReversed()].map(
+      (order) => runScenario(four([at('0s', ...order)], [], 5), { seed: 1 }).digest,
+    );
+    expect(digests[0]).toBe(digests[1]);
   });
 
   it('that delay wait for the end of a clog, and of two the longer one counts', () => {

@@ -283,9 +283,9 @@ function mustBelongTogether(folder: string, homes: readonly string[], read: read
 function mustBeEnough(folder: string, homes: readonly NodeHome[]): void {
   const genesis = homes[0] && parseGenesis(homes[0].config.genesis);
   if (!genesis || isRefusal(genesis)) return; // `readHome` refuses it
-  const { validators, initialHeight } = genesis;
-  // A chain that has gone on may have other validators by now.
-  if (homes.some(({ signState }) => signState.height > initialHeight)) return;
+  const { validators } = genesis;
+  // Once one has run, the chain may have other validators than it began with, and nothing here is thrown away.
+  if (homes.some(({ paths }) => existsSync(join(paths.data, 'privval.log')))) return;
   const here = new Set(homes.map(({ validatorKey }) => hexOf(validatorKey.address)));
   const missing = validators.filter(({ address }) => !here.has(hexOf(address)));
   const powerOf = (some: Genesis['validators']): bigint => some.reduce((sum, { power }) => sum + power, 0n);

@@ -34,6 +34,8 @@ describe('parameters', () => {
     ['gas', block(22_020_096n, -2n), 'MaxGas'],
     ['evidence age in blocks', evidence(0n, 1n, 0n), 'MaxAgeNumBlocks'],
     ['evidence age in time', evidence(1n, 0n, 0n), 'MaxAgeDuration'],
+    ['evidence age in blocks, more than are counted', evidence(2n ** 63n, 1n, 0n), 'MaxAgeNumBlocks is too'],
+    ['gas, more than is counted', block(1000n, 2n ** 63n), 'MaxGas is too big'],
     ['evidence age in time, 292 years', evidence(1n, 9_223_372_036_854_775_807n, 0n), null],
     [
       'evidence age in time, longer',
@@ -84,7 +86,8 @@ describe('room for data', () => {
     expect(roomInBlock(100_000n, 1, 30)).toBe(maxDataBytes(100_000n, 0n, 1)); // what is reserved for one is enough
     expect(roomInBlock(100_000n, 1, 40)).toBe(100_000n - least - 40n * sig);
     expect(roomInBlock(least + 40n * sig, 1, 40)).toBe(0n);
-    expect(roomInBlock(least + 40n * sig - 1n, 1, 40)).toMatchObject({ refused: 'block-too-small' });
+    expect(roomInBlock(least + 40n * sig - 1n, 1, 40)).toMatchObject({ refused: 'commit-too-large' });
+    expect(roomInBlock(least, 1, 40)).toMatchObject({ refused: 'block-too-small' });
   });
 
   it('has room for a commit of the largest signatures that there are', () => {

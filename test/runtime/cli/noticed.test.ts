@@ -138,7 +138,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['gas-is-counted', '1', 'X153', 'stores other parameters'],
   ['crash-around-sync', '1', 'X154', 'v2 tells its peers of block'],
   ['own-lock-with-older-polka', '2', 'X155', 'does not offer v2 votes of 5/1'],
-  ['restart-with-every-set', '4', 'X156', 'gets nothing of that from'],
+  ['restart-with-every-set', '8', 'X156', 'gets nothing of that from'],
   ['calm', '1', 'X157', 'leaves before what it wrote to chain is durable'],
   ['mislabelled-parts', '2', 'X158', 'committed an invalid block'],
   ['short-transactions', '1', 'X159', 'and was asked for 837'],
@@ -291,7 +291,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['vote-outlives-lost-log', '2', 'X310', 'signed two prevotes for 4/1'],
   ['taken-once', '1', 'X311', 'for a new one, and holds it'],
   ['two-judged-at-once', '1', 'X312', 'asks its application about 3 proposals at once'],
-  ['two-judged-at-once', '1', 'X313', 'asks its application about 4 proposals at once'],
+  ['two-judged-at-once', '1', 'X313', 'asks its application about 3 proposals at once'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -105,16 +105,8 @@ describe('homes', () => {
     const halfMade =
       /holds an incomplete network: .*\(node2, node3\).*two thirds.* Restore their homes, or remove the folder/;
     for (const validators of [2, 4]) expect(() => existingHomes(folder, validators)).toThrow(halfMade);
-    // One that signed beyond the first height has made blocks: its validators may be others by now.
-    const { signState } = usualPaths(homes[1]!);
-    const signed = (height: bigint): void => {
-      const bytes = new Uint8Array(64);
-      const at = { height, round: 0, step: 3, signature: bytes, signBytes: bytes };
-      fs.writeFileSync(signState, formatPrivValidatorState(at));
-    };
-    signed(1n);
-    expect(() => existingHomes(folder, 2)).toThrow(halfMade);
-    signed(2n);
+    // One that has run may have other validators by now, however it ended.
+    fs.writeFileSync(join(usualPaths(homes[1]!).data, 'privval.log'), '');
     expect(existingHomes(folder, 2)).toEqual(homes.slice(0, 2));
     const other = made();
     fs.rmSync(other.homes[3]!, { recursive: true });
