@@ -119,8 +119,10 @@ export class Rounds {
 
   /** The log does not know who went: a replay may know of more rounds than its life did, never of fewer. */
   peerDown(peer: string, current: number): void {
-    for (const round of this.catchUp.get(peer)?.rounds.splice(0) ?? [])
-      if (!this.left.includes(round)) this.left.push(round);
+    const own = this.catchUp.get(peer);
+    for (const round of own?.rounds.splice(0) ?? []) if (!this.left.includes(round)) this.left.push(round);
+    // What it brought about counts for as long as the height lasts; who brought about nothing is not remembered.
+    if (own?.changes === 0) this.catchUp.delete(peer);
     while (this.left.length > CATCH_UP_ROUNDS_LEFT_MAX) this.letGo(this.left.shift() as number, current);
     for (const { prevotes, precommits } of this.byRound.values()) {
       prevotes.forgetClaim(peer);

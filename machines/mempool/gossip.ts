@@ -87,6 +87,10 @@ export class Gossip {
     }
   }
 
+  isUp(peer: string): boolean {
+    return this.peers.has(peer);
+  }
+
   peerDown(peer: string): void {
     this.peers.delete(peer);
   }

@@ -92,13 +92,16 @@ export class Pool {
     return this.txs.values();
   }
 
-  /** CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. */
-  admit(tx: Uint8Array, sender: string | null): Checking | PoolRefusal {
+  /**
+   * CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. Of one that is not up no name is kept: it is
+   * forgotten when it comes up, and strangers have as many names as they like.
+   */
+  admit(tx: Uint8Array, sender: string | null, isUp = true): Checking | PoolRefusal {
     const hash = hashOf(tx);
     const key = byteKey(hash);
     const known = this.txs.get(key) ?? this.checking.get(key);
     // Also of what a full pool refuses: a peer that is not known to have it is offered it again and again.
-    if (known && sender !== null) known.knownBy.add(sender);
+    if (known && sender !== null && isUp) known.knownBy.add(sender);
     const refusal = this.refusalFor(tx.length);
     if (refusal) return refusal;
     if (!this.cache.push(key) || known) return refuse('in-cache', 'tx already exists in cache');
@@ -107,7 +110,7 @@ export class Pool {
       hash,
       key,
       height: this.height,
-      knownBy: new Set(sender === null ? [] : [sender]),
+      knownBy: new Set(sender === null || !isUp ? [] : [sender]),
       isLocal: sender === null,
       isCommitted: false,
     };

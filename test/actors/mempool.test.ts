@@ -5,10 +5,12 @@ import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import { DEFAULT_MEMPOOL, type MempoolConfig } from '../../machines/mempool/config.ts';
 import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import { CHECK_TX_RECHECK, type RequestCheckTx } from '../../protocol/abci.ts';
+import { concatBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
 import { decodeMempoolMessage, encodeMempoolMessage } from '../../protocol/wire/index.ts';
+import { censusOf } from '../../sim/census.ts';
 import { Driven, only, said } from './drive.ts';
 
 const MS = 1_000_000n;
@@ -288,4 +290,35 @@ it('nothing that left the pool is kept for a peer that says for ever that it is 
   }
   const back = pool.tell({ type: 'peer-height', peer: 'behind', height: NOT_BEHIND });
   expect([held(), sentOf(back)]).toEqual([[], [['behind', [1]]]]);
+});
+
+it('keeps no name of who is not up, and what came from it may be anybody’s', () => {
+  const pool = mempool();
+  settle(pool, heard('stranger', 1));
+  for (let i = 0; i < 100; i++) settle(pool, heard(`stranger-${i}`, 1));
+  pool.tell(up('a'));
+  settle(pool, heard('a', 1));
+  pool.tell({ type: 'peer-down', peer: 'a' });
+  expect(censusOf(pool.state.pool)).toEqual(censusOf(withOne().state.pool));
+});
+
+/** That holds one transaction of its own, and has heard of nobody. */
+function withOne(): Mempool {
+  const pool = mempool();
+  settle(pool, submit(1));
+  return pool;
+}
+
+it('what lies between fields that nobody knows does not keep them in memory', () => {
+  const { channel, bytes } = txsPayload(1);
+  const unknown = Uint8Array.of(0x7a, 0x80, 0x80, 0x04); // field 15, of 65536 bytes
+  const padded = concatBytes(bytes, unknown, new Uint8Array(65_536));
+  const pool = mempool();
+  pool.tell(up('a'));
+  settle(pool, { type: 'heard', peer: 'a', payloads: [{ channel, bytes: padded }] });
+  const [held] = only(pool.tell({ type: 'reap', bytesMax: -1n, gasMax: -1n }), 'tell')[0]!.message[
+    'txs'
+  ] as Uint8Array[];
+  expect(held).toEqual(tx(1));
+  expect(held!.buffer.byteLength).toBeLessThan(65_536);
 });

@@ -8,8 +8,8 @@ import { must, type Refusal, refuse } from '../../../protocol/refusal.ts';
 const packr = new Packr({ useRecords: false });
 
 /**
- * Payloads below this are copied out of the frame: a vote that is kept must not keep the socket's whole
- * read buffer.
+ * Payloads below this are copied out of the frame, and those that are less than half of what they lie in: who keeps a
+ * vote must not keep the socket's whole read buffer, and what is counted must not keep much more than that.
  */
 const COPY_BYTES_MAX = 16 * 1024;
 
@@ -38,7 +38,8 @@ export function unpackEnvelope(frame: Uint8Array): readonly Payload[] | Refusal 
     if (channel < 0) return malformed('a channel is not an integer from 0 to 255');
     const bytes = reader.binary();
     if (bytes === null) return malformed('a payload is not bytes, or is cut');
-    payloads.push({ channel, bytes: bytes.length < COPY_BYTES_MAX ? bytes.slice() : bytes });
+    const isSmallPart = bytes.length < COPY_BYTES_MAX || 2 * bytes.length < bytes.buffer.byteLength;
+    payloads.push({ channel, bytes: isSmallPart ? bytes.slice() : bytes });
   }
   return reader.isAtEnd ? payloads : malformed('bytes follow it');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Rounds, type VoteOutcome } from '../../../machines/consensus/rounds.ts';
 import { PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
+import { type Census, censusOf } from '../../../sim/census.ts';
 import { setOf } from '../../protocol/rules/people.ts';
 import { FOUR, proposalOf, voteOf } from './seat.ts';
 
@@ -125,6 +126,18 @@ it('a peer whose line breaks again and again brings the same round for nothing',
     rounds.peerDown('p', 0);
   }
   expect(vote(rounds, 1, 9, 'p')).toBe('added');
+});
+
+it('of strangers who only passed on what opened a round before nothing stays', () => {
+  const rounds = new Rounds(1n, FOUR);
+  vote(rounds, 0, 5, 'p');
+  const before = censusOf(rounds);
+  for (let stranger = 0; stranger < 100; stranger++) {
+    vote(rounds, 0, 5, `stranger-${stranger}`);
+    rounds.peerDown(`stranger-${stranger}`, 0);
+  }
+  const entries = (census: Census): number => [...census.values()].reduce((sum, count) => sum + count, 0);
+  expect(entries(censusOf(rounds)) - entries(before)).toBeLessThan(10);
 });
 
 it('claims of a peer go with it, in every round', () => {

@@ -54,3 +54,15 @@ test('what a validator says at once goes in envelopes that are taken, in order, 
     expect(read.flatMap((payloads) => (isRefusal(payloads) ? [] : payloads))).toEqual(said);
   }
 });
+
+test('a payload keeps no more than twice its bytes of what it came in', () => {
+  const sizes = [100, 20_000, 30_000, 200_000];
+  const frame = packEnvelope(sizes.map((size) => ({ channel: 1, bytes: new Uint8Array(size).fill(7) })));
+  const payloads = unpackEnvelope(frame.slice());
+  if (isRefusal(payloads)) throw new Error(payloads.because);
+  expect(payloads.map(({ bytes }) => bytes.length)).toEqual(sizes);
+  for (const { bytes } of payloads) {
+    expect(bytes.every((each) => each === 7)).toBe(true);
+    expect(bytes.buffer.byteLength).toBeLessThanOrEqual(2 * bytes.length);
+  }
+});
