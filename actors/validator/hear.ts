@@ -19,7 +19,7 @@ import { answerStep, offerTo, send } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import { isSigned } from './shared.ts';
 import type { ValidatorState } from './state.ts';
-import { messageOf, payloadOf } from './words.ts';
+import { messageOf, payloadOf, unpadded } from './words.ts';
 
 /** Kept of one peer for the next height while we finish this one: votes of a large set and a block; the rest is offered again. */
 const FUTURE_MESSAGES_PER_PEER_MAX = 1024;
@@ -36,8 +36,9 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   const { height, round } = view;
   view.beginsEnvelope();
   let saysWhere = false;
-  for (const payload of payloads) {
+  for (const said of payloads) {
     if (v.isGivenUp(peer)) return;
+    const payload = unpadded(said, v.config.memo);
     if (payload.channel === CHANNEL_EVIDENCE) {
       hearEvidence(v, peer, payload.bytes);
       continue;

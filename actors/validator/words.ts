@@ -85,6 +85,22 @@ function understand({ channel, bytes }: Payload): ConsensusMessage | Refusal {
   return refuse('wrong-channel', `${message.type} does not belong on channel 0x${channel.toString(16)}`);
 }
 
+/** Longer than any honest word: a part of a block is 64 KiB, and its proof some more. */
+const LONG_BYTES = 72 * 1024;
+
+/**
+ * A word without what nobody knows: no signature covers such a field, so anybody may pass on a true vote with a mebibyte behind it, for our log and
+ * our memory. What is long by itself stays.
+ */
+export function unpadded(payload: Payload, memo: boolean): Payload {
+  const { channel, bytes } = payload;
+  if (bytes.length <= LONG_BYTES || channel === CHANNEL_EVIDENCE) return payload;
+  const message = messageOf(payload, memo);
+  if (isRefusal(message)) return payload;
+  const plain = encodeConsensusMessage(message);
+  return 2 * plain.length < bytes.length ? { channel, bytes: plain } : payload;
+}
+
 /** What the bytes of a block say. */
 interface Read {
   readonly block: Block | Refusal;

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ed25519Sign, utf8Encode } from '#platform';
+import { encodeRecord } from '../../actors/validator/logbook.ts';
+import { payloadOf } from '../../actors/validator/words.ts';
 import { commitOf } from '../../machines/chain/commits.ts';
 import { blockKey, committedEvidenceKey, seenCommitKey } from '../../machines/chain/keys.ts';
 import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
-import { hexOf } from '../../protocol/bytes.ts';
+import { concatBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity, headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { unreachable } from '../../protocol/refusal.ts';
@@ -241,6 +243,20 @@ describe('what peers say', () => {
     expect(marks.votes.size).toBeLessThanOrEqual(64);
     expect(marks.parts.size).toBeLessThanOrEqual(64);
     expect([...consensus.rounds.all()].length).toBeLessThanOrEqual(2);
+  });
+
+  it('is logged without what nobody knows behind it: no signature covers that', () => {
+    const home = four();
+    home.fire('start');
+    const vote = signedVote(home, others[0]!, PREVOTE, 0, null);
+    const { channel, bytes } = payloadOf({ type: 'vote', vote });
+    const unknown = Uint8Array.of(0x7a, 0x80, 0x80, 0x08); // field 15, of 131072 bytes
+    const padded = concatBytes(bytes, unknown, new Uint8Array(131_072));
+    const before = home.disk.consensus.length;
+    home.tell({ type: 'heard', peer: 'peer', payloads: [{ channel, bytes: padded }] });
+    const [record, ...more] = home.disk.consensus.slice(before);
+    expect(more).toEqual([]);
+    expect(record).toEqual(encodeRecord({ type: 'heard', peer: 'peer', channel, bytes }));
   });
 
   it('about the next height is kept within a bound per peer, and heard when it begins', () => {

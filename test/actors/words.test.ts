@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { appMail, mempoolMail, signerMail, validatorMail } from '../../actors/mail.ts';
 import { nodeEvent } from '../../actors/turn.ts';
 import { logRecord } from '../../actors/validator/logbook.ts';
-import { messageOf, payloadOf } from '../../actors/validator/words.ts';
+import { messageOf, payloadOf, unpadded } from '../../actors/validator/words.ts';
 import { concatBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
@@ -111,5 +111,33 @@ describe('a message of consensus', () => {
     const room = 1_048_576 - made.bytes.length - 4;
     expect(messageOf({ ...made, bytes: long(room) }, false)).toMatchObject({ type: 'has-vote' });
     expect(messageOf({ ...made, bytes: long(room + 1) }, false)).toMatchObject({ refused: 'long-message' });
+  });
+
+  it.each([true, false])(
+    'is heard without what nobody knows, where that is the most of it (memo: %s)',
+    (memo) => {
+      const { channel } = made;
+      const plain = unpadded({ channel, bytes: long(100_000) }, memo);
+      expect(plain).toEqual({ channel, bytes: made.bytes });
+      expect(plain.bytes.buffer.byteLength).toBeLessThan(100_000);
+      expect(messageOf(plain, memo)).toEqual(messageOf({ channel, bytes: made.bytes }, memo));
+    },
+  );
+
+  it('is as it came where it is long by itself, or short, or none', () => {
+    const hash = new Uint8Array(32);
+    const part = {
+      index: 0,
+      bytes: new Uint8Array(80_000),
+      proof: { total: 1, index: 0, leafHash: hash, aunts: [] },
+    };
+    const ofPart = payloadOf({ type: 'block-part', height: 3n, round: 0, part } as never);
+    for (const payload of [
+      ofPart,
+      made,
+      { ...made, bytes: long(1_000) },
+      { channel: 0x99, bytes: long(100_000) },
+    ])
+      expect(unpadded(payload, false)).toBe(payload);
   });
 });
