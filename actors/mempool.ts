@@ -100,8 +100,8 @@ function resultOf(answer: AbciResponse): ResponseCheckTx {
   return { ...PLAIN_RESULT, code: CODE_FAILED, log: `the application failed: ${answer.value.error}` };
 }
 
-/** Longer ones are not remembered: a batch of ours is not, and fields that nobody knows may be of any length. */
-const UNDERSTOOD_BYTES_MAX = 1024 * 1024;
+/** No batch of ours is longer, with all its frames; others may be, with fields that nobody knows, and are not remembered. */
+const UNDERSTOOD_BYTES_MAX = 1024 * 1024 + 64 * 1024;
 const understood = new Lately<Uint8Array, ReturnType<typeof decodeMempoolMessage>>(16);
 
 /** Nodes of a process share what is sent to many, and so what it says. */
@@ -109,16 +109,6 @@ const messageOf = (bytes: Uint8Array): ReturnType<typeof decodeMempoolMessage> =
   bytes.length > UNDERSTOOD_BYTES_MAX
     ? decodeMempoolMessage(bytes)
     : understood.of(bytes, decodeMempoolMessage);
-
-/** Up to here it does not matter what a transaction keeps in memory beside itself. */
-const PADDING_BYTES_MAX = 16 * 1024;
-
-/** Transactions are views of what they came in: where most of that is something else, they are copied out of it. */
-function unpadded(txs: readonly Uint8Array[], messageBytes: number): readonly Uint8Array[] {
-  const bytes = txs.reduce((sum, { length }) => sum + length, 0);
-  const isPadded = messageBytes > PADDING_BYTES_MAX && 2 * bytes < messageBytes;
-  return isPadded ? txs.map((tx) => tx.slice()) : txs;
-}
 
 /** One turn: what was heard, and the effects so far. */
 class MempoolTurn {
@@ -194,10 +184,10 @@ class MempoolTurn {
     }
     const { pool, gossip } = this.state;
     const isUp = gossip.isUp(peer);
-    for (const tx of unpadded(message.txs, bytes.length)) {
-      const checking = pool.admit(tx, peer, isUp);
+    for (const tx of message.txs) {
+      const checking = pool.admit(tx, peer, { isUp, cameIn: bytes.length });
       // Refused: known already, or no room. Neither is the peer's fault, and it will be offered again.
-      if (!isRefusal(checking)) this.ask(tx, CHECK_TX_NEW, { about: 'new', checking });
+      if (!isRefusal(checking)) this.ask(checking.tx, CHECK_TX_NEW, { about: 'new', checking });
     }
     return true;
   }

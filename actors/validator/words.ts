@@ -3,6 +3,7 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { Lately, LatelyAt, placeOfVote } from '../../protocol/lately.ts';
 import {
+  CHANNEL_DATA,
   CHANNEL_EVIDENCE,
   CHANNEL_OF,
   CONSENSUS_BYTES_MAX,
@@ -85,8 +86,9 @@ function understand({ channel, bytes }: Payload): ConsensusMessage | Refusal {
   return refuse('wrong-channel', `${message.type} does not belong on channel 0x${channel.toString(16)}`);
 }
 
-/** Longer than any honest word: a part of a block is 64 KiB, and its proof some more. */
-const LONG_BYTES = 72 * 1024;
+/** Longer than any honest word: a part of a block is 64 KiB, and its proof some more; a vote has some hundred bytes. */
+const LONG_BYTES = 4 * 1024;
+const LONG_DATA_BYTES = 72 * 1024;
 
 /**
  * A word without what nobody knows: no signature covers such a field, so anybody may pass on a true vote with a mebibyte behind it, for our log and
@@ -95,6 +97,7 @@ const LONG_BYTES = 72 * 1024;
 export function unpadded(payload: Payload, memo: boolean): Payload {
   const { channel, bytes } = payload;
   if (bytes.length <= LONG_BYTES || channel === CHANNEL_EVIDENCE) return payload;
+  if (channel === CHANNEL_DATA && bytes.length <= LONG_DATA_BYTES) return payload;
   const message = messageOf(payload, memo);
   if (isRefusal(message)) return payload;
   const plain = encodeConsensusMessage(message);

@@ -55,6 +55,17 @@ const hashes = new Lately<Uint8Array, Uint8Array>(32);
 
 const hashOf = (tx: Uint8Array): Uint8Array => hashes.of(tx, txHash);
 
+/** How a transaction came. */
+interface Arrival {
+  /** Of a peer that is not up no name is kept: it is forgotten when it comes up, and strangers have as many names as they like. */
+  readonly isUp: boolean;
+  /** Bytes of the message that it is a view of; 0: of none. */
+  readonly cameIn: number;
+}
+const OF_A_CLIENT: Arrival = { isUp: true, cameIn: 0 };
+/** Up to here it does not matter what a transaction keeps in memory beside itself; else it is no more than as much again. */
+const PADDING_BYTES_MAX = 16 * 1024;
+
 export class Pool {
   private readonly config: MempoolConfig;
   private readonly cache: TxCache;
@@ -92,11 +103,12 @@ export class Pool {
     return this.txs.values();
   }
 
-  /**
-   * CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. Of one that is not up no name is kept: it is
-   * forgotten when it comes up, and strangers have as many names as they like.
-   */
-  admit(tx: Uint8Array, sender: string | null, isUp = true): Checking | PoolRefusal {
+  /** CheckTx before the application is asked. `sender` is a peer, or null for this node's own clients. */
+  admit(
+    tx: Uint8Array,
+    sender: string | null,
+    { isUp, cameIn }: Arrival = OF_A_CLIENT,
+  ): Checking | PoolRefusal {
     const hash = hashOf(tx);
     const key = byteKey(hash);
     const known = this.txs.get(key) ?? this.checking.get(key);
@@ -105,8 +117,9 @@ export class Pool {
     const refusal = this.refusalFor(tx.length);
     if (refusal) return refusal;
     if (!this.cache.push(key) || known) return refuse('in-cache', 'tx already exists in cache');
+    const isPadded = cameIn > PADDING_BYTES_MAX && 2 * tx.length < cameIn;
     const checking: Checking = {
-      tx,
+      tx: isPadded ? tx.slice() : tx,
       hash,
       key,
       height: this.height,

@@ -126,7 +126,26 @@ export class Script {
     if ('when' in next) this.await(next, index + 1);
     else if ('whenever' in next)
       this.standing.push({ watch: new Watch(next.whenever), index: index + 1, firedAt: -1 });
-    else this.parts.world.agenda.after(next.afterMs * NS_PER_MS, () => this.fire(index + 1));
+    else {
+      const comes = this.byTheClock(index + 1);
+      this.parts.world.agenda.after(next.afterMs * NS_PER_MS, comes);
+    }
+  }
+
+  /** What the clock brings that was set before chaos ended does not come after it. */
+  private byTheClock(index: number): () => void {
+    const wasOver = this.isChaosOver;
+    return () => {
+      if (this.isChaosOver && !wasOver) this.skip(index);
+      else this.fire(index);
+    };
+  }
+
+  /** It does not come, and so does nothing that waits for it. */
+  private skip(index: number): void {
+    const { act } = this.parts.play;
+    this.fired.add(index);
+    for (let i = index + 1; i < act.length && !('atMs' in (act[i] as Directive)); i++) this.fired.add(i);
   }
 
   private await(directive: Extract<Directive, { when: Condition }>, index: number): void {
@@ -134,10 +153,9 @@ export class Script {
     this.waiting.add(waiting);
     if (directive.latestMs === undefined) return;
     const { agenda } = this.parts.world;
+    const comes = this.byTheClock(index);
     agenda.at(Math.max(agenda.now, directive.latestMs * NS_PER_MS), () => {
-      if (!this.waiting.delete(waiting)) return;
-      if (this.isChaosOver) this.fired.add(index);
-      else this.fire(index);
+      if (this.waiting.delete(waiting)) comes();
     });
   }
 
@@ -157,8 +175,8 @@ export class Script {
   private endChaos(): void {
     this.isChaosOver = true;
     for (const [index, directive] of this.parts.play.act.entries())
-      if ('atMs' in directive) this.fired.add(index);
-    for (const { index } of this.standing.splice(0)) this.fired.add(index);
+      if ('atMs' in directive && !this.fired.has(index)) this.skip(index);
+    for (const { index } of this.standing.splice(0)) if (!this.fired.has(index)) this.skip(index);
   }
 
   private see(happening: Happening): void {

@@ -309,6 +309,21 @@ function withOne(): Mempool {
   return pool;
 }
 
+const heldBy = (pool: Mempool): Uint8Array[] =>
+  only(pool.tell({ type: 'reap', bytesMax: -1n, gasMax: -1n }), 'tell')[0]!.message['txs'] as Uint8Array[];
+
+it('a small transaction does not keep a large one in memory that came with it and is not taken', () => {
+  const pool = mempool();
+  pool.tell(up('a'));
+  const large = new Uint8Array(60_000).fill(9);
+  const message = { type: 'txs', txs: [tx(1), large] } as const;
+  const payloads = [{ channel: CHANNEL_MEMPOOL, bytes: encodeMempoolMessage(message) }];
+  const asked = questionsOf(pool.tell({ type: 'heard', peer: 'a', payloads }));
+  for (const { tag, n } of asked) pool.tell(answer(tag, n === 9 ? 5 : 0));
+  expect(heldBy(pool)).toEqual([tx(1)]);
+  expect(heldBy(pool)[0]!.buffer.byteLength).toBeLessThan(60_000);
+});
+
 it('what lies between fields that nobody knows does not keep them in memory', () => {
   const { channel, bytes } = txsPayload(1);
   const unknown = Uint8Array.of(0x7a, 0x80, 0x80, 0x04); // field 15, of 65536 bytes
@@ -316,9 +331,6 @@ it('what lies between fields that nobody knows does not keep them in memory', ()
   const pool = mempool();
   pool.tell(up('a'));
   settle(pool, { type: 'heard', peer: 'a', payloads: [{ channel, bytes: padded }] });
-  const [held] = only(pool.tell({ type: 'reap', bytesMax: -1n, gasMax: -1n }), 'tell')[0]!.message[
-    'txs'
-  ] as Uint8Array[];
-  expect(held).toEqual(tx(1));
-  expect(held!.buffer.byteLength).toBeLessThan(65_536);
+  expect(heldBy(pool)).toEqual([tx(1)]);
+  expect(heldBy(pool)[0]!.buffer.byteLength).toBeLessThan(65_536);
 });

@@ -6,7 +6,7 @@ import { logRecord } from '../../actors/validator/logbook.ts';
 import { messageOf, payloadOf, unpadded } from '../../actors/validator/words.ts';
 import { concatBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { PREVOTE } from '../../protocol/types.ts';
+import { BLOCK_PART_BYTES, PREVOTE } from '../../protocol/types.ts';
 import { encodeWith as encodeField } from '../../protocol/wire/writer.ts';
 import { type Codec, decodeWith, encodeWith } from '../../protocol/words.ts';
 import * as any from '../protocol/arbitrary.ts';
@@ -128,10 +128,13 @@ describe('a message of consensus', () => {
     const hash = new Uint8Array(32);
     const part = {
       index: 0,
-      bytes: new Uint8Array(80_000),
-      proof: { total: 1, index: 0, leafHash: hash, aunts: [] },
+      bytes: new Uint8Array(BLOCK_PART_BYTES),
+      proof: { total: 1n, index: 0n, leafHash: hash, aunts: [] },
     };
-    const ofPart = payloadOf({ type: 'block-part', height: 3n, round: 0, part } as never);
+    const { channel, bytes } = payloadOf({ type: 'block-part', height: 3n, round: 0, part });
+    const field = encodeField((writer, size) => writer.bytes(0x7a, new Uint8Array(size)), 20_000);
+    const ofPart = { channel, bytes: concatBytes(bytes, field) };
+    expect(messageOf(ofPart, false)).toMatchObject({ type: 'block-part' });
     for (const payload of [
       ofPart,
       made,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runScenario } from '../../sim/run.ts';
 import type { Claim, Directive, Scenario } from '../../sim/scenario/play.ts';
 import {
+  after,
   at,
   block,
   clog,
@@ -23,6 +24,7 @@ import {
   restart,
   scenario,
   sometime,
+  submit,
   unpause,
   v0,
   v1,
@@ -70,6 +72,24 @@ it('what waits for its latest moment when the core heals is not brought by the c
   const { violations, nodes } = runScenario(four([...late, ...healed], [], 15), { seed: 1 });
   expect(violations).toEqual([]);
   expect(nodes.map(({ crashes }) => crashes)).toEqual([0, 0, 0, 0]);
+});
+
+it('what the clock was to bring in another chain does not come after core, and nothing that waits for it', () => {
+  const names = ['v0', 'v1', 'v2', 'v3'] as const;
+  const late = [
+    at('500ms', disk('v2', 'slow')),
+    after('12s', crash('v0')),
+    when(v0.crashes(), crash('v1')),
+    at('13s', crash('v2')),
+    after('1s', crash('v3')),
+  ];
+  const healed = [at('1s', pause('v3', '2s')), when(v1.decides(height(3)), core(...names))];
+  const afterwards = whenOrAt(v0.decides(height(90)), '14s', submit('v0', 'a=1'));
+  const play = four([...late, ...healed, afterwards], [], 18);
+  const { violations, nodes, transactions } = runScenario(play, { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(nodes.map(({ crashes }) => crashes)).toEqual([0, 0, 0, 0]);
+  expect(transactions.submitted).toBe(1); // behind core the clock goes on
 });
 
 describe('never while', () => {

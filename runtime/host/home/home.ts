@@ -283,9 +283,11 @@ function mustBelongTogether(folder: string, homes: readonly string[], read: read
 function mustBeEnough(folder: string, homes: readonly NodeHome[]): void {
   const genesis = homes[0] && parseGenesis(homes[0].config.genesis);
   if (!genesis || isRefusal(genesis)) return; // `readHome` refuses it
-  const { validators } = genesis;
-  // Once one has run, the chain may have other validators than it began with, and nothing here is thrown away.
-  if (homes.some(({ paths }) => existsSync(join(paths.data, 'privval.log')))) return;
+  const { validators, initialHeight } = genesis;
+  // Once one has run, here or elsewhere, the chain may have other validators than it began with, and nothing is thrown away.
+  const hasRun = ({ paths, signState }: NodeHome): boolean =>
+    signState.height > initialHeight || existsSync(join(paths.data, 'privval.log'));
+  if (homes.some(hasRun)) return;
   const here = new Set(homes.map(({ validatorKey }) => hexOf(validatorKey.address)));
   const missing = validators.filter(({ address }) => !here.has(hexOf(address)));
   const powerOf = (some: Genesis['validators']): bigint => some.reduce((sum, { power }) => sum + power, 0n);

@@ -105,8 +105,18 @@ describe('homes', () => {
     const halfMade =
       /holds an incomplete network: .*\(node2, node3\).*two thirds.* Restore their homes, or remove the folder/;
     for (const validators of [2, 4]) expect(() => existingHomes(folder, validators)).toThrow(halfMade);
-    // One that has run may have other validators by now, however it ended.
-    fs.writeFileSync(join(usualPaths(homes[1]!).data, 'privval.log'), '');
+    // One that has run, here or elsewhere, may have other validators by now, however it ended.
+    const { signState, data } = usualPaths(homes[1]!);
+    const signed = (height: bigint): void => {
+      const bytes = new Uint8Array(64);
+      const at = { height, round: 0, step: 3, signature: bytes, signBytes: bytes };
+      fs.writeFileSync(signState, formatPrivValidatorState(at));
+    };
+    signed(2n);
+    expect(existingHomes(folder, 2)).toEqual(homes.slice(0, 2));
+    signed(1n);
+    expect(() => existingHomes(folder, 2)).toThrow(halfMade);
+    fs.writeFileSync(join(data, 'privval.log'), '');
     expect(existingHomes(folder, 2)).toEqual(homes.slice(0, 2));
     const other = made();
     fs.rmSync(other.homes[3]!, { recursive: true });
