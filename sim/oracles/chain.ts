@@ -21,6 +21,7 @@ import { headerHash, resultsHash } from './canonical.ts';
 import { Certificates } from './certificates.ts';
 import type { GhostChain } from './ghost.ts';
 import { Heights } from './heights.ts';
+import { PerMachine } from './per-machine.ts';
 import { Transactions } from './transactions.ts';
 import { wrongTime, wrongWith } from './validity.ts';
 
@@ -77,6 +78,10 @@ export const chainOracle =
           at,
           height,
         );
+      else if (known.bytes && !equalBytes(known.bytes, bytes)) {
+        const what = `stores other bytes of block ${height} than ${known.by}, and one hash names them`;
+        report(`agreement: ${at.name} ${what}`, at, height);
+      }
     };
 
     /** A block of a new height. */
@@ -138,18 +143,39 @@ export const chainOracle =
       }
     };
 
+    /** The block that each node stored last: its commit comes behind it. */
+    const lastStored = new PerMachine<Uint8Array>(() => NOBODY);
+
+    const unreadable = (at: Machine, what: string, height: bigint): void =>
+      report(`validity: ${at.name} stores a ${what} of ${height} that nobody can read`, at, height);
+
+    /** A commit that is true may be of another height, or another block. */
+    const fits = (at: Machine, height: bigint, commit: Commit): void => {
+      const hash = lastStored.of(at);
+      if (commit.height === height && (hash.length === 0 || equalBytes(commit.blockId.hash, hash))) return;
+      const what = `stores under ${height} a commit of ${commit.height} for ${short(commit.blockId.hash)}`;
+      report(`certificate: ${at.name} ${what}`, at, height);
+    };
+
     /** What a node stores. Byte for byte what is known already is nothing new. */
     const wrote = (at: Machine, key: Uint8Array, value: Uint8Array): void => {
       const height = heightOfKey(key);
       if (key[0] === FAMILY.block) {
         const known = heights.at(height);
-        if (known?.bytes && equalBytes(known.bytes, value)) return;
+        if (known?.bytes && equalBytes(known.bytes, value)) {
+          lastStored.set(at, known.hash);
+          return;
+        }
         const block = decodeBlock(value);
-        if (!isRefusal(block)) stored(at, block as Block, value);
+        if (isRefusal(block)) return unreadable(at, 'block', height);
+        lastStored.set(at, headerHash(block.header));
+        stored(at, block as Block, value);
       } else if (key[0] === FAMILY.commit) {
         if (certificates.isKnown(Number(height), value)) return;
         const commit = decodeCommit(value);
-        if (!isRefusal(commit)) certificates.verify(at, commit as Commit, value, 'seen commit of');
+        if (isRefusal(commit)) return unreadable(at, 'commit', height);
+        fits(at, height, commit as Commit);
+        certificates.verify(at, commit as Commit, value, 'seen commit of');
       } else if (key[0] === FAMILY.response) answered(height, value);
     };
 

@@ -20,7 +20,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { voteSignBytes } from './canonical.ts';
-import { type GhostChain, isTrueVote } from './ghost.ts';
+import type { GhostChain } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
@@ -77,24 +77,43 @@ export const evidenceOracle =
       if (voteA.height !== voteB.height || voteA.round !== voteB.round || voteA.type !== voteB.type)
         return 'its votes are of two steps';
       if (equalBlockId(voteA.blockId, voteB.blockId)) return 'its votes are for the same block';
+      if (!equalBytes(voteA.validatorAddress, voteB.validatorAddress))
+        return 'its votes are of two validators';
+      if (isOfAnotherTime(voteA.height, claim)) return 'its time is not that of the block of its height';
       const set = ghost.set(voteA.height);
-      const timeNs = ghost.timeNs(voteA.height);
-      if (!set || timeNs === undefined) return null;
+      if (!set) return null;
       const power = set.powerOf(hexOf(voteA.validatorAddress));
-      if (claim.timeNs !== timeNs) return 'its time is not that of the block of its height';
       if (claim.validatorPower !== power || claim.powerTotal !== set.total)
         return 'its powers are not those of its height';
-      const isSigned = [voteA, voteB].every((vote) => isTrueVote(about, set, vote));
+      // Where a vote stands in its set, and what hangs on it, is no part of what is proven.
+      const member = set.members.find(({ addressBytes }) => equalBytes(addressBytes, voteA.validatorAddress));
+      const isSigned = [voteA, voteB].every(
+        (vote) => member && about.verify(member.key, voteSignBytes(about.chainId, vote), vote.signature),
+      );
       return isSigned ? null : 'its votes are not signed by who is accused';
+    };
+
+    /** Times are remembered for longer than sets. */
+    const isOfAnotherTime = (height: bigint, claim: { readonly timeNs: bigint }): boolean => {
+      const timeNs = ghost.timeNs(height);
+      return timeNs !== undefined && claim.timeNs !== timeNs;
+    };
+
+    /** Too old for this block, as far as anybody remembers (spec 8: both ages, counted to the block before). */
+    const isExpired = (evidence: Evidence, height: bigint): boolean => {
+      const of = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
+      const params = ghost.params(height)?.evidence;
+      const [thenNs, beforeNs] = [ghost.timeNs(of), ghost.timeNs(height - 1n)];
+      if (!params || thenNs === undefined || beforeNs === undefined) return false;
+      return height - 1n - of > params.maxAgeBlocks && beforeNs - thenNs > params.maxAgeNs;
     };
 
     /** The same of an attack on light clients, but for who is accused of it. */
     const flawOfAttack = (evidence: LightClientAttackEvidence): string | null => {
       const { commonHeight, conflictingBlock, ...claim } = evidence;
+      if (isOfAnotherTime(commonHeight, claim)) return 'its time is not that of the block of its height';
       const set = ghost.set(commonHeight);
-      const timeNs = ghost.timeNs(commonHeight);
-      if (!set || timeNs === undefined) return null;
-      if (claim.timeNs !== timeNs) return 'its time is not that of the block of its height';
+      if (!set) return null;
       if (claim.powerTotal !== set.total) return 'its powers are not those of its height';
       const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
       const signers = set.members.filter(({ addressBytes, key }) =>
@@ -117,6 +136,8 @@ export const evidenceOracle =
         punished.add(id);
         const wrong = each.kind === 'duplicate-vote' ? flaw(each) : flawOfAttack(each);
         if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
+        if (isExpired(each, height))
+          report(`block ${height} punishes by evidence that is too old`, at, height);
         for (const address of accused(each)) {
           const name = honest.get(address);
           if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);

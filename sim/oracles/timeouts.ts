@@ -7,11 +7,12 @@ import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
-import type { GhostChain } from './ghost.ts';
+import type { GhostChain, GhostSet } from './ghost.ts';
 import { messagesIn } from './messages.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { timerOf } from './timers.ts';
+import { hexFor, isOwn } from './votes.ts';
 
 type ConsensusConfig = Machine['config']['consensus'];
 
@@ -35,7 +36,10 @@ const HEIGHTS_AHEAD = 64n;
 class Precommits {
   private readonly heard = new PerMachine(() => new Map<bigint, Map<number, Set<number>>>());
 
-  hears(at: Machine, { type, height, round, validatorIndex }: Vote): void {
+  /** Of others: its own is no news to it. */
+  hears(at: Machine, vote: Vote): void {
+    const { type, height, round, validatorIndex } = vote;
+    if (isOwn(at, vote)) return;
     if (type !== PRECOMMIT || height < at.height || height > at.height + HEIGHTS_AHEAD) return;
     const heights = this.heard.of(at);
     let rounds = heights.get(height);
@@ -48,11 +52,13 @@ class Precommits {
     rounds.set(round, voters.add(validatorIndex));
   }
 
-  /** Of one round, and its own is no news to it. */
-  areAll(at: Machine, height: bigint, members: number): boolean {
+  /** Of all others in this set, in one round. */
+  areAll(at: Machine, height: bigint, set: GhostSet | undefined): boolean {
+    const members = set?.members ?? [];
+    const others = members.filter(({ address }) => address !== hexFor(at)).length;
     for (const voters of this.heard.get(at)?.get(height)?.values() ?? [])
-      if (voters.size >= members - 1) return true;
-    return members === 1;
+      if (voters.size >= others) return true;
+    return others === 0;
   }
 }
 
@@ -67,11 +73,7 @@ export const timeouts =
       const { skipTimeoutCommit, timeoutCommitNs } = at.config.consensus;
       const last = commits.get(at);
       if (last?.height !== height - 1n) return;
-      if (
-        skipTimeoutCommit &&
-        precommits.areAll(at, last.height, ghost.set(last.height)?.members.length ?? 1)
-      )
-        return;
+      if (skipTimeoutCommit && precommits.areAll(at, last.height, ghost.set(last.height))) return;
       if (at.heldUntilNs >= last.atNs) return; // it was held back in between
       const waited = at.clock.count() - last.count;
       if (waited + saidLateNs(at) >= Number(timeoutCommitNs)) return;

@@ -23,6 +23,10 @@ export function* wrongWith(
     yield 'does not follow the block before it';
   if (lastCommit && lastCommit.height > 0n && !equalBlockId(header.lastBlockId, lastCommit.blockId))
     yield 'names another block before it than its last commit is for';
+  const isFirst = header.height === ghost.genesis.initialHeight;
+  if (isFirst && ((lastCommit?.signatures.length ?? 0) > 0 || header.lastBlockId.hash.length > 0))
+    yield 'follows another block, and is the first';
+  if (!isFirst && lastCommit?.height !== header.height - 1n) yield 'carries no commit of the block before it';
   if (before) yield* wrongAfter(block, before, ghost);
   if (!equalBytes(header.dataHash, dataHash(block.txs))) yield 'has another data hash than its transactions';
   if (lastCommit && !equalBytes(header.lastCommitHash, commitHash(lastCommit)))
@@ -84,6 +88,8 @@ export function* wrongTime(
   ghost: GhostChain,
   about: WorldAbout,
 ): Generator<string> {
+  if (height === ghost.genesis.initialHeight && timeNs !== ghost.genesisTimeNs)
+    yield 'is the first, and not of the time of the genesis';
   const median = medianOf(lastCommit, ghost.set(height - 1n));
   if (median !== null && timeNs !== median) yield 'is not of the median time of its last commit';
   const earlier = before?.block?.header.timeNs;

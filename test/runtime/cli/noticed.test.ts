@@ -292,6 +292,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['taken-once', '1', 'X311', 'for a new one, and holds it'],
   ['two-judged-at-once', '1', 'X312', 'asks its application about 3 proposals at once'],
   ['two-judged-at-once', '1', 'X313', 'asks its application about 3 proposals at once'],
+  ['calm', '1', 'X314', 'stores under 2 a commit of 1 for'],
+  ['calm', '1', 'X315', 'not of the time of the genesis'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
