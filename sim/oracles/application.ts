@@ -318,7 +318,7 @@ class Watch {
 
   /** Of the last commit in a block of this height. */
   private voters(height: bigint): GhostSet | undefined {
-    return this.ghost.set(height - 1n);
+    return this.ghost.setThen(height - 1n);
   }
 
   // --- answers ---------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ export class Certificates {
   private readonly isHonest: (address: string) => boolean;
   private readonly report: Report;
   private readonly known = new Map<number, Known>();
+  private latest = 0;
 
   constructor(ghost: GhostChain, verifySignature: Verify, about: WorldAbout, report: Report) {
     this.ghost = ghost;
@@ -73,6 +74,8 @@ export class Certificates {
     let known = this.known.get(height);
     if (!known) {
       known = { commits: [], signatures: [] };
+      this.latest = Math.max(this.latest, height);
+      if (height <= this.latest - HEIGHTS_KEPT) return known; // of a node that is far behind: looked at once more for the next
       this.known.set(height, known);
       this.known.delete(height - HEIGHTS_KEPT);
     }
@@ -81,7 +84,7 @@ export class Certificates {
 
   /** Keys, powers, chain id, block id. `bytes` are those of the commit, `what` says where it was found. */
   verify(at: Machine, commit: Commit, bytes: Uint8Array, what: string): void {
-    const set = this.ghost.set(commit.height);
+    const set = this.ghost.setThen(commit.height);
     const height = Number(commit.height);
     if (!set || this.isKnown(height, bytes)) return;
     const { commits, signatures: good } = this.of(height);

@@ -80,7 +80,7 @@ export const evidenceOracle =
       if (!equalBytes(voteA.validatorAddress, voteB.validatorAddress))
         return 'its votes are of two validators';
       if (isOfAnotherTime(voteA.height, claim)) return 'its time is not that of the block of its height';
-      const set = ghost.set(voteA.height);
+      const set = ghost.setThen(voteA.height);
       if (!set) return null;
       const power = set.powerOf(hexOf(voteA.validatorAddress));
       if (claim.validatorPower !== power || claim.powerTotal !== set.total)
@@ -93,7 +93,6 @@ export const evidenceOracle =
       return isSigned ? null : 'its votes are not signed by who is accused';
     };
 
-    /** Times are remembered for longer than sets. */
     const isOfAnotherTime = (height: bigint, claim: { readonly timeNs: bigint }): boolean => {
       const timeNs = ghost.timeNs(height);
       return timeNs !== undefined && claim.timeNs !== timeNs;
@@ -112,7 +111,7 @@ export const evidenceOracle =
     const flawOfAttack = (evidence: LightClientAttackEvidence): string | null => {
       const { commonHeight, conflictingBlock, ...claim } = evidence;
       if (isOfAnotherTime(commonHeight, claim)) return 'its time is not that of the block of its height';
-      const set = ghost.set(commonHeight);
+      const set = ghost.setThen(commonHeight);
       if (!set) return null;
       if (claim.powerTotal !== set.total) return 'its powers are not those of its height';
       const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;

@@ -159,8 +159,8 @@ const inOrder = (a: GhostValidator, b: GhostValidator): number =>
 
 /** Sets kept, by height: who is further behind is judged by the blocks alone. */
 const SETS_KEPT = 16;
-/** Longer than sets: evidence may be about any of these blocks. */
-const TIMES_KEPT = 256;
+/** For longer it is known who they were: a node that is far behind stores commits of then, and evidence may be about any of these blocks. */
+const PAST_KEPT = 256;
 
 /** Which validators hold which height: genesis, then each committed block's updates two heights later. */
 export class GhostChain {
@@ -172,6 +172,7 @@ export class GhostChain {
   /** Told of every block of the chain once, in order: when the first honest node stores it. */
   readonly onBlock: ((at: Machine, block: Block) => void)[] = [];
   private readonly sets = new Map<number, GhostSet>();
+  private readonly past = new Map<number, GhostSet>();
   private readonly paramsBy = new Map<number, ConsensusParams>();
   private readonly times = new Map<number, bigint>();
   private isInitialised = false;
@@ -189,7 +190,7 @@ export class GhostChain {
     this.onBlock.push((_at, { header }) => {
       const height = Number(header.height);
       this.times.set(height, header.timeNs);
-      this.times.delete(height - TIMES_KEPT);
+      this.times.delete(height - PAST_KEPT);
     });
   }
 
@@ -201,6 +202,11 @@ export class GhostChain {
 
   set(height: bigint): GhostSet | undefined {
     return this.sets.get(Number(height));
+  }
+
+  /** Who held this height, also where that is long ago: for what was signed and stored then, and not for who is to do what. */
+  setThen(height: bigint): GhostSet | undefined {
+    return this.set(height) ?? this.past.get(Number(height));
   }
 
   /** In force at this height, as far as anybody knows. */
@@ -233,7 +239,10 @@ export class GhostChain {
     if (!next || !params) return;
     this.seen.add(height);
     this.sets.set(height + 2, next.changed(validatorUpdates).advanced(1));
+    const last = this.sets.get(height - SETS_KEPT);
+    if (last) this.past.set(height - SETS_KEPT, last);
     this.sets.delete(height - SETS_KEPT);
+    this.past.delete(height - PAST_KEPT);
     this.paramsBy.set(height + 1, merged(params, consensusParamUpdates));
     this.paramsBy.delete(height - SETS_KEPT);
   }

@@ -129,7 +129,7 @@ export const storesOracle =
     let changes = { height: 0n, validators: false };
     const changesValidators = (height: bigint): boolean => {
       if (changes.height !== height) {
-        const [before, after] = [ghost.set(height + 1n), ghost.set(height + 2n)];
+        const [before, after] = [ghost.setThen(height + 1n), ghost.setThen(height + 2n)];
         changes = { height, validators: !!before && !!after && !isSameSet(before, after) };
       }
       return changes.validators;
@@ -137,7 +137,7 @@ export const storesOracle =
 
     /** Its block changed the validators, or the parameters: what is in force from then on is stored under that height. */
     const keepsChanges = (at: Machine, height: bigint): void => {
-      const set = changesValidators(height) ? ghost.set(height + 2n) : undefined;
+      const set = changesValidators(height) ? ghost.setThen(height + 2n) : undefined;
       if (set) {
         const value = at.disk.read('chain', validatorsKey(height + 2n));
         const stored = value && decodeValidatorSet(value);
