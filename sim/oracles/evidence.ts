@@ -20,7 +20,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { voteSignBytes } from './canonical.ts';
-import type { GhostChain } from './ghost.ts';
+import { type GhostChain, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
@@ -72,8 +72,8 @@ export const evidenceOracle =
         ? [hexOf(evidence.voteA.validatorAddress)]
         : evidence.byzantineValidators.map(({ address }) => hexOf(address));
 
-    /** What is wrong with it; null: nothing, or nobody knows that height any more. */
-    const flaw = ({ voteA, voteB, ...claim }: DuplicateVoteEvidence): string | null => {
+    /** What is wrong with it; null: nothing, or nobody knows that height any more. `isOurs`: an honest node proposes it. */
+    const flaw = ({ voteA, voteB, ...claim }: DuplicateVoteEvidence, isOurs: boolean): string | null => {
       if (voteA.height !== voteB.height || voteA.round !== voteB.round || voteA.type !== voteB.type)
         return 'its votes are of two steps';
       if (equalBlockId(voteA.blockId, voteB.blockId)) return 'its votes are for the same block';
@@ -85,10 +85,13 @@ export const evidenceOracle =
       const power = set.powerOf(hexOf(voteA.validatorAddress));
       if (claim.validatorPower !== power || claim.powerTotal !== set.total)
         return 'its powers are not those of its height';
-      // Where a vote stands in its set, and what hangs on it, is no part of what is proven.
+      // Where a vote stands in its set, and what hangs on it, is no part of what is proven; but nobody honest took it so from others.
       const member = set.members.find(({ addressBytes }) => equalBytes(addressBytes, voteA.validatorAddress));
       const isSigned = [voteA, voteB].every(
-        (vote) => member && about.verify(member.key, voteSignBytes(about.chainId, vote), vote.signature),
+        (vote) =>
+          member &&
+          about.verify(member.key, voteSignBytes(about.chainId, vote), vote.signature) &&
+          (!isOurs || isTrueVote(about, set, vote)),
       );
       return isSigned ? null : 'its votes are not signed by who is accused';
     };
@@ -133,7 +136,8 @@ export const evidenceOracle =
         const id = hexOf(evidenceIdentity(each));
         if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
         punished.add(id);
-        const wrong = each.kind === 'duplicate-vote' ? flaw(each) : flawOfAttack(each);
+        const isOurs = honest.has(hexOf(header.proposerAddress));
+        const wrong = each.kind === 'duplicate-vote' ? flaw(each, isOurs) : flawOfAttack(each);
         if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
         if (isExpired(each, height))
           report(`block ${height} punishes by evidence that is too old`, at, height);
