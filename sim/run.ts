@@ -383,7 +383,7 @@ const castOf = ({ cast }: Scenario): Cast =>
   });
 
 /** Who is to stop by itself, or to have stopped at the end. */
-function haltingIn({ holds }: Scenario): NonNullable<WorldOptions['halting']> {
+export function haltingIn({ holds }: Pick<Scenario, 'holds'>): NonNullable<WorldOptions['halting']> {
   return holds.flatMap((claim): { readonly who: string; readonly because?: string }[] => {
     if ('finally' in claim && claim.finally.is === 'halted') return [{ who: claim.finally.who }];
     return 'sometime' in claim && claim.sometime.does === 'halts' ? [claim.sometime] : [];

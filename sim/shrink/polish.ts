@@ -1,6 +1,7 @@
 // Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is
 // left.
 
+import { haltingIn } from '../run.ts';
 import type { Claim, Ending, Scenario } from '../scenario/play.ts';
 import { costOf } from './cost.ts';
 import { ddmin } from './ddmin.ts';
@@ -13,9 +14,7 @@ const SLACK_MS = 10_000;
 const HEIGHTS_MORE = 2;
 
 /** What a claim says of others stays with it: who stops by itself breaks a promise where none allows it. */
-const isPermit = (claim: Claim): boolean =>
-  ('finally' in claim && claim.finally.is === 'halted') ||
-  ('sometime' in claim && claim.sometime.does === 'halts');
+const isPermit = (claim: Claim): boolean => haltingIn({ holds: [claim] }).length > 0;
 
 /**
  * Ends where the promise breaks: nobody is promised anything beyond, and what would come later is left out, as far as it then still breaks.
