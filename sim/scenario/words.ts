@@ -327,7 +327,7 @@ export const signer = (name: NodeName, takes: Duration): Action => ({
 });
 /** From now on its application takes so long for each answer, one after the other; what is not said: a moment, as usual. */
 export const application = (name: NodeName, takes: { blocks?: Duration; checks?: Duration }): Action => {
-  if (typeof takes !== 'object')
+  if (typeof takes !== 'object' || takes === null)
     throw new ScenarioError(`application: write { blocks: '300ms' } or { checks: '20ms' }, not ${takes}`);
   const { blocks = '0s', checks = '0s', ...rest } = takes;
   return {

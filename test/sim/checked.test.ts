@@ -403,6 +403,11 @@ describe('who runs a module runs it without its types, so', () => {
       "clock: write { step: '2s' }",
     ],
     [
+      'an application that takes nothing at all',
+      () => play({ act: [at('0s', application('v3', null as never))] }),
+      "application: write { blocks: '300ms' } or { checks: '20ms' }, not null",
+    ],
+    [
       'an application that takes a time for nothing named',
       () => play({ act: [at('0s', application('v3', '300ms' as never))] }),
       "application: write { blocks: '300ms' }",

@@ -31,6 +31,7 @@ import {
   v3,
   validators,
   when,
+  whenever,
   whenOrAt,
 } from '../../sim/scenario/words.ts';
 
@@ -90,6 +91,17 @@ it('what the clock was to bring in another chain does not come after core, and n
   expect(violations).toEqual([]);
   expect(nodes.map(({ crashes }) => crashes)).toEqual([0, 0, 0, 0]);
   expect(transactions.submitted).toBe(1); // behind core the clock goes on
+});
+
+it('what was to come again and again, and never came, leaves nothing waiting behind it when the core heals', () => {
+  const names = ['v0', 'v1', 'v2', 'v3'] as const;
+  const awaited = [
+    at('500ms', disk('v2', 'slow')),
+    whenever(v0.crashes(), crash('v1')),
+    after('1s', crash('v2')),
+  ];
+  const healed = [at('1s', pause('v3', '2s')), when(v1.decides(height(3)), core(...names))];
+  expect(whatBreaks(four([...awaited, ...healed]))).toEqual([]);
 });
 
 describe('never while', () => {
