@@ -7,37 +7,35 @@ import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import type { Block, BlockId, Part, PartSetHeader } from '../../protocol/types.ts';
 import { blockIdKey } from '../../protocol/validate.ts';
 
-export interface BlockEntry {
+/** A class, for objects that a spread begins are slow to read, and these are read at every word. */
+export class BlockEntry {
   readonly id: BlockId;
   /** One for all ids that name the same parts: a liar may name those of a true block under another hash, and first. */
   readonly parts: PartSet;
   /** Set when the parts are complete and decode. */
   block: Block | null;
   /** What the rules of the chain say of it: `reading` while evidence in it waits for our own store; `bad` also when the parts do not decode or do not hash to the id. */
-  rules: 'unknown' | 'reading' | 'good' | 'bad';
+  rules: 'unknown' | 'reading' | 'good' | 'bad' = 'unknown';
   /** Its parts are the bytes that everybody would make of it. */
-  isCanonical: boolean;
+  isCanonical = true;
   /** All rules hold that need nothing of our store. */
-  isFormed: boolean;
+  isFormed = false;
   /** What the application said (ProcessProposal): asked once per block. */
-  app: 'unasked' | 'asked' | 'accepted' | 'rejected';
+  app: 'unasked' | 'asked' | 'accepted' | 'rejected' = 'unasked';
   /**
    * Not prevoted when it is proposed without a polka, though the rules allow it: our clock thinks its time too far ahead (spec 5.4), or it is
    * not canonical.
    */
-  doubted: boolean;
+  doubted = false;
   /** Why `rules` is bad, for people. */
-  why: Refusal | null;
-}
+  why: Refusal | null = null;
 
-const NOTHING_KNOWN = {
-  rules: 'unknown',
-  isCanonical: true,
-  isFormed: false,
-  app: 'unasked',
-  doubted: false,
-  why: null,
-} as const satisfies Partial<BlockEntry>;
+  constructor(id: BlockId, parts: PartSet, block: Block | null) {
+    this.id = id;
+    this.parts = parts;
+    this.block = block;
+  }
+}
 
 /** The paper's valid(v): the rules and the application agree. */
 export const isValid = (entry: BlockEntry | undefined): entry is BlockEntry =>
@@ -56,12 +54,7 @@ export class Blocks {
     const key = blockIdKey(id);
     let entry = this.byId.get(key);
     if (!entry) {
-      entry = {
-        ...NOTHING_KNOWN,
-        id,
-        parts: this.partsOf(id.parts) ?? new PartSet(id.parts),
-        block: null,
-      };
+      entry = new BlockEntry(id, this.partsOf(id.parts) ?? new PartSet(id.parts), null);
       this.byId.set(key, entry);
       if (entry.parts.isComplete) this.unread.push(entry);
     }
@@ -86,7 +79,7 @@ export class Blocks {
     const key = blockIdKey(id);
     const known = this.byId.get(key);
     if (known?.block) return known;
-    const entry: BlockEntry = { ...NOTHING_KNOWN, id, parts, block };
+    const entry = new BlockEntry(id, parts, block);
     this.byId.set(key, entry);
     return entry;
   }
