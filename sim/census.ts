@@ -7,23 +7,31 @@ export type Census = ReadonlyMap<string, number>;
 export function censusOf(root: unknown): Census {
   const counts = new Map<string, number>();
   const seen = new Set<object>();
-  const walk = (value: unknown, place: string): void => {
-    if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || seen.has(value)) return;
+  const count = (place: string, entries: number): void =>
+    void counts.set(place, (counts.get(place) ?? 0) + entries);
+  const walkAll = (values: Iterable<unknown>, place: string): void => {
+    for (const each of values) if (isObject(each)) walk(each, place);
+  };
+  const walk = (value: object, place: string): void => {
+    if (ArrayBuffer.isView(value) || seen.has(value)) return;
     seen.add(value);
-    const count = (entries: number): void => void counts.set(place, (counts.get(place) ?? 0) + entries);
     if (value instanceof Map) {
-      count(value.size);
-      for (const [key, each] of value) {
-        walk(key, `${place}.keys`);
-        walk(each, `${place}[]`);
-      }
+      count(place, value.size);
+      walkAll(value.keys(), `${place}.keys`);
+      walkAll(value.values(), `${place}[]`);
     } else if (value instanceof Set || Array.isArray(value)) {
-      count(value instanceof Set ? value.size : value.length);
-      for (const each of value) walk(each, `${place}[]`);
+      count(place, value instanceof Set ? value.size : value.length);
+      walkAll(value, `${place}[]`);
     } else {
-      for (const [name, each] of Object.entries(value)) walk(each, `${place}.${name}`);
+      // Most of what an object holds are no objects, and a place is not named for them.
+      for (const name of Object.keys(value)) {
+        const each = (value as Record<string, unknown>)[name];
+        if (isObject(each)) walk(each, `${place}.${name}`);
+      }
     }
   };
-  walk(root, '');
+  if (isObject(root)) walk(root, '');
   return counts;
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -3,6 +3,7 @@
 
 import { sha256, utf8Encode } from '#platform';
 import type { ExecTxResult } from '../../protocol/abci.ts';
+import { copyOfPart, put } from '../../protocol/bytes.ts';
 import { Lately } from '../../protocol/lately.ts';
 import type {
   BlockId,
@@ -54,7 +55,7 @@ class Words {
 
   raw(value: Uint8Array): this {
     this.room(value.length);
-    this.bytes.set(value, this.at);
+    put(this.bytes, this.at, value);
     this.at += value.length;
     return this;
   }
@@ -84,7 +85,12 @@ class Words {
 
   /** Here always, be it empty. */
   message<T>(field: number, write: (words: Words, value: T) => unknown, value: T): this {
-    this.byte((field << 3) | 2).byte(0);
+    return this.byte((field << 3) | 2).delimited(write, value);
+  }
+
+  /** Behind its length. */
+  delimited<T>(write: (words: Words, value: T) => unknown, value: T): this {
+    this.byte(0);
     const from = this.at;
     write(this, value);
     const length = this.at - from;
@@ -98,7 +104,7 @@ class Words {
   }
 
   take(): Uint8Array {
-    const taken = this.bytes.slice(0, this.at);
+    const taken = copyOfPart(this.bytes, 0, this.at);
     this.at = 0;
     return taken;
   }
@@ -115,9 +121,8 @@ const words = new Words();
 /** Chains are few, and asked for at every vote. */
 let chain = { id: '', bytes: utf8Encode('') };
 
-function chainBytes(id: string): Uint8Array {
+function isOfChain(id: string): void {
   if (chain.id !== id) chain = { id, bytes: utf8Encode(id) };
-  return chain.bytes;
 }
 
 function writeTime(to: Words, timeNs: bigint): void {
@@ -136,31 +141,32 @@ const isNil = ({ hash, parts }: BlockId): boolean =>
 
 // --- what is signed --------------------------------------------------------------------------------------------------
 
-/** What is signed begins with its length. */
-function withLength(): Uint8Array {
-  const message = words.take();
-  return words.varint(message.length).raw(message).take();
-}
-
 type Voted = Pick<Vote, 'type' | 'height' | 'round' | 'blockId' | 'timeNs'>;
 
-/** CanonicalVote. */
-export function voteSignBytes(chainId: string, { type, height, round, blockId, timeNs }: Voted): Uint8Array {
-  words.int(1, type).fixed64(2, height).fixed64(3, BigInt(round));
-  if (!isNil(blockId)) words.message(4, writeId, blockId);
-  words.message(5, writeTime, timeNs).text(6, chainBytes(chainId));
-  return withLength();
+function writeVote(to: Words, { type, height, round, blockId, timeNs }: Voted): void {
+  to.int(1, type).fixed64(2, height).fixed64(3, BigInt(round));
+  if (!isNil(blockId)) to.message(4, writeId, blockId);
+  to.message(5, writeTime, timeNs).text(6, chain.bytes);
+}
+
+/** CanonicalVote, behind its length. */
+export function voteSignBytes(chainId: string, vote: Voted): Uint8Array {
+  isOfChain(chainId);
+  return words.delimited(writeVote, vote).take();
 }
 
 const PROPOSAL_TYPE = 32;
 
-/** CanonicalProposal. */
+function writeProposal(to: Words, { height, round, polRound, blockId, timeNs }: Proposal): void {
+  to.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, BigInt(round)).int(4, polRound);
+  if (!isNil(blockId)) to.message(5, writeId, blockId);
+  to.message(6, writeTime, timeNs).text(7, chain.bytes);
+}
+
+/** CanonicalProposal, behind its length. */
 export function proposalSignBytes(chainId: string, proposal: Proposal): Uint8Array {
-  const { height, round, polRound, blockId, timeNs } = proposal;
-  words.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, BigInt(round)).int(4, polRound);
-  if (!isNil(blockId)) words.message(5, writeId, blockId);
-  words.message(6, writeTime, timeNs).text(7, chainBytes(chainId));
-  return withLength();
+  isOfChain(chainId);
+  return words.delimited(writeProposal, proposal).take();
 }
 
 // --- what is hashed --------------------------------------------------------------------------------------------------
@@ -198,7 +204,7 @@ function hashOfHeader(header: Header): Uint8Array {
   const { version, chainId, height, timeNs, lastBlockId } = header;
   return rootOf([
     leaf().int(1, version.block).int(2, version.app).hash(),
-    wrapped(chainBytes(chainId)),
+    wrapped(utf8Encode(chainId)),
     leaf().int(1, height).hash(),
     timeLeaf(timeNs),
     writeId(leaf(), lastBlockId).hash(),

@@ -3,36 +3,46 @@
 
 import type { ActorName } from '../../actors/turn.ts';
 import type { MediumName } from '../disk-door.ts';
+import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { PerMachine } from './per-machine.ts';
 
-/** What an actor waits for: so many records or batches, of all ever. */
-interface Wait {
-  readonly medium: MediumName;
-  readonly upTo: number;
+/** What an actor waits for: so many records or batches, of all ever. One for good: a map of one entry that comes and goes is made anew each time. */
+class Wait {
+  medium: MediumName | null = null;
+  upTo = 0;
 }
 
 export const durableOracle: OracleMaker = (report, about): Oracle => {
   const waits = new PerMachine(() => new Map<ActorName, Wait>());
+  const waitsFor = (at: Machine, actor: ActorName, medium: MediumName, upTo: number): void => {
+    const waiting = waits.of(at);
+    let wait = waiting.get(actor);
+    if (!wait) {
+      wait = new Wait();
+      waiting.set(actor, wait);
+    }
+    wait.medium = medium;
+    wait.upTo = upTo;
+  };
   return {
     name: 'durable',
     started: (at) => void waits.delete(at),
     leaving(at, actor, effect) {
       if (!about.isHonest(at)) return;
-      const waiting = waits.of(at);
-      const wait = waiting.size > 0 ? waiting.get(actor) : undefined;
-      if (wait) {
-        waiting.delete(actor);
+      const wait = waits.of(at).get(actor);
+      if (wait && wait.medium !== null) {
+        const { medium, upTo } = wait;
+        wait.medium = null;
         // A disk may lie: what it has answered counts, whatever a crash leaves.
-        if (at.disk.counts(wait.medium).answered < wait.upTo) {
-          const what = `a ${effect.type} of ${actor} leaves before what it wrote to ${wait.medium} is durable`;
+        if (at.disk.counts(medium).answered < upTo) {
+          const what = `a ${effect.type} of ${actor} leaves before what it wrote to ${medium} is durable`;
           report(`${at.name}: ${what}`, at, at.height + 1n);
         }
       }
-      if (effect.type === 'sync')
-        waiting.set(actor, { medium: effect.log, upTo: at.disk.counts(effect.log).written });
+      if (effect.type === 'sync') waitsFor(at, actor, effect.log, at.disk.counts(effect.log).written);
       else if (effect.type === 'store' && effect.durable)
-        waiting.set(actor, { medium: effect.store, upTo: at.disk.counts(effect.store).written + 1 });
+        waitsFor(at, actor, effect.store, at.disk.counts(effect.store).written + 1);
     },
   };
 };
