@@ -391,7 +391,7 @@ function hearPart(
 export function hearFuture(v: ValidatorState): void {
   const waiting = v.future;
   v.future = [];
-  v.futureOf.clear();
+  if (v.futureOf.size > 0) v.futureOf.clear();
   for (const { peer, payload, message } of waiting) {
     const view = v.views.get(peer);
     if (view && !v.isGivenUp(peer)) hearMessage(v, view, payload, message);

@@ -6,6 +6,7 @@ import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/typ
 import { STEP } from '../steps.ts';
 import type { HeardHeight } from './tally.ts';
 import { stepOf, timerOf } from './timers.ts';
+import { slotOf } from './votes.ts';
 
 /** What a node speaks for since a round, or null. */
 export type Choice = { readonly round: number; readonly id: Uint8Array } | null;
@@ -36,7 +37,7 @@ export class AtWork {
   private fired = new Set<string>();
   private asked = new Set<string>();
   /** What it voted in this height, by round and type. */
-  private said = new Map<string, Uint8Array>();
+  private said = new Map<number, Uint8Array>();
 
   constructor(reached: (label: string) => void, now: () => number) {
     this.reached = reached;
@@ -49,9 +50,9 @@ export class AtWork {
     this.height = height;
     this.round = 0;
     this.step = 0;
-    this.fired = new Set();
-    this.asked = new Set();
-    this.said = new Map();
+    if (this.fired.size > 0) this.fired = new Set();
+    if (this.asked.size > 0) this.asked = new Set();
+    if (this.said.size > 0) this.said = new Map();
   }
 
   /** A life begins: its timers are gone. */
@@ -130,7 +131,7 @@ export class AtWork {
     this.comeDue();
     const { proposals } = heard.round(vote.round);
     const { hash } = vote.blockId;
-    this.said.set(`${vote.round}/${PREVOTE}`, hash);
+    this.said.set(slotOf(vote), hash);
     if (isNil(hash)) return this.reached(this.whyNil(vote, heard, lock));
     const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
     if (!proposal) return; // its own: nobody was there to hear it
@@ -167,9 +168,9 @@ export class AtWork {
   precommits(vote: Vote, heard: HeardHeight, lock: Choice): void {
     this.comeDue();
     const { hash } = vote.blockId;
-    const prevoted = this.said.get(`${vote.round}/${PREVOTE}`);
+    const prevoted = this.said.get(slotOf({ type: PREVOTE, round: vote.round }));
     const waited = this.asked.has(`prevote/${vote.round}`);
-    this.said.set(`${vote.round}/${PRECOMMIT}`, hash);
+    this.said.set(slotOf(vote), hash);
     if (isNil(hash)) {
       const isPolka = heard.isPolka(vote.round, hash);
       this.reached(isPolka ? 'L44 precommits nil on a polka for nil' : 'L61 precommits nil on timeout');
@@ -210,7 +211,7 @@ export class AtWork {
     const { proposals } = heard?.round(round) ?? { proposals: [] };
     if (proposals.some(({ polRound, blockId }) => polRound >= 0 && equalBytes(blockId.hash, id)))
       this.reached('L49 decides a block that was proposed again');
-    const precommitted = this.said.get(`${round}/${PRECOMMIT}`);
+    const precommitted = this.said.get(slotOf({ type: PRECOMMIT, round }));
     if (precommitted && isNil(precommitted)) this.reached('L49 decides what it did not precommit');
     if (lock && !equalBytes(lock.id, id)) this.reached('L49 decides another block than its lock');
   }

@@ -76,7 +76,9 @@ export class Peer {
   /** The node is at this height now. */
   movedTo(height: bigint): void {
     if (this.sentNs.size > 0) this.sentNs.clear();
-    if (this.shown.size > 0) for (const old of this.shown.keys()) if (old < height) this.shown.delete(old);
+    if (this.shown.size === 0) return;
+    const number = Number(height);
+    for (const old of this.shown.keys()) if (old < number) this.shown.delete(old);
   }
 
   stands(height: bigint, round: number, nowNs: number): void {
@@ -136,8 +138,8 @@ export class Holder {
 
   private forgets(): void {
     this.tellsNs = null;
-    this.things.clear();
-    this.sets.clear();
+    if (this.things.size > 0) this.things.clear();
+    if (this.sets.size > 0) this.sets.clear();
   }
 
   holds(thing: Thing, nowNs: number): void {

@@ -16,7 +16,7 @@ import { PerMachine } from './per-machine.ts';
 import { Standing } from './standing.ts';
 import type { HeardHeight } from './tally.ts';
 import { timerOf } from './timers.ts';
-import { isOwn, nameOf } from './votes.ts';
+import { isOwn, nameOf, slotOf } from './votes.ts';
 
 export const justifiedSends =
   (ghost: GhostChain): OracleMaker =>
@@ -140,7 +140,7 @@ class Judge {
     const heard = node.heard.at(vote.height);
     if (!heard) return;
     heard.addVote(vote);
-    const key = `${vote.round}/${vote.type}`;
+    const key = slotOf(vote);
     if (vote.height < node.height || node.said.has(key) || !this.about.isHonest(at)) return;
     node.said.add(key);
     const lock = node.lockBefore(vote.round);
@@ -163,14 +163,14 @@ class Judge {
         wrong(`prevotes nil at ${vote.height}/${vote.round}: the proposal is what it is locked on`);
       return;
     }
-    const where = `prevotes ${nameOf(vote)} at ${vote.height}/${vote.round}`;
+    const where = (): string => `prevotes ${nameOf(vote)} at ${vote.height}/${vote.round}`;
     const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
     if (!proposal && heard.isProposer(vote.round)) return; // nobody was there to hear its own
-    if (!proposal) return wrong(`${where}: it heard no such proposal`);
+    if (!proposal) return wrong(`${where()}: it heard no such proposal`);
     const lock = node.lockBefore(vote.round);
     const isOther = lock !== null && !equalBytes(lock.id, hash);
     if (proposal.polRound < 0) {
-      if (isOther) wrong(`${where}: it is locked on another block since round ${lock.round}`);
+      if (isOther) wrong(`${where()}: it is locked on another block since round ${lock.round}`);
       return;
     }
     const isFitting = proposals.some(
@@ -182,21 +182,21 @@ class Judge {
         (!isOther || lock.round <= polRound),
     );
     if (isFitting) return;
-    if (isOther) wrong(`${where}: no polka as late as its lock of round ${lock.round} reached it`);
+    if (isOther) wrong(`${where()}: no polka as late as its lock of round ${lock.round} reached it`);
     else if (!proposals.some((each) => each.polRound < 0))
-      wrong(`${where}: the polka of round ${proposal.polRound} never reached it`);
+      wrong(`${where()}: the polka of round ${proposal.polRound} never reached it`);
   }
 
   private precommits(at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void {
     const { hash } = vote.blockId;
-    const where = `${at.name} precommits ${nameOf(vote)} at ${vote.height}/${vote.round}`;
+    const where = (): string => `${at.name} precommits ${nameOf(vote)} at ${vote.height}/${vote.round}`;
     if (hash.length === 0) {
       if (!heard.isMostOfAny('prevotes', vote.round))
-        this.report(`${where}: two thirds of the prevotes never reached it`, at, vote.height);
+        this.report(`${where()}: two thirds of the prevotes never reached it`, at, vote.height);
       return;
     }
     if (!heard.isPolka(vote.round, hash))
-      this.report(`${where}: no polka for it reached it`, at, vote.height);
+      this.report(`${where()}: no polka for it reached it`, at, vote.height);
     if (!node.lock || node.lock.round <= vote.round) node.lock = { round: vote.round, id: hash };
   }
 

@@ -21,18 +21,46 @@ const endRecord = record({ tag: u8, height: i64 });
 /** The signer lets its oldest records go when it has 1,024 more than it keeps. */
 const SIGNED_MAX = 1_088;
 
+type Word = Vote | Proposal;
+
+/** What nobody was told yet. */
+interface Unsaid {
+  readonly word: Word;
+  /** The record of consensus that holds it; 0: none does. */
+  record: number;
+}
+
+const isOfOnePlace = (a: Word, b: Word): boolean =>
+  a.type === b.type && a.round === b.round && a.height === b.height;
+
 /** What a node has signed in this life, for the first time: not what it signs again. */
 class Signed {
   /** The record in which the signer keeps what it is about to give away; 0: none since the last. */
   kept = 0;
-  /** What nobody was told yet, by its place, and the record of consensus that holds it; 0: none does. */
-  readonly unsaid = new Map<string, number>();
+  /** Few, for what is signed is said at once; one for each place. */
+  private readonly unsaid: Unsaid[] = [];
+
+  get saysAll(): boolean {
+    return this.unsaid.length === 0;
+  }
+
+  gives(word: Word): void {
+    const known = this.find(word);
+    if (known) known.record = 0;
+    else this.unsaid.push({ word, record: 0 });
+  }
+
+  find(word: Word): Unsaid | undefined {
+    return this.unsaid.find((each) => isOfOnePlace(each.word, word));
+  }
+
+  says(unsaid: Unsaid): void {
+    this.unsaid.splice(this.unsaid.indexOf(unsaid), 1);
+  }
 }
 
-const placeOf = (said: Vote | Proposal): string => `${said.type} of ${said.height}/${said.round}`;
-
 /** A vote or proposal. */
-function wordOf(message: ConsensusMessage | null): Vote | Proposal | null {
+function wordOf(message: ConsensusMessage | null): Word | null {
   if (message?.type === 'vote') return message.vote;
   return message?.type === 'proposal' ? message.proposal : null;
 }
@@ -48,7 +76,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
     if (kept === 0) return; // it has signed that before
     mine.kept = 0;
     const word = isVote ? message.vote : message.proposal;
-    mine.unsaid.set(placeOf(word), 0);
+    mine.gives(word);
     if (at.disk.counts('privval').answered < kept)
       report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
   };
@@ -67,24 +95,25 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
 
   const logs = (at: Machine, logged: Uint8Array): void => {
     const mine = signed.get(at);
-    if (!mine || mine.unsaid.size === 0) return;
+    if (!mine || mine.saysAll) return;
     const word = wordOf(ownMessage(logged));
-    const place = word && placeOf(word);
-    if (place && mine.unsaid.has(place)) mine.unsaid.set(place, at.disk.counts('consensus').written + 1);
+    const unsaid = word && mine.find(word);
+    if (unsaid) unsaid.record = at.disk.counts('consensus').written + 1;
   };
 
   const says = (at: Machine, payloads: readonly Payload[]): void => {
-    const unsaid = signed.get(at)?.unsaid;
-    if (!unsaid || unsaid.size === 0) return;
+    const mine = signed.get(at);
+    if (!mine || mine.saysAll) return;
     for (const payload of payloads) {
       if (payload.channel !== CHANNEL_VOTE && payload.channel !== CHANNEL_DATA) continue;
       const message = consensusMessage(payload);
       const word = wordOf(message);
       if (!word || (message?.type === 'vote' && !isOwn(at, message.vote))) continue;
-      const index = unsaid.get(placeOf(word));
-      if (index === undefined) continue;
-      unsaid.delete(placeOf(word));
-      if (index > 0 && at.disk.counts('consensus').answered >= index) continue;
+      const unsaid = mine.find(word);
+      if (!unsaid) continue;
+      mine.says(unsaid);
+      const { record } = unsaid;
+      if (record > 0 && at.disk.counts('consensus').answered >= record) continue;
       report(
         `${at.name} says what it signed at ${word.height}/${word.round} before its log has it for good`,
         at,

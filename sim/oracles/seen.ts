@@ -16,6 +16,7 @@ import {
 } from '../../protocol/types.ts';
 import type { FirstWords } from './first-words.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';
+import { Indexes } from './indexes.ts';
 
 /** A peer may make a node keep so many rounds beyond the next one (spec 5.2). */
 const ROUNDS_AHEAD_PER_PEER = 2;
@@ -23,7 +24,7 @@ const ROUNDS_AHEAD_PER_PEER = 2;
 /** Who spoke, by index, and how strong they are together. */
 class Crowd {
   power = 0n;
-  private readonly indexes = new Set<number>();
+  private readonly indexes = new Indexes();
 
   has(index: number): boolean {
     return this.indexes.has(index);
@@ -44,7 +45,7 @@ interface Valid {
 
 /** The prevotes of one round. */
 class Prevotes {
-  readonly voters = new Set<number>();
+  readonly voters = new Indexes();
   private readonly blocks: { readonly id: BlockId; power: bigint }[] = [];
 
   /** The power behind a block, or nil. */
@@ -140,8 +141,8 @@ export class Seen {
     this.isOwed = false;
     this.prevoteNs = null;
     this.nilNs = null;
-    this.parts.clear();
-    this.wanted.clear();
+    if (this.parts.size > 0) this.parts.clear();
+    if (this.wanted.size > 0) this.wanted.clear();
     if (this.skip && this.skip.round <= round) this.skip = null;
   }
 

@@ -18,7 +18,8 @@ export class Standing {
   lock: Choice = null;
   /** From what it publishes, in this life. */
   published: { lock: Choice; valid: Choice } = { lock: null, valid: null };
-  said = new Set<string>();
+  /** Its votes of this height, by round and type. */
+  said = new Set<number>();
   /** What it prevoted at this height, in this life: its rules and its application allow that. */
   chosen: Uint8Array[] = [];
   /** When it came to propose in its round. */

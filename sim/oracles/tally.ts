@@ -3,6 +3,7 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { type Part, type PartSetHeader, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { type GhostSet, type GhostValidator, isQuorum } from './ghost.ts';
+import { Indexes } from './indexes.ts';
 import { setOfPart, setOfParts } from './seen.ts';
 
 /** Heights kept of each node: it may hear of the next one early, and of the last one late. */
@@ -10,7 +11,7 @@ const HEIGHTS_KEPT = 4;
 
 interface Value {
   readonly id: Uint8Array;
-  readonly voters: Set<number>;
+  readonly voters: Indexes;
   power: bigint;
 }
 
@@ -18,14 +19,14 @@ interface Value {
 class Votes {
   readonly values: Value[] = [];
   /** Whoever voted, for whatever. */
-  readonly voters = new Set<number>();
+  readonly voters = new Indexes();
   power = 0n;
 
   add(vote: Vote, power: bigint): void {
     const { hash } = vote.blockId;
     let value = this.values.find(({ id }) => equalBytes(id, hash));
     if (!value) {
-      value = { id: hash, voters: new Set(), power: 0n };
+      value = { id: hash, voters: new Indexes(), power: 0n };
       this.values.push(value);
     }
     if (!value.voters.has(vote.validatorIndex)) {
@@ -138,14 +139,16 @@ export class HeardHeight {
   /** More than a third was heard of in this round, by vote or proposal. It has not spoken there itself: it speaks in rounds that it has begun. */
   isThirdIn(number: number): boolean {
     const round = this.round(number);
-    const heard = new Set([...round.prevotes.voters, ...round.precommits.voters]);
-    if (round.proposals.length > 0) {
-      const proposer = this.set.atRound(number);
-      heard.add(this.set.members.findIndex(({ address }) => address === proposer));
-    }
+    const heard = new Indexes();
+    heard.addAll(round.prevotes.voters);
+    heard.addAll(round.precommits.voters);
+    const { members, total } = this.set;
+    const proposer = round.proposals.length > 0 ? this.set.atRound(number) : null;
     let sum = 0n;
-    for (const index of heard) sum += this.set.members[index]?.power ?? 0n;
-    return sum * 3n > this.set.total;
+    members.forEach(({ address, power }, index) => {
+      if (heard.has(index) || address === proposer) sum += power;
+    });
+    return sum * 3n > total;
   }
 }
 

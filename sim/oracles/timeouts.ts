@@ -16,11 +16,11 @@ import { hexFor, isOwn } from './votes.ts';
 
 type ConsensusConfig = Machine['config']['consensus'];
 
-const least: Readonly<Record<string, (config: ConsensusConfig, round: bigint) => bigint>> = {
-  propose: (config, round) => config.timeoutProposeNs + round * config.timeoutProposeDeltaNs,
-  prevote: (config, round) => config.timeoutPrevoteNs + round * config.timeoutPrevoteDeltaNs,
-  precommit: (config, round) => config.timeoutPrecommitNs + round * config.timeoutPrecommitDeltaNs,
-};
+const least: ReadonlyMap<string, (config: ConsensusConfig, round: bigint) => bigint> = new Map([
+  ['propose', (config, round) => config.timeoutProposeNs + round * config.timeoutProposeDeltaNs],
+  ['prevote', (config, round) => config.timeoutPrevoteNs + round * config.timeoutPrevoteDeltaNs],
+  ['precommit', (config, round) => config.timeoutPrecommitNs + round * config.timeoutPrecommitDeltaNs],
+]);
 
 /** When a node, in this life, said that it entered the commit of a height: by its own clock, and by the world's. */
 interface Commit {
@@ -34,7 +34,7 @@ const HEIGHTS_AHEAD = 64n;
 
 /** Whose precommits of a height a node has heard, by round, in any life: its log may have them. */
 class Precommits {
-  private readonly heard = new PerMachine(() => new Map<bigint, Map<number, Set<number>>>());
+  private readonly heard = new PerMachine(() => new Map<number, Map<number, Set<number>>>());
 
   /** Of others: its own is no news to it. */
   hears(at: Machine, vote: Vote): void {
@@ -42,11 +42,11 @@ class Precommits {
     if (isOwn(at, vote)) return;
     if (type !== PRECOMMIT || height < at.height || height > at.height + HEIGHTS_AHEAD) return;
     const heights = this.heard.of(at);
-    let rounds = heights.get(height);
+    let rounds = heights.get(Number(height));
     if (!rounds) {
       for (const old of heights.keys()) if (old < at.height) heights.delete(old);
       rounds = new Map();
-      heights.set(height, rounds);
+      heights.set(Number(height), rounds);
     }
     const voters = rounds.get(round) ?? new Set();
     rounds.set(round, voters.add(validatorIndex));
@@ -56,7 +56,7 @@ class Precommits {
   areAll(at: Machine, height: bigint, set: GhostSet | undefined): boolean {
     const members = set?.members ?? [];
     const others = members.filter(({ address }) => address !== hexFor(at)).length;
-    for (const voters of this.heard.get(at)?.get(height)?.values() ?? [])
+    for (const voters of this.heard.get(at)?.get(Number(height))?.values() ?? [])
       if (voters.size >= others) return true;
     return others === 0;
   }
@@ -104,9 +104,7 @@ export const timeouts =
       leaving(at, actor, effect) {
         if (effect.type !== 'schedule' || actor !== 'validator') return;
         const { step, height, round } = timerOf(effect.timer);
-        const expected = Object.hasOwn(least, step)
-          ? least[step]?.(at.config.consensus, BigInt(round))
-          : undefined;
+        const expected = least.get(step)?.(at.config.consensus, BigInt(round));
         if (expected === undefined || effect.afterNs === expected) return;
         const what = `waits ${effect.afterNs} ns to ${step} in round ${round}; the timeout is ${expected} ns`;
         report(`${at.name} ${what}`, at, height);

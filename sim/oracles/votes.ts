@@ -9,9 +9,10 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
 import { consensusMessage, messagesIn } from './messages.ts';
+import { PerMachine } from './per-machine.ts';
 
-export const nameOf = (vote: Vote): string =>
-  vote.blockId.hash.length === 0 ? 'nil' : hexOf(vote.blockId.hash.subarray(0, 6));
+const nameOfId = (hash: Uint8Array): string => (hash.length === 0 ? 'nil' : hexOf(hash.subarray(0, 6)));
+export const nameOf = ({ blockId }: Vote): string => nameOfId(blockId.hash);
 
 const addresses = new WeakMap<Machine, { readonly bytes: Uint8Array; readonly hex: string }>();
 
@@ -38,26 +39,26 @@ export function ownVote(at: Machine, payload: Payload): Vote | null {
   return message?.type === 'vote' && isOwn(at, message.vote) ? message.vote : null;
 }
 
+/** Round and step as one number. */
+export const slotOf = ({ type, round }: Pick<Vote, 'type' | 'round'>): number =>
+  round * 2 + (type === PREVOTE ? 0 : 1);
+
 /** Heights whose votes are remembered: evidence of a double signature needs both, and nodes restart within minutes. */
 const HEIGHTS_REMEMBERED = 64;
 
 /** What is remembered of a vote, without the buffers that it came in: at 100 validators those are 3 MB a height. */
 interface SignedVote {
-  readonly name: string;
+  readonly id: Uint8Array;
   readonly timeNs: bigint;
   readonly signature: Uint8Array;
 }
 
 /** 4. An honest key never signs two different votes for one height, round and step, over its whole life, crashes included. */
 export const voteUniqueness: OracleMaker = (report, about): Oracle => {
-  /** By machine, height, and round and step. */
-  const signed = new Map<Machine, Map<number, Map<number, SignedVote>>>();
+  /** By height, then by round and step. */
+  const signed = new PerMachine(() => new Map<number, Map<number, SignedVote>>());
   const check = (at: Machine, vote: Vote): void => {
-    let heights = signed.get(at);
-    if (!heights) {
-      heights = new Map();
-      signed.set(at, heights);
-    }
+    const heights = signed.of(at);
     const height = Number(vote.height); // a bigint is slow as a key
     let votes = heights.get(height);
     if (!votes) {
@@ -65,13 +66,14 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
       heights.set(height, votes);
       heights.delete(height - HEIGHTS_REMEMBERED);
     }
-    const step = vote.type === PREVOTE ? 'prevote' : 'precommit';
-    const slot = vote.round * 2 + (vote.type === PREVOTE ? 0 : 1);
+    const slot = slotOf(vote);
     const before = votes.get(slot);
     if (!before) {
-      votes.set(slot, { name: nameOf(vote), timeNs: vote.timeNs, signature: settled(vote.signature) });
+      const { blockId, timeNs, signature } = vote;
+      votes.set(slot, { id: settled(blockId.hash), timeNs, signature: settled(signature) });
     } else if (!equalBytes(before.signature, vote.signature)) {
-      const both = `${before.name} at ${before.timeNs} and ${nameOf(vote)} at ${vote.timeNs}`;
+      const step = vote.type === PREVOTE ? 'prevote' : 'precommit';
+      const both = `${nameOfId(before.id)} at ${before.timeNs} and ${nameOf(vote)} at ${vote.timeNs}`;
       report(`${at.name} signed two ${step}s for ${vote.height}/${vote.round}: ${both}`, at, vote.height);
     }
   };
