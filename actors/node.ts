@@ -104,7 +104,9 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
     ],
     spawn: (actor) => {
       must(actor.startsWith('peer:'), `only peers are spawned, not ${actor}`);
-      const peer = actor.slice('peer:'.length);
+      const name = actor.slice('peer:'.length);
+      // The very string of the configuration: two of one content are compared letter by letter, and whatever is heard names its sender.
+      const peer = config.peers.find((each) => each.peer === name)?.peer ?? name;
       const info = nodeInfoOf({
         nodeId: config.id,
         listenAddress: config.listenAddress,
