@@ -1,23 +1,12 @@
 // Bytes and their spellings: hex, base64, comparison, joining.
 
 import { base64 } from '@scure/base';
-import { latin1Decode } from '#platform';
+import { hexEncode, latin1Decode } from '#platform';
 import { Lately } from './lately.ts';
 import { EMPTY_BYTES } from './types.ts';
 
-const HEX_LOWER: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, '0'),
-);
-const HEX_UPPER: readonly string[] = HEX_LOWER.map((pair) => pair.toUpperCase());
-
-function spell(bytes: Uint8Array, pairs: readonly string[]): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i++) text += pairs[bytes[i]!];
-  return text;
-}
-
-export const hexOf = (bytes: Uint8Array): string => spell(bytes, HEX_LOWER);
-export const hexUpperOf = (bytes: Uint8Array): string => spell(bytes, HEX_UPPER);
+export const hexOf = (bytes: Uint8Array): string => hexEncode(bytes);
+export const hexUpperOf = (bytes: Uint8Array): string => hexEncode(bytes).toUpperCase();
 
 /** 0..15, or -1 for what is no hex digit. */
 function nibbleOf(code: number): number {

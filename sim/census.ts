@@ -3,8 +3,11 @@
 /** Entries by place: `.history.blocks`, or `.views[].votes` for those of all views together. */
 export type Census = ReadonlyMap<string, number>;
 
-/** Each collection once, by the first way that leads to it. Bytes are no entries, and private names (`#`) are out of sight. */
-export function censusOf(root: unknown): Census {
+/**
+ * Each collection once, by the first way that leads to it. Bytes are no entries, and private names (`#`) are out of sight; so is what lies behind
+ * the names that are left out.
+ */
+export function censusOf(root: unknown, leftOut: ReadonlySet<string> = NOTHING): Census {
   const counts = new Map<string, number>();
   const seen = new Set<object>();
   const count = (place: string, entries: number): void =>
@@ -26,12 +29,14 @@ export function censusOf(root: unknown): Census {
       // Most of what an object holds are no objects, and a place is not named for them.
       for (const name of Object.keys(value)) {
         const each = (value as Record<string, unknown>)[name];
-        if (isObject(each)) walk(each, `${place}.${name}`);
+        if (isObject(each) && !leftOut.has(name)) walk(each, `${place}.${name}`);
       }
     }
   };
   if (isObject(root)) walk(root, '');
   return counts;
 }
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -53,9 +53,11 @@ export const ed25519VerifyStrict = (
   publicKey.length === 32 && signature.length === 64 && ed25519().verify(publicKey, message, signature);
 export const ed25519Engine = (): string => ed25519().name;
 
-const { latin1Slice } = Buffer.prototype as unknown as {
+const { hexSlice, latin1Slice } = Buffer.prototype as unknown as {
+  hexSlice(this: Uint8Array, start: number, end: number): string;
   latin1Slice(this: Uint8Array, start: number, end: number): string;
 };
+export const hexEncode = (bytes: Uint8Array): string => hexSlice.call(bytes, 0, bytes.length);
 export const latin1Decode = (bytes: Uint8Array): string => latin1Slice.call(bytes, 0, bytes.length);
 
 const encoder = new TextEncoder();

@@ -29,6 +29,8 @@ export function ed25519VerifyStrict(
 /** Whose library signs and verifies. */
 export function ed25519Engine(): string;
 
+/** Two lower-case digits a byte. */
+export function hexEncode(bytes: Uint8Array): string;
 /** One char per byte. */
 export function latin1Decode(bytes: Uint8Array): string;
 export function utf8Encode(text: string): Uint8Array;

@@ -34,6 +34,14 @@ export function ed25519VerifyStrict(
 
 export const ed25519Engine = (): string => 'noble';
 
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+export function hexEncode(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += HEX[byte];
+  return text;
+}
+
 /** Arguments of one call; longer texts are made piece by piece. */
 const PIECE_BYTES = 1024;
 

@@ -3,7 +3,7 @@
 
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { merkleRoot } from '../../protocol/merkle.ts';
-import type { Block, Commit, Header } from '../../protocol/types.ts';
+import { type Block, type Commit, FLAG_COMMIT, type Header } from '../../protocol/types.ts';
 import { encodeSimpleValidator } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -45,8 +45,17 @@ export const lightClient =
       return hash;
     };
 
-    const signersOf = (commit: Commit): ReadonlySet<string> =>
-      new Set(commit.signatures.filter(({ flag }) => flag === 2).map((each) => hexOf(each.validatorAddress)));
+    /** They stand in the order of their set, which has their addresses as text. */
+    const signersOf = ({ members }: GhostSet, { signatures }: Commit): ReadonlySet<string> => {
+      const signers = new Set<string>();
+      signatures.forEach(({ flag, validatorAddress }, i) => {
+        if (flag !== FLAG_COMMIT) return;
+        const member = members[i];
+        const isInOrder = member && equalBytes(member.addressBytes, validatorAddress);
+        signers.add(isInOrder ? member.address : hexOf(validatorAddress));
+      });
+      return signers;
+    };
 
     const powerIn = (set: GhostSet, signers: ReadonlySet<string>): bigint => {
       let sum = 0n;
@@ -78,7 +87,7 @@ export const lightClient =
         report(`header ${height} carries another set than the chain decided`, at, height);
       if (next && !equalBytes(header.nextValidatorsHash, hashOf(next)))
         report(`header ${height} announces another next set than the chain decided`, at, height);
-      const block: LightBlock = { header, set, signers: signersOf(commit) };
+      const block: LightBlock = { header, set, signers: signersOf(set, commit) };
       blocks.set(Number(height), block);
       blocks.delete(Number(height) - HEIGHTS_TRUSTED);
       for (const trusted of [Number(height) - 1, Number(height) - HEIGHTS_TRUSTED + 1, 1]) {

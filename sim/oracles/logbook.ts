@@ -3,6 +3,7 @@
 // log that ends an earlier height behind it would be trimmed to that, and who starts from it again has forgotten its lock.
 
 import type { Effect, Payload } from '../../actors/turn.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Proposal, Vote } from '../../protocol/types.ts';
 import { bytes, decodeWith, i64, record, u8 } from '../../protocol/words.ts';
@@ -54,9 +55,22 @@ class Signed {
     return this.unsaid.find((each) => isOfOnePlace(each.word, word));
   }
 
+  /** What holds its signature holds the word. */
+  logs(logged: Uint8Array, record: number): void {
+    for (const each of this.unsaid)
+      if (each.record === 0 && holds(logged, each.word.signature)) each.record = record;
+  }
+
   says(unsaid: Unsaid): void {
     this.unsaid.splice(this.unsaid.indexOf(unsaid), 1);
   }
+}
+
+function holds(bytes: Uint8Array, part: Uint8Array): boolean {
+  const [first] = part;
+  for (let at = bytes.length - part.length; at >= 0; at--)
+    if (bytes[at] === first && equalBytes(bytes.subarray(at, at + part.length), part)) return true;
+  return false;
 }
 
 /** A vote or proposal. */
@@ -96,9 +110,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
   const logs = (at: Machine, logged: Uint8Array): void => {
     const mine = signed.get(at);
     if (!mine || mine.saysAll) return;
-    const word = wordOf(ownMessage(logged));
-    const unsaid = word && mine.find(word);
-    if (unsaid) unsaid.record = at.disk.counts('consensus').written + 1;
+    if (logged[0] === OWN) mine.logs(logged, at.disk.counts('consensus').written + 1);
   };
 
   const says = (at: Machine, payloads: readonly Payload[]): void => {

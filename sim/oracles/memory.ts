@@ -41,6 +41,7 @@ const PER_VALIDATOR_AND_ROUND = 32;
 const PER_VALIDATOR = 1_024;
 
 /** What a block holds is bounded by its bytes, and nobody's share. */
+const NAMES_OF_BLOCKS: ReadonlySet<string> = new Set(['txs', 'txResults']);
 const OF_BLOCKS = /\.tx(s|Results)/;
 
 /** Of so many heights a node remembers what was: their blocks, and the sets of validators that were others than the ones before, with a few of the latest. */
@@ -111,8 +112,7 @@ export const memoryOracle =
       const ofPeople = PER_VALIDATOR + PER_VALIDATOR_AND_ROUND * (at.round + 1) + ENTRIES_PER_PEER;
       const most = people * ofPeople;
       let sum = 0;
-      for (const [place, count] of censusOf(at.node?.peek('validator')))
-        if (!OF_BLOCKS.test(place)) sum += count;
+      for (const count of censusOf(at.node?.peek('validator'), NAMES_OF_BLOCKS).values()) sum += count;
       if (sum <= most) return;
       report(`${at.name} keeps ${sum} entries, and its peers may make it keep ${most}`, at, at.height + 1n);
     };

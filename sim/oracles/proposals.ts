@@ -3,7 +3,7 @@
 // clocks: a block that is far ahead of one's own is not prevoted without a polka (decision 0010).
 
 import type { Payload } from '../../actors/turn.ts';
-import { concatBytes, equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { concatBytes, equalBytes } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
@@ -20,6 +20,7 @@ const HEIGHTS_REMEMBERED = 64;
 const HEIGHTS_JUDGED = 4n;
 
 interface Made {
+  readonly hash: Uint8Array;
   readonly by: Machine;
   readonly height: bigint;
   readonly round: number;
@@ -43,11 +44,13 @@ export const proposalOracle =
   (report, about): Oracle => {
     /** By height, oldest first. */
     const proposed = new PerMachine(() => new Map<number, Proposal[]>());
-    /** What honest nodes proposed of their own, by hash. */
-    const blocks = new Map<string, Made>();
+    /** What honest nodes proposed of their own, of the last few heights. */
+    let blocks: Made[] = [];
+    const madeOf = (hash: Uint8Array): Made | undefined =>
+      blocks.findLast((each) => equalBytes(each.hash, hash));
     ghost.onBlock.push((_at, { header }) => {
-      for (const [hash, { height }] of blocks)
-        if (height + HEIGHTS_JUDGED <= header.height) blocks.delete(hash);
+      const isOld = ({ height }: Made): boolean => height + HEIGHTS_JUDGED <= header.height;
+      if (blocks.some(isOld)) blocks = blocks.filter((each) => !isOld(each));
     });
 
     const check = (at: Machine, proposal: Proposal, payloads: readonly Payload[]): void => {
@@ -72,15 +75,15 @@ export const proposalOracle =
         report(`${at.name} signed something else than what it proposes at ${height}/${round}`, at, height);
       own.push(proposal);
       if (proposal.polRound >= 0) return;
-      const made = { by: at, height, round, atNs: proposal.timeNs, payloads };
-      blocks.set(hexOf(proposal.blockId.hash), made);
+      const { hash } = proposal.blockId;
+      blocks.push({ hash, by: at, height, round, atNs: proposal.timeNs, payloads });
     };
 
     /** It asks for its signature: what the clock says now, it knew. */
     const votes = (at: Machine, { type, height, round, blockId }: Vote): void => {
       if (type !== PREVOTE || blockId.hash.length === 0) return;
       const latest = at.clock.wallNs() + at.config.consensus.blockTimeToleranceNs;
-      const made = blocks.get(hexOf(blockId.hash));
+      const made = madeOf(blockId.hash);
       if (!made || made.atNs < latest || made.by === at) return;
       if (made.height !== height || made.round !== round || (timeOf(made) ?? 0n) < latest) return;
       report(`${at.name} prevotes a block that is far ahead of its clock, without a polka`, at, height);
@@ -99,7 +102,7 @@ export const proposalOracle =
       },
       published(at, _actor, event) {
         if (event.type !== 'refused' || !about.isHonest(at)) return;
-        const made = blocks.get(hexOf(event.hash));
+        const made = madeOf(event.hash);
         // Liars hold the median of the clocks back, and no block can be later than the one before (decision 0010).
         const beforeNs = ghost.timeNs(event.height - 1n) ?? ghost.genesisTimeNs;
         if (!made || (timeOf(made) ?? beforeNs + 1n) <= beforeNs) return;

@@ -41,12 +41,20 @@ export function fieldBytes(length: number): number {
   return size;
 }
 
-/** As far as anybody knows there is room for this much without evidence; infinity: there is no limit. */
-export function roomAt(ghost: GhostChain, height: bigint): number {
-  const maxBytes = ghost.params(height)?.block.maxBytes ?? -1n;
-  const voters = ghost.set(height)?.members.length ?? 0;
-  return maxBytes < 0n ? Number.POSITIVE_INFINITY : Number(roomForTxs(maxBytes, voters, 0));
+/** What was asked last, and the answer: asked at every transaction, and mostly the same. */
+let asked = { maxBytes: -1n, voters: 0, room: 0 };
+
+/** Without evidence; infinity: there is no limit. */
+function roomWith(maxBytes: bigint, voters: number): number {
+  if (maxBytes < 0n) return Number.POSITIVE_INFINITY;
+  if (asked.maxBytes !== maxBytes || asked.voters !== voters)
+    asked = { maxBytes, voters, room: Number(roomForTxs(maxBytes, voters, 0)) };
+  return asked.room;
 }
+
+/** As far as anybody knows there is room for this much without evidence; infinity: there is no limit. */
+export const roomAt = (ghost: GhostChain, height: bigint): number =>
+  roomWith(ghost.params(height)?.block.maxBytes ?? -1n, ghost.set(height)?.members.length ?? 0);
 
 /** As `roomAt`, beside the commit that the block carries. */
 export function proposerRoomAt(ghost: GhostChain, height: bigint): number {
@@ -63,13 +71,14 @@ export function gasAt(ghost: GhostChain, height: bigint): number {
   return maxGas < 0n ? Number.POSITIVE_INFINITY : Number(maxGas);
 }
 
-/** A pool hears of new parameters a little later than its node is at their height. */
-const heightsAround = ({ height }: Machine): bigint[] => [height, height + 1n, height + 2n];
+/** A pool hears of new parameters a little later than its node is at their height: it goes by those of one of so many heights. */
+const HEIGHTS_AROUND = 3n;
 
 /** Whether a pool may refuse it for the gas that it wants. */
 export function mayBeTooDear(ghost: GhostChain, at: Machine, gasWanted: bigint): boolean {
-  const gasMax = Math.min(...heightsAround(at).map((height) => gasAt(ghost, height)));
-  return isTooDear(gasWanted, gasMax);
+  for (let height = at.height; height < at.height + HEIGHTS_AROUND; height++)
+    if (isTooDear(gasWanted, gasAt(ghost, height))) return true;
+  return false;
 }
 
 /** For a block that may take so much, or infinity. */
@@ -78,9 +87,11 @@ export const isTooDear = (gasWanted: bigint, gasMax: number): boolean =>
 
 /** Whether a pool may refuse it for its size: too large, or nothing. A new life's pool has the limits of the genesis until its node has told it of those in force. */
 export function mayRefuseSize(ghost: GhostChain, at: Machine, length: number): boolean {
+  if (length === 0 || length > at.config.mempool.txBytesMax) return true;
   const { validators, consensusParams } = ghost.genesis;
-  const { maxBytes } = consensusParams.block;
-  const rooms = heightsAround(at).map((height) => roomAt(ghost, height));
-  if (maxBytes >= 0n) rooms.push(Number(roomForTxs(maxBytes, validators.length, 0)));
-  return length === 0 || length > at.config.mempool.txBytesMax || fieldBytes(length) > Math.min(...rooms);
+  const bytes = fieldBytes(length);
+  if (bytes > roomWith(consensusParams.block.maxBytes, validators.length)) return true;
+  for (let height = at.height; height < at.height + HEIGHTS_AROUND; height++)
+    if (bytes > roomAt(ghost, height)) return true;
+  return false;
 }

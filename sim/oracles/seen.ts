@@ -4,7 +4,7 @@
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { LatelyAt } from '../../protocol/lately.ts';
+import { Lately, LatelyAt } from '../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
 import {
   type BlockId,
@@ -67,7 +67,9 @@ class Prevotes {
 }
 
 /** What the parts of a block have in common. A true root may come with a false number of parts: those are others. */
-export const setOfParts = ({ total, hash }: PartSetHeader): string => `${total}.${hexOf(hash)}`;
+export const setOfParts = (header: PartSetHeader): string => named.of(header, nameOfSet);
+const named = new Lately<PartSetHeader, string>(8);
+const nameOfSet = ({ total, hash }: PartSetHeader): string => `${total}.${hexOf(hash)}`;
 
 /** Parts that were looked into: each reaches many nodes. */
 const sets = new LatelyAt<Part, string | null>(256);

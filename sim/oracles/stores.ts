@@ -22,7 +22,7 @@ import {
   decodeValidatorSet,
   encodeConsensusParams,
 } from '../../protocol/wire/index.ts';
-import { decodeWith } from '../../protocol/words.ts';
+import { decodeWith, type Of } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isSameSet } from './ghost.ts';
@@ -56,7 +56,10 @@ interface LettingGo {
   sinceNs: number;
 }
 
-function rangeOf(at: Machine): { readonly base: bigint; readonly height: bigint } | null {
+type StoreRange = Of<typeof storeRange>;
+const NO_RANGE: StoreRange = { base: 0n, height: 0n };
+
+function rangeOf(at: Machine): StoreRange | null {
   const range = at.disk.read('chain', STORE_RANGE_KEY);
   return range === undefined ? null : decodeWith(storeRange, range);
 }
@@ -92,23 +95,20 @@ export const storesOracle =
       return after - height > params.maxAgeBlocks && afterNs - timeNs > params.maxAgeNs;
     };
 
-    const saysWhatIsThere = (at: Machine, range: Uint8Array, writes: readonly Write[]): void => {
-      const { base, height } = decodeWith(storeRange, range) ?? { base: 0n, height: 0n };
-      for (const [end, block] of [
-        ['begins', base],
-        ['ends', height],
-      ] as const) {
+    const saysWhatIsThere = (at: Machine, { base, height }: StoreRange, writes: readonly Write[]): void => {
+      const isThere = (block: bigint): boolean => {
         const key = blockKey(block);
         const written = writes.findLast((write) => equalBytes(write.key, key));
-        if (block === 0n || (written ? !written.remove : at.disk.read('chain', key) !== undefined)) continue;
+        return block === 0n || (written ? !written.remove : at.disk.read('chain', key) !== undefined);
+      };
+      const lacks = (end: string, block: bigint): void =>
         report(`${at.name} says that its store ${end} with block ${block}, which is not there`, at, block);
-      }
+      if (!isThere(base)) lacks('begins', base);
+      if (!isThere(height)) lacks('ends', height);
     };
 
     /** What is before its beginning now is gone. */
-    const leavesNothing = (at: Machine, range: Uint8Array, writes: readonly Write[]): void => {
-      const { base } = decodeWith(storeRange, range) ?? { base: 0n };
-      const before = rangeOf(at)?.base ?? 0n;
+    const leavesNothing = (at: Machine, before: bigint, base: bigint, writes: readonly Write[]): void => {
       if (before === 0n || base <= before) return;
       const removed = new Set(writes.flatMap(({ key, remove }) => (remove ? [byteKey(key)] : [])));
       for (let height = before; height < base; height++) {
@@ -165,8 +165,12 @@ export const storesOracle =
 
     /** With which block its store began, and since when, in this life: what it knew a while ago comes first. */
     const begun = new PerMachine(() => [] as { readonly base: bigint; readonly sinceNs: number }[]);
-    const begins = (at: Machine, base: bigint): void => {
-      if (begun.of(at).at(-1)?.base !== base) begun.of(at).push({ base, sinceNs: about.now() });
+    /** Gives the one before. */
+    const begins = (at: Machine, base: bigint): bigint => {
+      const bases = begun.of(at);
+      const before = bases.at(-1)?.base ?? 0n;
+      if (bases.length === 0 || before !== base) bases.push({ base, sinceNs: about.now() });
+      return before;
     };
 
     /** Who hears of a block that has been gone for long asks for it in vain. */
@@ -234,9 +238,9 @@ export const storesOracle =
           else if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE)
             stored.of(at).set(byteKey(key), key);
           else if (equalBytes(key, STORE_RANGE_KEY)) {
-            begins(at, decodeWith(storeRange, value)?.base ?? 0n);
-            saysWhatIsThere(at, value, effect.writes);
-            leavesNothing(at, value, effect.writes);
+            const range = decodeWith(storeRange, value) ?? NO_RANGE;
+            saysWhatIsThere(at, range, effect.writes);
+            leavesNothing(at, begins(at, range.base), range.base, effect.writes);
           }
         }
       },
