@@ -1,7 +1,7 @@
 // Memory (SIMULATION invariant 20): what a node keeps in mind does not grow with the chain, and a peer cannot make it keep more than its share, whatever
 // the names of what it keeps: collections of its actors are counted from outside, now and then in a long life, and when somebody talks very much.
 
-import { type Census, censusOf } from '../census.ts';
+import { type Census, censusOf, entriesIn } from '../census.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isSameSet } from './ghost.ts';
@@ -111,8 +111,7 @@ export const memoryOracle =
       const { length: people } = about.machines;
       const ofPeople = PER_VALIDATOR + PER_VALIDATOR_AND_ROUND * (at.round + 1) + ENTRIES_PER_PEER;
       const most = people * ofPeople;
-      let sum = 0;
-      for (const count of censusOf(at.node?.peek('validator'), NAMES_OF_BLOCKS).values()) sum += count;
+      const sum = entriesIn(at.node?.peek('validator'), NAMES_OF_BLOCKS);
       if (sum <= most) return;
       report(`${at.name} keeps ${sum} entries, and its peers may make it keep ${most}`, at, at.height + 1n);
     };

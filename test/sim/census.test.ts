@@ -1,7 +1,7 @@
 // What a state holds is counted by where it lies, whatever its shape.
 
 import { expect, it } from 'vitest';
-import { censusOf } from '../../sim/census.ts';
+import { censusOf, entriesIn } from '../../sim/census.ts';
 
 it('entries of lists, sets and maps by their place, those of all elements together', () => {
   const state = {
@@ -33,6 +33,22 @@ it('what two lead to counts once, also what leads back to itself, and keys that 
     ['.byObject', 1],
     ['.byObject.keys.list', 1],
   ]);
+});
+
+it('all entries together are the sum of a census, but for what lies behind names that are left out', () => {
+  const shared = [[1], [2, 3]];
+  const state: Record<string, unknown> = {
+    one: { shared, txs: [1, 2, 3] },
+    other: { shared, byObject: new Map([[{ list: [1] }, new Set([4, 5])]]) },
+    txs: { of: [[1, 2]] },
+  };
+  state['self'] = state;
+  let sum = 0;
+  for (const count of censusOf(state).values()) sum += count;
+  expect(sum).toBe(15);
+  expect(entriesIn(state, new Set())).toBe(sum);
+  expect(entriesIn(state, new Set(['txs']))).toBe(sum - 6);
+  expect(entriesIn(null, new Set())).toBe(0);
 });
 
 it('a class of its own is an object like any other, and holes of a list count as room', () => {
