@@ -68,8 +68,14 @@ class Talk {
   committed: bigint | null = null;
   /** The first block that it still wants. */
   retain = 0n;
-  /** What the answer is to, by tag. */
-  readonly asked = new Map<number, AbciRequest>();
+  /** What was asked and is not answered yet: few at once. */
+  readonly asked: { readonly tag: number; readonly request: AbciRequest }[] = [];
+
+  /** What the answer is to. */
+  answered(tag: number): AbciRequest | undefined {
+    const place = this.asked.findIndex((each) => each.tag === tag);
+    return place < 0 ? undefined : this.asked.splice(place, 1)[0]?.request;
+  }
   /** Its answer about the block under way. */
   answer: { readonly height: bigint; readonly response: ResponseFinalizeBlock } | null = null;
 }
@@ -162,7 +168,7 @@ class Watch {
 
   private asks(at: Machine, tag: number, request: AbciRequest): void {
     const talk = this.talks.of(at);
-    talk.asked.set(tag, request);
+    talk.asked.push({ tag, request });
     if (request.type === 'init-chain') this.begins(at, request.value);
     else if (request.type === 'process-proposal') this.judges(at, talk, request.value);
     else if (request.type === 'finalize-block') this.executes(at, talk, request.value);
@@ -176,8 +182,7 @@ class Watch {
 
   private answers(at: Machine, { tag, response }: Extract<ValidatorMail, { type: 'answer' }>): void {
     const talk = this.talks.of(at);
-    const request = talk.asked.get(tag);
-    talk.asked.delete(tag);
+    const request = talk.answered(tag);
     if (request?.type === 'info' && response.type === 'info') this.appVersion ??= response.value.appVersion;
     else if (request?.type === 'process-proposal' && response.type === 'process-proposal') {
       const { height, hash } = request.value;
@@ -246,7 +251,7 @@ class Watch {
 
   private judges(at: Machine, { asked }: Talk, request: RequestProcessProposal): void {
     let open = 0;
-    for (const { type } of asked.values()) if (type === 'process-proposal') open++;
+    for (const { request: other } of asked) if (other.type === 'process-proposal') open++;
     if (open > JUDGED_AT_ONCE_MAX)
       this.bad(at, request.height, `asks its application about ${open} proposals at once`);
     const key = byteKey(request.hash);

@@ -14,14 +14,15 @@ class Wait {
 }
 
 export const durableOracle: OracleMaker = (report, about): Oracle => {
-  const waits = new PerMachine(() => new Map<ActorName, Wait>());
+  const waits = new PerMachine(() => ({ by: new Map<ActorName, Wait>(), open: 0 }));
   const waitsFor = (at: Machine, actor: ActorName, medium: MediumName, upTo: number): void => {
     const waiting = waits.of(at);
-    let wait = waiting.get(actor);
+    let wait = waiting.by.get(actor);
     if (!wait) {
       wait = new Wait();
-      waiting.set(actor, wait);
+      waiting.by.set(actor, wait);
     }
+    waiting.open++;
     wait.medium = medium;
     wait.upTo = upTo;
   };
@@ -30,10 +31,12 @@ export const durableOracle: OracleMaker = (report, about): Oracle => {
     started: (at) => void waits.delete(at),
     leaving(at, actor, effect) {
       if (!about.isHonest(at)) return;
-      const wait = waits.of(at).get(actor);
+      const waiting = waits.of(at);
+      const wait = waiting.open > 0 ? waiting.by.get(actor) : undefined;
       if (wait && wait.medium !== null) {
         const { medium, upTo } = wait;
         wait.medium = null;
+        waiting.open--;
         // A disk may lie: what it has answered counts, whatever a crash leaves.
         if (at.disk.counts(medium).answered < upTo) {
           const what = `a ${effect.type} of ${actor} leaves before what it wrote to ${medium} is durable`;
