@@ -9,10 +9,12 @@ import { type AppMail, appMail } from './mail.ts';
 import { type Effect, type Logic, NO_EFFECTS, type Reads } from './turn.ts';
 
 /**
- * The kept-up digest is compared with one from scratch at the heights that are powers of two, from this one on: it costs as much as the
- * state is large, which grows with the chain, and so does the time between.
+ * The kept-up digest is compared with one from scratch so often, and on a long chain after each eighth of its last power of two: it costs as
+ * much as the state is large, which grows with the chain.
  */
-const FIRST_AUDIT = 1024n;
+const HEIGHTS_BETWEEN_AUDITS = 1024n;
+const isAuditAt = (height: bigint): boolean =>
+  height % HEIGHTS_BETWEEN_AUDITS === 0n && height % (1n << BigInt(height.toString(2).length - 4)) === 0n;
 
 export interface AppConfig {
   /** A fresh application for every life of the node. */
@@ -62,9 +64,8 @@ function onRequest(state: AppState, { from, tag, request }: Extract<AppMail, { t
 
 function digestOf({ application, height }: AppState): Uint8Array {
   const digest = application.digest();
-  const isAudit = height >= FIRST_AUDIT && (height & (height - 1n)) === 0n;
   must(
-    !isAudit || equalBytes(digest, application.digestFromScratch()),
+    !isAuditAt(height) || equalBytes(digest, application.digestFromScratch()),
     'the application lost count of its state',
   );
   return digest;

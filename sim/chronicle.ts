@@ -5,10 +5,10 @@
 import type { Payload } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import { PREVOTE } from '../protocol/types.ts';
+import { hexFor } from './addresses.ts';
 import type { Machine } from './machine.ts';
 import type { GhostChain, GhostSet } from './oracles/ghost.ts';
 import { consensusMessage, isOfConsensus } from './oracles/messages.ts';
-import { hexFor } from './oracles/votes.ts';
 import { runScenario } from './run.ts';
 import type { RunOptions } from './run-options.ts';
 import type { Action, Deed, NodeName, Play } from './scenario/play.ts';

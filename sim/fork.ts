@@ -1,9 +1,9 @@
 // Judges a play that promises a fork: agreement must break where it says, and forensics must name those who
 // lied, nobody else, with more than a third of the power.
 
+import { hexFor } from './addresses.ts';
 import type { Violation } from './oracle.ts';
 import type { Findings, Forensics } from './oracles/forensics.ts';
-import { hexFor } from './oracles/votes.ts';
 import type { Ending } from './scenario/play.ts';
 import type { World } from './world.ts';
 

@@ -2,10 +2,10 @@
 // of the
 // others. Counted from what was sent and delivered, with the oracles' arithmetic.
 
+import { hexFor } from '../addresses.ts';
 import type { Chronicle, WordKind } from '../chronicle.ts';
 import type { Machine } from '../machine.ts';
 import { isQuorum } from '../oracles/ghost.ts';
-import { hexFor } from '../oracles/votes.ts';
 import type { NodeName } from '../scenario/play.ts';
 import { STEP } from '../steps.ts';
 

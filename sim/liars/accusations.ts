@@ -12,7 +12,7 @@ import {
   PREVOTE,
   type Vote,
 } from '../../protocol/types.ts';
-import { addressFor } from '../oracles/votes.ts';
+import { addressFor } from '../addresses.ts';
 import { type LiarKit, signedAs } from './liar.ts';
 
 const HASH_BYTES = 32;

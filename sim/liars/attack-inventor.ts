@@ -15,7 +15,7 @@ import {
   type Validator,
   type ValidatorSet,
 } from '../../protocol/types.ts';
-import { addressFor } from '../oracles/votes.ts';
+import { addressFor } from '../addresses.ts';
 import { accusing } from './accusing.ts';
 import { type Liar, type LiarKit, signedAs } from './liar.ts';
 

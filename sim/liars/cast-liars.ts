@@ -2,8 +2,8 @@
 // says.
 
 import type { Block } from '../../protocol/types.ts';
+import { hexFor } from '../addresses.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
-import { hexFor } from '../oracles/votes.ts';
 import { ownLiar } from '../scenario/own.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Stage } from '../scenario/stage.ts';

@@ -9,8 +9,8 @@ import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
+import { addressFor } from '../addresses.ts';
 import { consensusMessage } from '../oracles/messages.ts';
-import { addressFor } from '../oracles/votes.ts';
 import type { Lie } from '../scenario/rules.ts';
 import { isItsPlace, type LiarKit, partPayload, Remembered, signedProposal } from './liar.ts';
 

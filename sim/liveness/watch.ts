@@ -1,11 +1,11 @@
 // Liveness (SIMULATION invariants 10 and 11): once all trouble is over, every node of the core decides the next
 // height within the analytic bound, and the next, and the next. How near it came is kept.
 
+import { hexFor } from '../addresses.ts';
 import { longestNs } from '../latency.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
 import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
-import { hexFor } from '../oracles/votes.ts';
 import type { Stage } from '../scenario/stage.ts';
 import { SIGNING } from '../sim-crypto.ts';
 import { STEP } from '../steps.ts';

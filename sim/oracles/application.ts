@@ -21,11 +21,12 @@ import {
   encodeEvidenceList,
   encodeResponseFinalizeBlock,
 } from '../../protocol/wire/index.ts';
+import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { headerHash, paramsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
-import { machinesByAddress, PerMachine } from './per-machine.ts';
+import { PerMachine } from './per-machine.ts';
 import { roomOfProposer } from './room.ts';
 import { difference } from './told.ts';
 
@@ -70,14 +71,14 @@ class Talk {
   retain = 0n;
   /** What was asked and is not answered yet: few at once. */
   readonly asked: { readonly tag: number; readonly request: AbciRequest }[] = [];
+  /** Its answer about the block under way. */
+  answer: { readonly height: bigint; readonly response: ResponseFinalizeBlock } | null = null;
 
   /** What the answer is to. */
   answered(tag: number): AbciRequest | undefined {
     const place = this.asked.findIndex((each) => each.tag === tag);
     return place < 0 ? undefined : this.asked.splice(place, 1)[0]?.request;
   }
-  /** Its answer about the block under way. */
-  answer: { readonly height: bigint; readonly response: ResponseFinalizeBlock } | null = null;
 }
 
 export const applicationOracle =

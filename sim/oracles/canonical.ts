@@ -121,7 +121,8 @@ const words = new Words();
 /** Chains are few, and asked for at every vote. */
 let chain = { id: '', bytes: utf8Encode('') };
 
-function isOfChain(id: string): void {
+/** What is written next is of this chain: `writeVote` and `writeProposal` take its bytes from here. */
+function useChain(id: string): void {
   if (chain.id !== id) chain = { id, bytes: utf8Encode(id) };
 }
 
@@ -151,7 +152,7 @@ function writeVote(to: Words, { type, height, round, blockId, timeNs }: Voted): 
 
 /** CanonicalVote, behind its length. */
 export function voteSignBytes(chainId: string, vote: Voted): Uint8Array {
-  isOfChain(chainId);
+  useChain(chainId);
   return words.delimited(writeVote, vote).take();
 }
 
@@ -165,7 +166,7 @@ function writeProposal(to: Words, { height, round, polRound, blockId, timeNs }: 
 
 /** CanonicalProposal, behind its length. */
 export function proposalSignBytes(chainId: string, proposal: Proposal): Uint8Array {
-  isOfChain(chainId);
+  useChain(chainId);
   return words.delimited(writeProposal, proposal).take();
 }
 

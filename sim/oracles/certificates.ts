@@ -10,11 +10,11 @@ import {
   PRECOMMIT,
   type PublicKey,
 } from '../../protocol/types.ts';
+import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
-import { machinesByAddress } from './per-machine.ts';
 
 /** Heights of which what was found good is remembered. */
 const HEIGHTS_KEPT = 64;

@@ -9,11 +9,13 @@ import { PerMachine } from './per-machine.ts';
 
 /** What an actor waits for: so many records or batches, of all ever. One for good: a map of one entry that comes and goes is made anew each time. */
 class Wait {
+  /** Null: it waits for nothing. */
   medium: MediumName | null = null;
   upTo = 0;
 }
 
 export const durableOracle: OracleMaker = (report, about): Oracle => {
+  /** By who waits, and how many do. */
   const waits = new PerMachine(() => ({ by: new Map<ActorName, Wait>(), open: 0 }));
   const waitsFor = (at: Machine, actor: ActorName, medium: MediumName, upTo: number): void => {
     const waiting = waits.of(at);

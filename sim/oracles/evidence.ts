@@ -16,6 +16,7 @@ import {
   PRECOMMIT,
 } from '../../protocol/types.ts';
 import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -25,7 +26,6 @@ import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
-import { hexFor } from './votes.ts';
 
 /** The double votes that these messages are evidence of. */
 function* doubleVotesIn(payloads: readonly Payload[]): Generator<DuplicateVoteEvidence> {

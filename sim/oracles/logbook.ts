@@ -5,7 +5,7 @@
 import type { Effect, Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
-import type { Proposal, Vote } from '../../protocol/types.ts';
+import { EMPTY_BYTES, PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { bytes, decodeWith, i64, record, u8 } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -15,6 +15,9 @@ import { isOwn } from './votes.ts';
 
 /** Two kinds of record, as they stand in the log of consensus. */
 const OWN = 2;
+/** Behind its tag: the channel, then the length of its bytes, and them. */
+const CHANNEL_AT = 1;
+const BYTES_AT = 6;
 const ownRecord = record({ tag: u8, channel: u8, bytes });
 const END_OF_HEIGHT = 3;
 const endRecord = record({ tag: u8, height: i64 });
@@ -27,9 +30,13 @@ type Word = Vote | Proposal;
 /** What nobody was told yet. */
 interface Unsaid {
   readonly word: Word;
-  /** The record of consensus that holds it; 0: none does. */
+  /** The record of consensus that holds it, and which of all; 0: none does. */
+  logged: Uint8Array;
   record: number;
 }
+
+const channelOf = ({ type }: Word): number =>
+  type === PREVOTE || type === PRECOMMIT ? CHANNEL_VOTE : CHANNEL_DATA;
 
 const isOfOnePlace = (a: Word, b: Word): boolean =>
   a.type === b.type && a.round === b.round && a.height === b.height;
@@ -38,31 +45,42 @@ const isOfOnePlace = (a: Word, b: Word): boolean =>
 class Signed {
   /** The record in which the signer keeps what it is about to give away; 0: none since the last. */
   kept = 0;
-  /** Few, for what is signed is said at once; one for each place. */
-  private readonly unsaid: Unsaid[] = [];
+  /** Of the height under way, one for each place; and of those before it what was neither said nor logged for good. */
+  private now: Unsaid[] = [];
+  private readonly before: Unsaid[] = [];
 
   get saysAll(): boolean {
-    return this.unsaid.length === 0;
+    return this.now.length + this.before.length === 0;
   }
 
-  gives(word: Word): void {
-    const known = this.find(word);
-    if (known) known.record = 0;
-    else this.unsaid.push({ word, record: 0 });
+  /** @param answered so many records of consensus are durable, as far as the node was told. */
+  gives(word: Word, answered: number): void {
+    if (this.now[0] && this.now[0].word.height !== word.height) {
+      for (const each of this.now) if (each.record === 0 || each.record > answered) this.before.push(each);
+      this.now = [];
+    }
+    this.now = this.now.filter((each) => !isOfOnePlace(each.word, word));
+    this.now.push({ word, logged: EMPTY_BYTES, record: 0 });
   }
 
   find(word: Word): Unsaid | undefined {
-    return this.unsaid.find((each) => isOfOnePlace(each.word, word));
+    const isIt = (each: Unsaid): boolean => isOfOnePlace(each.word, word);
+    return this.now.find(isIt) ?? this.before.find(isIt);
   }
 
-  /** What holds its signature holds the word. */
+  /** A record of its own on a channel that holds the signature of a word: what is said is to be the same, byte for byte. */
   logs(logged: Uint8Array, record: number): void {
-    for (const each of this.unsaid)
-      if (each.record === 0 && holds(logged, each.word.signature)) each.record = record;
+    for (const each of this.now) {
+      if (each.record > 0 || logged[CHANNEL_AT] !== channelOf(each.word)) continue;
+      if (!holds(logged, each.word.signature)) continue;
+      each.logged = logged;
+      each.record = record;
+    }
   }
 
   says(unsaid: Unsaid): void {
-    this.unsaid.splice(this.unsaid.indexOf(unsaid), 1);
+    const from = this.now.includes(unsaid) ? this.now : this.before;
+    from.splice(from.indexOf(unsaid), 1);
   }
 }
 
@@ -90,7 +108,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
     if (kept === 0) return; // it has signed that before
     mine.kept = 0;
     const word = isVote ? message.vote : message.proposal;
-    mine.gives(word);
+    mine.gives(word, at.disk.counts('consensus').answered);
     if (at.disk.counts('privval').answered < kept)
       report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
   };
@@ -124,8 +142,9 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
       const unsaid = mine.find(word);
       if (!unsaid) continue;
       mine.says(unsaid);
-      const { record } = unsaid;
-      if (record > 0 && at.disk.counts('consensus').answered >= record) continue;
+      const { logged, record } = unsaid;
+      const isLogged = record > 0 && equalBytes(logged.subarray(BYTES_AT), payload.bytes);
+      if (isLogged && at.disk.counts('consensus').answered >= record) continue;
       report(
         `${at.name} says what it signed at ${word.height}/${word.round} before its log has it for good`,
         at,

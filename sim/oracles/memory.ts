@@ -40,9 +40,9 @@ const ENTRIES_PER_PEER = 2_048;
 const PER_VALIDATOR_AND_ROUND = 32;
 const PER_VALIDATOR = 1_024;
 
-/** What a block holds is bounded by its bytes, and nobody's share. */
+/** What a block holds is bounded by its bytes, and nobody's share: what lies behind these names. */
 const NAMES_OF_BLOCKS: ReadonlySet<string> = new Set(['txs', 'txResults']);
-const OF_BLOCKS = /\.tx(s|Results)/;
+const OF_BLOCKS = new RegExp(`\\.(${[...NAMES_OF_BLOCKS].join('|')})(?![a-zA-Z])`);
 
 /** Of so many heights a node remembers what was: their blocks, and the sets of validators that were others than the ones before, with a few of the latest. */
 const HISTORY = 'validator.history.';

@@ -9,12 +9,13 @@ import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
 import type { Block } from '../../protocol/types.ts';
+import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { txsIn } from './messages.ts';
 import { HOP_NS } from './pace.ts';
-import { machinesByAddress, PerMachine } from './per-machine.ts';
+import { PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, isOpen, Pool } from './pool.ts';
 import { fieldBytes, gasAt, mayBeTooDear, mayRefuseSize, proposerRoomAt, roomAt } from './room.ts';
 

@@ -8,6 +8,7 @@ import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
+import { machinesByAddress } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -26,7 +27,7 @@ import {
   voteIn,
 } from './holdings.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
-import { machinesByAddress, PerMachine } from './per-machine.ts';
+import { PerMachine } from './per-machine.ts';
 import { setOfPart, setOfParts } from './seen.ts';
 import { isOwn } from './votes.ts';
 

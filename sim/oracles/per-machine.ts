@@ -1,8 +1,6 @@
 // What an oracle keeps of each machine, made when it is first asked for.
 
 import type { Machine } from '../machine.ts';
-import type { WorldAbout } from '../oracle.ts';
-import { hexFor } from './votes.ts';
 
 export class PerMachine<T> extends Map<Machine, T> {
   private readonly make: (at: Machine) => T;
@@ -37,7 +35,3 @@ export class PerMachine<T> extends Map<Machine, T> {
     return super.delete(at);
   }
 }
-
-/** By address, hex; who has no key is not among them. */
-export const machinesByAddress = ({ machines }: WorldAbout): ReadonlyMap<string, Machine> =>
-  new Map(machines.flatMap((each) => (each.member.publicKey ? [[hexFor(each), each]] : [])));

@@ -6,6 +6,7 @@ import type { NodeEvent } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { type Block, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -13,7 +14,6 @@ import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
-import { machinesByAddress } from './per-machine.ts';
 
 /** More than any set has. */
 const VALIDATORS_MAX = 65_536;

@@ -5,6 +5,7 @@ import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -14,7 +15,7 @@ import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
-import { hexFor, isOwn, nameOf } from './votes.ts';
+import { isOwn, nameOf } from './votes.ts';
 
 const MS = 1_000_000;
 /** A turn, a look, the application's word on a block: long over by then. */

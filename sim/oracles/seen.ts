@@ -67,9 +67,9 @@ class Prevotes {
 }
 
 /** What the parts of a block have in common. A true root may come with a false number of parts: those are others. */
-export const setOfParts = (header: PartSetHeader): string => named.of(header, nameOfSet);
-const named = new Lately<PartSetHeader, string>(8);
 const nameOfSet = ({ total, hash }: PartSetHeader): string => `${total}.${hexOf(hash)}`;
+const named = new Lately<PartSetHeader, string>(8);
+export const setOfParts = (header: PartSetHeader): string => named.of(header, nameOfSet);
 
 /** Parts that were looked into: each reaches many nodes. */
 const sets = new LatelyAt<Part, string | null>(256);
@@ -81,7 +81,7 @@ export function setOfPart(part: Part): string | null {
     const { index, bytes, proof } = part;
     const root = merkleProofRoot(proof);
     const isTrue = root && Number(proof.index) === index && equalBytes(proof.leafHash, leafHash(bytes));
-    known = isTrue ? setOfParts({ total: Number(proof.total), hash: root }) : null;
+    known = isTrue ? nameOfSet({ total: Number(proof.total), hash: root }) : null;
     sets.set(index, part, known);
   }
   return known;
@@ -197,6 +197,7 @@ export class Seen {
   /** Of who says two things the first counts: the other one a node counts only when others claim it. */
   prevoted(vote: Vote, nowNs: number): void {
     const { round, blockId, validatorIndex } = vote;
+    if (!this.set.members[validatorIndex]) return; // its own words say that, too, and are not looked into before
     let prevotes = this.prevotes.get(round);
     if (!prevotes) {
       prevotes = new Prevotes();

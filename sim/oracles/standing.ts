@@ -1,12 +1,12 @@
 // What one node has heard, said and shown in the height that it is at, as far as it can be seen from outside.
 
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { AtWork, type Choice } from './at-work.ts';
 import { Claims } from './claims.ts';
 import type { GhostChain } from './ghost.ts';
 import { Heard } from './tally.ts';
-import { hexFor } from './votes.ts';
 
 export class Standing {
   readonly heard: Heard;

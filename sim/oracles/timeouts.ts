@@ -4,6 +4,7 @@
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -12,7 +13,7 @@ import { messagesIn } from './messages.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { timerOf } from './timers.ts';
-import { hexFor, isOwn } from './votes.ts';
+import { isOwn } from './votes.ts';
 
 type ConsensusConfig = Machine['config']['consensus'];
 
@@ -44,7 +45,7 @@ class Precommits {
     const heights = this.heard.of(at);
     let rounds = heights.get(Number(height));
     if (!rounds) {
-      for (const old of heights.keys()) if (old < at.height) heights.delete(old);
+      for (const old of heights.keys()) if (old < Number(at.height)) heights.delete(old);
       rounds = new Map();
       heights.set(Number(height), rounds);
     }

@@ -3,13 +3,13 @@
 
 import { hexOf } from '../../protocol/bytes.ts';
 import { type Block, type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
-import { hexFor } from './votes.ts';
 
 /** Heights that its prover may decide until a double vote is punished. */
 const HEIGHTS_UNTIL_PUNISHED = 8n;

@@ -2,9 +2,9 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
-import { addressOf } from '../../protocol/keys.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { addressFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
@@ -13,22 +13,6 @@ import { PerMachine } from './per-machine.ts';
 
 const nameOfId = (hash: Uint8Array): string => (hash.length === 0 ? 'nil' : hexOf(hash.subarray(0, 6)));
 export const nameOf = ({ blockId }: Vote): string => nameOfId(blockId.hash);
-
-const addresses = new WeakMap<Machine, { readonly bytes: Uint8Array; readonly hex: string }>();
-
-function ofMachine(at: Machine): { readonly bytes: Uint8Array; readonly hex: string } {
-  let address = addresses.get(at);
-  if (!address) {
-    const bytes = at.member.publicKey ? addressOf(at.member.publicKey) : new Uint8Array(0);
-    address = { bytes, hex: hexOf(bytes) };
-    addresses.set(at, address);
-  }
-  return address;
-}
-
-/** Empty: it has no key. */
-export const addressFor = (at: Machine): Uint8Array => ofMachine(at).bytes;
-export const hexFor = (at: Machine): string => ofMachine(at).hex;
 
 /** Whether it is a vote of this machine: gossip passes on those of others. */
 export const isOwn = (at: Machine, vote: Vote): boolean => equalBytes(vote.validatorAddress, addressFor(at));

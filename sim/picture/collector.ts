@@ -4,9 +4,9 @@
 import type { NodeEvent, Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { must } from '../../protocol/refusal.ts';
+import { hexFor } from '../addresses.ts';
 import { DONE, type EnvelopeWatch, type Link, type Stopped } from '../links.ts';
 import type { Machine } from '../machine.ts';
-import { hexFor } from '../oracles/votes.ts';
 import type { Happening } from '../scenario/witness.ts';
 import type { Backstage, Verdict } from '../verdict.ts';
 import { type Columns, columns, merged, steps } from './columns.ts';

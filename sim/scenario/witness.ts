@@ -8,12 +8,13 @@ import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { type BlockId, type Evidence, PREVOTE } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
 import { consensusMessage } from '../oracles/messages.ts';
 import { PerMachine } from '../oracles/per-machine.ts';
-import { hexFor, ownVote } from '../oracles/votes.ts';
+import { ownVote } from '../oracles/votes.ts';
 import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';
 import { STEP_NAMES } from './play.ts';
 

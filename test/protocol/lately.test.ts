@@ -130,6 +130,7 @@ describe('texts', () => {
     fc.assert(
       fc.property(text, fc.uint8Array({ maxLength: 3000 }), (value, bytes) => {
         expect(Buffer.from(node.utf8Encode(value)).equals(Buffer.from(web.utf8Encode(value)))).toBe(true);
+        expect(node.hexEncode(bytes)).toBe(web.hexEncode(bytes));
         expect(node.latin1Decode(bytes)).toBe(web.latin1Decode(bytes));
         expect(node.latin1Decode(bytes)).toBe(Buffer.from(bytes).toString('latin1'));
       }),

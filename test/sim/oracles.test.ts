@@ -26,6 +26,7 @@ import {
 } from '../../protocol/types.ts';
 import { encodeCommit, encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { Node } from '../../runtime/kernel/node.ts';
+import { addressFor, hexFor } from '../../sim/addresses.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
 import type { Machine } from '../../sim/machine.ts';
@@ -37,7 +38,7 @@ import { joiningOracle } from '../../sim/oracles/joining.ts';
 import { justifiedSends } from '../../sim/oracles/justified.ts';
 import { resourceBounds } from '../../sim/oracles/resources.ts';
 import { turnsOracle } from '../../sim/oracles/turns.ts';
-import { addressFor, hexFor, lockLemma, voteUniqueness } from '../../sim/oracles/votes.ts';
+import { lockLemma, voteUniqueness } from '../../sim/oracles/votes.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { STEP } from '../../sim/steps.ts';
 import { World } from '../../sim/world.ts';

@@ -13,6 +13,7 @@ import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Node } from '../../runtime/kernel/node.ts';
+import { addressFor, hexFor } from '../../sim/addresses.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
 import { SLOW_DISK } from '../../sim/disk-door.ts';
@@ -22,7 +23,6 @@ import { FirstWords } from '../../sim/oracles/first-words.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
 import { progressRules } from '../../sim/oracles/progress.ts';
 import { Seen } from '../../sim/oracles/seen.ts';
-import { addressFor, hexFor } from '../../sim/oracles/votes.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { World } from '../../sim/world.ts';
 
