@@ -107,3 +107,22 @@ it('a commit that lets go of blocks is durable before it answers', () => {
   expect(effects.map(({ type }) => type)).toEqual(['store', 'tell', 'publish']);
   expect(only(effects, 'store')[0]?.durable).toBe(true);
 });
+
+it('an application is audited every 1,024 heights, and from 8,192 on eight times while the height doubles', () => {
+  const audited: number[] = [];
+  let height = 0n;
+  class Audited extends KvStore {
+    override digestFromScratch(): Uint8Array {
+      audited.push(Number(height));
+      return super.digestFromScratch();
+    }
+  }
+  const app = new Driven(appLogic({ application: () => new Audited() }), { logs: [], stores: [[]] });
+  for (height = 1024n; height <= 34_816n; height += 512n) {
+    app.tell(request(1, finalize(height)));
+    app.tell(request(2, COMMIT));
+  }
+  const each = (from: number, to: number, step: number): number[] =>
+    Array.from({ length: (to - from) / step }, (_, i) => from + i * step);
+  expect(audited).toEqual([...each(1024, 16_384, 1024), ...each(16_384, 32_768, 2048), 32_768]);
+});

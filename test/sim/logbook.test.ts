@@ -1,0 +1,151 @@
+// What a node says is in its log, for good and byte for byte, before anybody hears it.
+
+import { beforeEach, expect, it } from 'vitest';
+import type { Effect, Payload } from '../../actors/turn.ts';
+import { encodeRecord } from '../../actors/validator/logbook.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { unreachable } from '../../protocol/refusal.ts';
+import { voteSignBytes } from '../../protocol/sign-bytes.ts';
+import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { addressFor } from '../../sim/addresses.ts';
+import { makeCast } from '../../sim/cast.ts';
+import { Choices } from '../../sim/choices.ts';
+import type { Machine } from '../../sim/machine.ts';
+import type { Oracle } from '../../sim/oracle.ts';
+import { logbookOracle } from '../../sim/oracles/logbook.ts';
+import { worldCrypto } from '../../sim/sim-crypto.ts';
+import { World } from '../../sim/world.ts';
+
+const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
+const { machines } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
+const [real] = machines as [Machine];
+
+/** How many records each log was given, and how many of them it called durable. */
+let consensus: { written: number; answered: number };
+let privval: { written: number; answered: number };
+let said: string[];
+let oracle: Oracle;
+/** v0, with a disk that says what a test wants. */
+const v0: Machine = Object.create(real, {
+  disk: {
+    value: {
+      counts: (name: string) => (name === 'privval' ? privval : consensus),
+      records: () => [],
+    },
+  },
+}) as Machine;
+
+beforeEach(() => {
+  consensus = { written: 0, answered: 0 };
+  privval = { written: 0, answered: 0 };
+  said = [];
+  oracle = logbookOracle((what) => said.push(what), {
+    chainId: cast.chainId,
+    machines,
+    now: () => 0,
+    isHonest: () => true,
+    mayHalt: () => false,
+    reached: () => undefined,
+    verify: worldCrypto().verify,
+  });
+});
+
+function voteAt(height: bigint): Vote {
+  const key = real.key ?? unreachable('a validator');
+  const vote: Vote = {
+    type: PREVOTE,
+    height,
+    round: 0,
+    blockId: NIL_BLOCK_ID,
+    timeNs: 5n,
+    validatorAddress: addressFor(real),
+    validatorIndex: 0,
+    signature: EMPTY_BYTES,
+    extension: EMPTY_BYTES,
+    extensionSignature: EMPTY_BYTES,
+  };
+  return { ...vote, signature: key.sign(voteSignBytes(cast.chainId, vote)).slice() };
+}
+const payloadOf = (vote: Vote): Payload => ({
+  channel: CHANNEL_VOTE,
+  bytes: encodeConsensusMessage({ type: 'vote', vote }),
+});
+
+const leaves = (actor: string, effect: Effect): void => void oracle.leaving?.(v0, actor, effect);
+/** The signer keeps it and gives it away. */
+function signs(vote: Vote): void {
+  leaves('signer', { type: 'append', log: 'privval', record: Uint8Array.of(1) });
+  privval.answered = ++privval.written;
+  leaves('signer', {
+    type: 'tell',
+    to: 'validator',
+    message: { type: 'signed-vote', vote },
+  });
+}
+function logs({ channel, bytes }: Payload): void {
+  leaves('validator', {
+    type: 'append',
+    log: 'consensus',
+    record: encodeRecord({ type: 'own', channel, bytes }),
+  });
+  consensus.written++;
+}
+function syncs(): void {
+  consensus.answered = consensus.written;
+}
+const says = (payload: Payload): void =>
+  leaves('validator', { type: 'send', to: ['x'], payloads: [payload] });
+
+const UNLOGGED = 'v0 says what it signed at 1/0 before its log has it for good';
+
+it('what is logged and durable may be said, and again', () => {
+  const vote = voteAt(1n);
+  signs(vote);
+  logs(payloadOf(vote));
+  syncs();
+  says(payloadOf(vote));
+  says(payloadOf(vote));
+  expect(said).toEqual([]);
+});
+
+it('what is not logged, or not for good, may not', () => {
+  const vote = voteAt(1n);
+  signs(vote);
+  says(payloadOf(vote));
+  expect(said).toEqual([UNLOGGED]);
+  signs(vote);
+  logs(payloadOf(vote));
+  says(payloadOf(vote));
+  expect(said).toEqual([UNLOGGED, UNLOGGED]);
+});
+
+it.each<[string, (vote: Vote) => Payload]>([
+  ['of another round', (vote) => payloadOf({ ...vote, round: 1 })],
+  ['cut short', (vote) => ({ channel: CHANNEL_VOTE, bytes: payloadOf(vote).bytes.slice(0, -1) })],
+  ['a part of a block', (vote) => ({ channel: CHANNEL_DATA, bytes: payloadOf(vote).bytes })],
+])('a record that only holds its signature is not its record: %s', (_what, other) => {
+  const vote = voteAt(1n);
+  signs(vote);
+  logs(other(vote));
+  syncs();
+  says(payloadOf(vote));
+  expect(said).toEqual([UNLOGGED]);
+});
+
+it('a word that was never logged may not be said at a later height either, one that was may be', () => {
+  const [lost, kept] = [voteAt(1n), voteAt(2n)];
+  signs(lost);
+  signs(kept);
+  logs(payloadOf(kept));
+  syncs();
+  for (let height = 3n; height < 9n; height++) {
+    signs(voteAt(height));
+    logs(payloadOf(voteAt(height)));
+    syncs();
+  }
+  says(payloadOf(kept));
+  expect(said).toEqual([]);
+  says(payloadOf(lost));
+  expect(said).toEqual([UNLOGGED]);
+});
