@@ -101,7 +101,7 @@ export const evidenceOracle =
       return timeNs !== undefined && claim.timeNs !== timeNs;
     };
 
-    /** Too old for this block, as far as anybody remembers (spec 8: both ages, counted to the block before). */
+    /** Too old for this block, as far as anybody remembers (spec 5.10: both ages, counted to the block before). */
     const isExpired = (evidence: Evidence, height: bigint): boolean => {
       const of = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
       const params = ghost.params(height)?.evidence;

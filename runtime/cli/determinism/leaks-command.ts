@@ -26,14 +26,19 @@ export async function leaksCommand(flags: { readonly seeds: string; readonly onl
   if (leaks.length === 0)
     throw new CliError(`--only: there is no leak "${flags.only}": ${all.map(({ id }) => id).join(', ')}`);
   let missed = 0;
+  let skipped = 0;
   await interruptible(async () => {
     for (const leak of leaks) {
       const caught = await withPatchedBuild(leak, (dist) => hunt(leak, dist, seeds));
       if (caught.outcome === 'missed') missed++;
+      if (caught.outcome === 'skipped') skipped++;
       tell(leak, caught);
     }
   });
-  print(missed === 0 ? 'every leak was caught' : `${missed} of ${leaks.length} leaks were NOT caught`);
+  const rest = skipped === 0 ? '' : `; ${skipped} skipped`;
+  print(
+    (missed === 0 ? 'every leak was caught' : `${missed} of ${leaks.length} leaks were NOT caught`) + rest,
+  );
   return missed === 0 ? EXIT.holds : EXIT.violated;
 }
 

@@ -11,13 +11,7 @@ import type { Job } from '../workers/job.ts';
 const CHART = 'machines/consensus/chart.js';
 
 /** Plays that need the rules which a calm chain, and most of a swarm, can do without. Their seed is the first. */
-const PLAYS = [
-  'tour',
-  'valid-value-reproposed',
-  'hidden-lock',
-  'older-polka-refused',
-  'polka-after-precommit',
-];
+const PLAYS = ['tour', 'valid-value-reproposed', 'hidden-lock', 'older-polka-refused', 'late-polka-is-valid'];
 
 /** These plays first, then swarms. */
 export const jobsOfRules = (count: number, from: bigint): Job[] =>
