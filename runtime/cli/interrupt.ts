@@ -14,6 +14,8 @@ export class Interrupted extends CliError {
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const controller = new AbortController();
 const abort = (): void => controller.abort();
+/** As the first signal does. */
+export const interrupt = abort;
 
 /** Signals are of the process, so this is too. */
 export const interruption: AbortSignal = controller.signal;

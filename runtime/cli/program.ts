@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { ScenarioError } from '../../sim/scenario/words.ts';
 import { chaosCommand, clusterCommand } from './cluster/command.ts';
+import { interrupt } from './interrupt.ts';
 import { simCommand } from './sim-command.ts';
 import { whereOwn, whereThrown } from './thrown.ts';
 import { EXIT, isCliError, packageVersion } from './usage.ts';
@@ -28,6 +29,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const nodecli = program();
   overrideExit(nodecli);
   process.stdout.on('error', onBrokenPipe);
+  process.stderr.on('error', () => {}); // a bar that nobody sees is no reason to stop
   try {
     await nodecli.parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT.holds);
@@ -36,9 +38,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** `nodecli ... | head` closes our output early: that is no error of ours. */
+/** `nodecli ... | head` closes our output early: what is under way ends in good order, as at Ctrl-C, and with the exit code that it has earned. */
 function onBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit(EXIT.holds);
+  if (error.code === 'EPIPE') return interrupt();
   console.error(`nodecli: cannot write the output: ${error.message}`);
   process.exit(EXIT.usage);
 }

@@ -148,7 +148,8 @@ const STEP_NAME: Readonly<Record<number, string>> = {
 /** Nanoseconds as seconds with microseconds: `12.345678`. */
 export function secondsOf(ns: bigint | number): string {
   const us = BigInt(Math.round(Number(ns) / 1000));
-  return `${us / 1_000_000n}.${String(us % 1_000_000n).padStart(6, '0')}`;
+  const whole = us < 0n ? -us : us;
+  return `${us < 0n ? '-' : ''}${whole / 1_000_000n}.${String(whole % 1_000_000n).padStart(6, '0')}`;
 }
 
 const UNITS: readonly (readonly [number, string])[] = [

@@ -42,12 +42,18 @@ export function mustBeSeeds(first: string | bigint, count: number, flag: string)
     throw new CliError(`${flag}: ${count} seeds from ${first} on go beyond the last, ${SEED_MAX}`);
 }
 
-/** A whole number of at least `least`, for the option that `what` names. */
-export function countOf(text: string, what: string, least = 1): number {
-  const value = /^[0-9]{1,12}$/.test(text) ? Number(text) : Number.NaN;
+/** More than anybody has time for. */
+const COUNT_MAX = 1_000_000_000;
+/** Seeds are listed before the first runs. */
+export const SEEDS_MAX = 1_000_000;
+
+/** A whole number from `least` to `most`, for the option that `what` names. */
+export function countOf(text: string, what: string, least = 1, most = COUNT_MAX): number {
+  const value = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least) {
     throw new CliError(`${what} takes a whole number from ${least} on, not "${text}"`);
   }
+  if (value > most) throw new CliError(`${what} takes ${most} at most, not ${text}`);
   return value;
 }
 
@@ -62,10 +68,7 @@ const WORKERS_MAX = 256;
 
 /** What `--workers` says. */
 export function workersOf(text: string): number {
-  const workers = countOf(text, '--workers');
-  if (workers > WORKERS_MAX)
-    throw new CliError(`--workers takes ${WORKERS_MAX} processes at most, not ${workers}`);
-  return workers;
+  return countOf(text, '--workers', 1, WORKERS_MAX);
 }
 
 /** Two letters that changed places are two changes: in a longer word that is still near. */
@@ -120,6 +123,10 @@ export function buildCommit(): string {
     return 'unknown';
   }
 }
+
+/** As a shell takes it. */
+export const quoted = (text: string): string =>
+  /^[\w./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Why a file could not be read or written, in words. */
 export function whyNot(error: unknown): string {

@@ -9,6 +9,10 @@ const NS_PER_MS = 1_000_000;
 type Open = { -readonly [K in keyof Trouble]: Trouble[K] } & {
   readonly forEver: boolean;
   readonly key: string;
+  /** Whom it is in the way of. */
+  readonly among: readonly number[];
+  /** Nothing puts a clock right that runs fast or slow. */
+  readonly drifts: boolean;
 };
 
 /** Ended by `heal`, unless they are for ever. */
@@ -23,7 +27,7 @@ export class Troubles {
     this.names = names;
   }
 
-  private indices(names: readonly NodeName[]): number[] {
+  private indices(names: readonly string[]): number[] {
     return names.map((name) => this.names.indexOf(name));
   }
 
@@ -37,6 +41,8 @@ export class Troubles {
       toNs: atNs,
       forEver: 'forEver' in action && action.forEver === true,
       key: keyOf(action),
+      among: this.indices(isAmongAll(action) ? this.names : aboutOf(action)),
+      drifts: action.do === 'clock' && (action.driftPpm ?? 0) !== 0,
     };
     // Pauses open when the node really stands still.
     if (action.do === 'pause') return;
@@ -48,7 +54,8 @@ export class Troubles {
   paused(node: number, isPaused: boolean, atNs: number): void {
     if (!isPaused) return this.close(atNs, ({ does, nodes }) => does === 'pause' && nodes[0] === node);
     const pause = { does: 'pause', text: `${this.names[node]} is frozen`, nodes: [node] };
-    const trouble: Open = { ...pause, fromNs: atNs, toNs: atNs, forEver: false, key: '' };
+    const rest = { forEver: false, key: '', among: [node], drifts: false };
+    const trouble: Open = { ...pause, fromNs: atNs, toNs: atNs, ...rest };
     this.list.push(trouble);
     this.open.add(trouble);
   }
@@ -63,7 +70,10 @@ export class Troubles {
 
   /** What is among the core alone ends, and so does every rule; what others are in goes on. */
   private healCore(core: readonly number[], atNs: number): void {
-    this.close(atNs, ({ does, nodes }) => does === 'rule' || nodes.every((node) => core.includes(node)));
+    this.close(
+      atNs,
+      ({ does, among, drifts }) => does === 'rule' || (!drifts && among.every((node) => core.includes(node))),
+    );
   }
 
   private close(atNs: number, isOver: (trouble: Open) => boolean): void {
@@ -105,6 +115,10 @@ function aboutOf(action: Action): readonly NodeName[] {
       return [action.node];
   }
 }
+
+/** Whom it does not name it means, too: those whom no group of a partition names are one more; lines without ends are all. */
+const isAmongAll = (action: Action): boolean =>
+  action.do === 'partition' || (action.do === 'links' && (!action.from || !action.to));
 
 /** Whether it goes on until something else ends it. */
 function lasts(action: Action): boolean {

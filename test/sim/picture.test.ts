@@ -12,14 +12,20 @@ import type { RunOptions } from '../../sim/run-options.ts';
 import type { Play } from '../../sim/scenario/play.ts';
 import {
   at,
+  clock,
+  core,
   crash,
   cut,
+  disk,
   everyone,
   heal,
   height,
   isolate,
+  links,
+  partition,
   pause,
   scenario,
+  these,
   validators,
 } from '../../sim/scenario/words.ts';
 import type { Verdict } from '../../sim/verdict.ts';
@@ -192,6 +198,45 @@ describe('what the play did', () => {
     expect(marked(picture, 'starts', 'v1').map((i) => picture.marks.more[i])).toEqual([1, 2]);
     expect(marked(picture, 'starts', 'v0').length).toBe(1);
   });
+});
+
+test('what a core leaves as it was goes on, and what was in its way ends', () => {
+  const play = scenario('then a core', {
+    name: 'then-a-core',
+    cast: validators(4),
+    act: [
+      at(
+        '1s',
+        partition(['v0', 'v1', 'v2']),
+        links({ lossPpm: 10_000 }),
+        clock('v0', { driftPpm: 100 }),
+        cut(['v0'], ['v1']),
+        disk('v1', 'slow'),
+        disk('v3', 'slow'),
+      ),
+      at('3s', core('v0', 'v1', 'v2')),
+    ],
+    ends: everyone.decides(height(3), { within: '90s' }),
+  });
+  const { picture, verdict } = draw(
+    { ...play, ends: these('v0', 'v1', 'v2').decides(height(5), { within: '90s' }) },
+    1,
+  );
+  expect(verdict.holds).toBe(true);
+  const ends = picture.troubles.map(({ does, text, toNs }) => [
+    does,
+    text,
+    toNs === 3e9 ? 'at the core' : 'later',
+  ]);
+  expect(ends.map(([does, , when]) => `${does} ${when}`)).toEqual([
+    'partition later',
+    'links later',
+    'clock later',
+    'cut at the core',
+    'disk at the core',
+    'disk later',
+    'core at the core',
+  ]);
 });
 
 describe('a run that is longer than its picture', () => {

@@ -14,7 +14,7 @@ import { Choices, type Stream } from '../../../sim/choices.ts';
 import { homesFound, readHome } from '../../host/home/home.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from '../cluster/cluster.ts';
 import { ClusterLoad, loadOf } from '../cluster/load.ts';
-import { asCliErrors, Interrupt, openNetwork } from '../cluster/run.ts';
+import { asCliErrors, Interrupt, openNetwork, VALIDATORS_MAX } from '../cluster/run.ts';
 import { Interrupted } from '../interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, seedOf } from '../usage.ts';
 import { type Damage, damageLogs } from './damage.ts';
@@ -45,6 +45,9 @@ const DOWN_MS_MAX = 1_500;
 /** Some are killed a second time while they start, shake hands with the application or fetch blocks. */
 const AGAIN_MS_MAX = 2_500;
 
+/** Of each node: they are planned before the first. */
+const KILLS_MAX = 10_000;
+
 interface Kill {
   readonly node: ClusterNode;
   /** Not before some node is at this height, and then so many milliseconds later. */
@@ -56,8 +59,8 @@ interface Kill {
 }
 
 export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
-  const validators = countOf(flags.validators, '--validators', 4);
-  const kills = countOf(flags.kills, '--kills');
+  const validators = countOf(flags.validators, '--validators', 4, VALIDATORS_MAX);
+  const kills = countOf(flags.kills, '--kills', 1, KILLS_MAX);
   const blocks = countOf(flags.blocks, '--blocks', 2 * HEIGHTS_AROUND + 1);
   const perSecond = loadOf(flags.load);
   const backSeconds = countOf(flags.back, '--back', 1);

@@ -75,9 +75,13 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   return summary.failures.length === 0 ? EXIT.holds : EXIT.violated;
 }
 
+/** Each write of each height of each node is a crash of its own. */
+const HEIGHTS_MAX = 10_000;
+const VALIDATORS_MAX = 256;
+
 function optionsOf(flags: CrashesFlags): GridOptions {
-  const heights = countOf(flags.heights, '--heights');
-  const validators = countOf(flags.validators, '--validators', 4);
+  const heights = countOf(flags.heights, '--heights', 1, HEIGHTS_MAX);
+  const validators = countOf(flags.validators, '--validators', 4, VALIDATORS_MAX);
   const all = Array.from({ length: validators }, (_, i): NodeName => `v${i}`);
   const nodes = flags.nodes === 'all' ? all : (flags.nodes.split(',') as NodeName[]);
   for (const name of nodes) {

@@ -5,7 +5,7 @@ import { interruptible } from '../interrupt.ts';
 import { ProgressBar } from '../screen.ts';
 import { counted } from '../telling.ts';
 import { differenceLines } from '../traces/diverge.ts';
-import { CliError, countOf, EXIT, type Exit, mustBeSeeds, needsBuild, seedOf } from '../usage.ts';
+import { CliError, countOf, EXIT, type Exit, mustBeSeeds, needsBuild, SEEDS_MAX, seedOf } from '../usage.ts';
 import { fingerprint, type Job, type JobResult } from '../workers/job.ts';
 import { type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
 import { type Engine, engineOf } from './engines.ts';
@@ -25,8 +25,8 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function determinismCommand(flags: DeterminismFlags): Promise<Exit> {
   needsBuild('sim determinism');
-  const seeds = countOf(flags.seeds, '--seeds', 0);
-  const pairs = countOf(flags.cryptoPairs, '--crypto-pairs', 0);
+  const seeds = countOf(flags.seeds, '--seeds', 0, SEEDS_MAX);
+  const pairs = countOf(flags.cryptoPairs, '--crypto-pairs', 0, SEEDS_MAX);
   const from = BigInt(seedOf(flags.from));
   const engines = flags.engines === undefined ? [] : enginesOf(flags.engines);
   mustBeSeeds(from, Math.max(seeds, pairs, engines.length > 0 ? SEEDS_PER_ENGINE : 0), '--from');
@@ -76,11 +76,14 @@ function tellMismatch({ job, one, other, how }: Mismatch): void {
 // --- engines -----------------------------------------------------------------------------------------------
 
 function enginesOf(list: string): number[] {
-  return list.split(',').map((text) => {
+  const majors = list.split(',').map((text) => {
     const major = Number(text.trim());
     if (Number.isInteger(major) && major >= 20 && major < 100) return major;
     throw new CliError(`--engines takes versions of Node from 20 on, as 20,22,24, not "${text}"`);
   });
+  const twice = majors.find((major, i) => majors.indexOf(major) < i);
+  if (twice !== undefined) throw new CliError(`--engines names ${twice} twice, and compares others`);
+  return majors;
 }
 
 async function onEngines(majors: readonly number[], from: bigint): Promise<boolean> {

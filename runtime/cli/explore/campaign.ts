@@ -78,7 +78,17 @@ export function add(campaign: Campaign, run: RunSummary, again: string): void {
   if (run.broken) addFailure(campaign, run, run.broken);
 }
 
-function addFailure(campaign: Campaign, run: RunSummary, broken: NonNullable<RunSummary['broken']>): void {
+/** A run that took its process with it, or never came to an end. */
+export function addLost(campaign: Campaign, seed: string, what: string): void {
+  campaign.runs++;
+  addFailure(campaign, { seed, deliveries: 0 }, { oracle: 'process', what });
+}
+
+function addFailure(
+  campaign: Campaign,
+  run: Pick<RunSummary, 'seed' | 'deliveries'>,
+  broken: NonNullable<RunSummary['broken']>,
+): void {
   const signature = signatureOf(broken);
   const { seed, deliveries } = run;
   const known = campaign.failures.find((each) => each.signature === signature);

@@ -19,9 +19,10 @@ import {
   workersOf,
 } from '../usage.ts';
 import { type Worker, withWorkers } from '../workers/workers.ts';
-import { add, type Campaign, type Check, checksOf, newCampaign, SWARM } from './campaign.ts';
+import { add, addLost, type Campaign, type Check, checksOf, newCampaign, SWARM } from './campaign.ts';
 import { openCampaign, saveCampaign, saveFailures } from './folder.ts';
 import type { RunSummary } from './job.ts';
+import { type Lost, oneByOne } from './one-by-one.ts';
 
 export interface ExploreFlags {
   readonly runs?: string;
@@ -47,17 +48,30 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
   const campaign = begin(flags, goal);
   const explorer = new Explorer(campaign, goal, minutes, flags.out);
+  // Whatever goes wrong, what was seen is told.
+  const wrong: unknown[] = [];
+  const trying = (what: () => void): void => {
+    try {
+      what();
+    } catch (error) {
+      wrong.push(error);
+    }
+  };
   const isWhole = await isUninterrupted(() =>
     withWorkers(Math.min(workers, explorer.workersMax), {}, (all) => explorer.run(all)),
-  );
-  explorer.end();
+  ).catch((error: unknown) => {
+    wrong.push(error);
+    return false;
+  });
+  trying(() => explorer.end());
   const checks = checksOf(campaign);
-  if (flags.out !== undefined) saveFailures(flags.out, campaign);
+  trying(() => flags.out !== undefined && saveFailures(flags.out, campaign));
   if (flags.json) print(JSON.stringify({ ...campaign, checks }, null, 2));
   else {
     // What so few runs cannot show is missed by nobody.
     tell(campaign, isWhole ? checks : checks.filter(({ held }) => held !== null));
   }
+  if (wrong.length > 0) throw wrong[0];
   if (!isWhole) {
     const of = goal === Number.MAX_SAFE_INTEGER ? '' : ` of ${grouped(goal)}`;
     const more = flags.out === undefined ? '' : '; the same command goes on';
@@ -95,8 +109,15 @@ function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
 interface Half {
   readonly index: number;
   readonly by: Worker;
-  readonly runs: readonly RunSummary[];
+  readonly runs: readonly Made[];
 }
+
+type Made = RunSummary | Lost;
+/** A run with the digest of its second time. */
+type Pair = Lost | { readonly run: RunSummary; readonly again: string };
+
+/** No run of a swarm takes so long, on the slowest machine. */
+const WITHIN_MS = 120_000;
 
 class Explorer {
   private readonly campaign: Campaign;
@@ -113,7 +134,7 @@ class Explorer {
   /** Batches that are being made for the first time now: they will need another worker. */
   private firstTimes = 0;
   /** Batches that are done, and wait for those before them: a campaign is counted in order. */
-  private readonly done = new Map<number, { first: readonly RunSummary[]; second: readonly string[] }>();
+  private readonly done = new Map<number, readonly Pair[]>();
   private counted = 0;
   /** Somebody's work broke off. */
   private hasBroken = false;
@@ -163,7 +184,11 @@ class Explorer {
       else if (!this.isOver) {
         const index = this.nextBatch++;
         this.firstTimes++;
-        const { runs } = await worker.explore({ explore: this.campaign.play, seeds: this.seedsOf(index) });
+        const { play: explore } = this.campaign;
+        const runs = await oneByOne(this.seedsOf(index), async (seeds) => {
+          const made = await worker.explore({ explore, seeds }, WITHIN_MS * seeds.length);
+          return made.runs;
+        });
         this.halves.push({ index, by: worker, runs });
         this.firstTimes--;
       } else if (this.hasBroken || (this.halves.length === 0 && this.firstTimes === 0)) return;
@@ -173,10 +198,20 @@ class Explorer {
 
   /** In the opposite order: what a run leaves behind in its process must not show. Oracles look on only where one has spoken. */
   private async again(worker: Worker, { index, runs }: Half): Promise<void> {
-    const seeds = runs.map(({ seed }) => seed).reverse();
-    const again = runs.every(({ broken }) => broken === null);
-    const { digests } = await worker.explore({ explore: this.campaign.play, seeds, again });
-    this.done.set(index, { first: runs, second: [...digests].reverse() });
+    const there = runs.filter((run) => !('lost' in run)) as readonly RunSummary[];
+    const seeds = there.map(({ seed }) => seed).reverse();
+    const again = there.every(({ broken }) => broken === null);
+    const { play: explore } = this.campaign;
+    const digests = await oneByOne(seeds, async (some) => {
+      const made = await worker.explore({ explore, seeds: some, again }, WITHIN_MS * some.length);
+      return made.digests;
+    });
+    const second = new Map(seeds.map((seed, i) => [seed, digests[i] as string | Lost]));
+    const pairs = runs.map((run): Pair => {
+      const other = second.get(run.seed) ?? (run as Lost);
+      return 'lost' in run || typeof other !== 'string' ? (other as Lost) : { run, again: other };
+    });
+    this.done.set(index, pairs);
     this.count();
   }
 
@@ -185,7 +220,10 @@ class Explorer {
     if (!this.done.has(this.counted)) return;
     for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
       this.done.delete(this.counted++);
-      for (const [i, run] of both.first.entries()) add(campaign, run, both.second[i] ?? '');
+      for (const each of both) {
+        if ('lost' in each) addLost(campaign, each.seed, each.lost);
+        else add(campaign, each.run, each.again);
+      }
     }
     const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
     const failed = campaign.failures.length + campaign.mismatches.length;

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { isSeed } from '../../../sim/choices.ts';
 import { type Check, Checker, isText, listOf, number, object, whole } from '../../../sim/scenario/checks.ts';
 import { toJson } from '../../../sim/scenario/json.ts';
+import type { Scenario } from '../../../sim/scenario/play.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
+import { TakenError } from '../../host/disk/files.ts';
+import { lockFolder } from '../../host/disk/lock.ts';
 import { playAtOnce } from '../run/play-file.ts';
 import { CliError, whyNot } from '../usage.ts';
 import type { Campaign } from './campaign.ts';
@@ -14,6 +17,7 @@ const STATE = 'campaign.json';
 
 /** The campaign that the folder holds, else this new one, which it holds from now on. */
 export function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boolean): Campaign {
+  lock(folder);
   const path = join(folder, STATE);
   const campaign = existsSync(path) ? knownCampaign(path) : fresh;
   if (campaign.play !== fresh.play)
@@ -26,6 +30,17 @@ export function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boole
     );
   saveCampaign(folder, campaign); // a folder that cannot be written is told before the first run, not after it
   return campaign;
+}
+
+/** Two commands that go on with one campaign would write over each other. */
+function lock(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    process.once('exit', lockFolder(folder));
+  } catch (error) {
+    if (error instanceof TakenError) throw new CliError(`--out: ${error.message}`);
+    throw new CliError(`--out: cannot write in ${folder}: ${whyNot(error)}`);
+  }
 }
 
 function knownCampaign(path: string): Campaign {
@@ -85,9 +100,19 @@ export const saveCampaign = (folder: string, campaign: Campaign): void =>
 /** Each failure as a play: `sim run FILE` shows it, `sim shrink FILE` makes it small. */
 export function saveFailures(folder: string, { failures, commit, play }: Campaign): void {
   for (const [i, { oracle, what, seed: failing }] of failures.entries()) {
-    const scenario = scenarioUnder(playAtOnce(play), failing);
+    const scenario = written(play, failing);
+    if (!scenario) continue;
     const json = toJson({ ...scenario, origin: { oracle, what, seed: failing, commit } });
     if (typeof json === 'string') writeWhole(folder, `failure-${i + 1}.json`, json);
+  }
+}
+
+/** What a seed wrote; null: it breaks in the writing, and the seed alone shows it. */
+function written(play: string, failing: string): Scenario | null {
+  try {
+    return scenarioUnder(playAtOnce(play), failing);
+  } catch {
+    return null;
   }
 }
 

@@ -33,7 +33,7 @@
  * @property {Float64Array} endAt
  * @property {Int32Array} main the weightiest message of an arrow; -1: it has none
  * @property {Uint8Array} kind of that message
- * @property {Int32Array} height of that message; -1: none
+ * @property {Float64Array} height of that message; -1: none
  * @property {Uint8Array} nil 1: a vote for nil
  * @property {Float64Array} markAt
  * @property {Lane[]} lanes
@@ -109,7 +109,7 @@ function looksOf({ arrows, messages, parcels, names }) {
   const { length } = arrows.from;
   const main = new Int32Array(length).fill(-1);
   const kind = new Uint8Array(length);
-  const height = new Int32Array(length).fill(-1);
+  const height = new Float64Array(length).fill(-1);
   const nil = new Uint8Array(length);
   const weights = names.kinds.map((name) => WEIGHT.indexOf(name));
   const weightiest = parcels.map((parcel) => {

@@ -1,9 +1,10 @@
 // A copy of the build with one thing changed in it: how leaks and bugs are planted without an `if` in the
 // product.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import type { Socket } from 'node:net';
+import { basename, isAbsolute, join, normalize, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { PATCHED_FOLDER, slipIn, whereLoaded } from '../thrown.ts';
@@ -61,8 +62,18 @@ export function patchOf(path: string): Patch {
 function patchOfDiff(path: string, text: string): Patch {
   const edits = editsOfDiff(text);
   if ('because' in edits) throw new CliError(`the patch ${path} is no unified diff: ${edits.because}`);
+  for (const { file } of edits) mustStayInside(path, file);
   const id = basename(path).replace(/\.[^.]+$/, '');
   return { id, name: id, edits, why: '', oracles: [], isHarmless: false, engines: [] };
+}
+
+/** What is beside the copy is the real thing: a bug that is planted there stays planted. */
+function mustStayInside(path: string, file: string): void {
+  const [first] = normalize(file).split(sep);
+  if (isAbsolute(file) || first === '..' || first === 'node_modules')
+    throw new CliError(
+      `the patch ${path}: file must be below dist, or a source of this repository, not ${file}`,
+    );
 }
 
 function patchOfJson(path: string, json: string): Patch {
@@ -72,6 +83,8 @@ function patchOfJson(path: string, json: string): Patch {
   } catch (error) {
     throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new CliError(`the patch ${path} must be an object with name, file, find, replace and why`);
   const textIn = (holder: Record<string, unknown>, field: string, place = ''): string => {
     const found = holder[field];
     if (typeof found !== 'string') throw new CliError(`the patch ${path}: ${place}${field} must be text`);
@@ -88,7 +101,9 @@ function patchOfJson(path: string, json: string): Patch {
       throw new CliError(`the patch ${path}: ${place} must be an object with file, find and replace`);
     const field = (name: string): string =>
       textIn(holder as Record<string, unknown>, name, place && `${place}.`);
-    return { file: field('file'), find: field('find'), replace: field('replace') };
+    const file = field('file');
+    mustStayInside(path, file);
+    return { file, find: field('find'), replace: field('replace') };
   };
   if (value['edits'] !== undefined && value['file'] !== undefined)
     throw new CliError(`the patch ${path}: it has edits, so its file, find and replace go in there`);
@@ -117,6 +132,7 @@ export async function withPatchedBuild<T>(
   use: (dist: string) => Promise<T>,
 ): Promise<T> {
   const folder = temporaryFolder(PATCHED_FOLDER);
+  removeWithUs(folder);
   try {
     const isOfSources = patch?.edits.some(({ file }) => file.endsWith('.ts')) ?? false;
     if (isOfSources) copySources(folder);
@@ -133,6 +149,16 @@ export async function withPatchedBuild<T>(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whatever ends this process, its copy goes: Ctrl-C in the middle of a run leaves nobody here to do it. */
+function removeWithUs(folder: string): void {
+  const waits = 'cat > /dev/null; rm -rf -- "$0"';
+  const helper = spawn('sh', ['-c', waits, folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  helper.on('error', () => {}); // no shell here: then it stays, where the system keeps what is temporary
+  helper.stdin.on('error', () => {});
+  helper.unref();
+  (helper.stdin as Socket).unref();
 }
 
 /**

@@ -14,8 +14,9 @@ import { withMutant } from '../patch/patched-build.ts';
 import { Columns, explanationLines, ProgressBar, row, Story, toJson, verdictLines } from '../screen.ts';
 import { bytesName, grouped } from '../telling.ts';
 import { TraceWriter } from '../traces/trace-file.ts';
-import { buildCommit, CliError, countOf, EXIT, type Exit, seedOf } from '../usage.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf } from '../usage.ts';
 import { castOfFiles } from './cast-files.ts';
+import { mustBeApart } from './outputs.ts';
 import { PageFile } from './picture-page.ts';
 import { loadPlay, usualSeedOf } from './play-file.ts';
 
@@ -60,6 +61,11 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   if (told.length > 1) throw new CliError(`--${told[0]} and --${told[1]} do not go together`);
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
+  const { trace: traceFile, html, genesis, planted = flags.mutant } = flags;
+  mustBeApart(
+    { '--trace': traceFile, '--html': html },
+    { 'the scenario': nameOrFile, '--genesis': genesis, '--mutant': planted },
+  );
   const cast = castFor(play, flags);
   const { mutant, ...rest } = flags;
   if (mutant !== undefined) {
@@ -139,10 +145,6 @@ function asTyped(verdict: Verdict, nameOrFile: string, flags: RunFlags): Verdict
   if (flags.planted !== undefined) again += ` --mutant ${quoted(flags.planted)}`;
   return { ...verdict, again };
 }
-
-/** As a shell takes it. */
-const quoted = (text: string): string =>
-  /^[\w./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 export function cryptoOf(text: string): 'sim' | 'ed25519' {
   if (text === 'sim' || text === 'ed25519') return text;

@@ -32,7 +32,8 @@ export const playAtOnce = (nameOrFile: string): Play =>
 export async function loadPlay(nameOrFile: string): Promise<Play> {
   const extension = extname(nameOrFile);
   if (!EXTENSIONS.includes(extension)) {
-    if (existsSync(nameOrFile))
+    const isOurs = plays.some(({ name }) => name === nameOrFile); // whatever lies here under that name
+    if (!isOurs && existsSync(nameOrFile))
       throw new CliError(`${nameOrFile} is no scenario file: one ends in ${EXTENSIONS.join(', ')}`);
     return playNamed(nameOrFile);
   }

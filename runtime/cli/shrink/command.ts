@@ -1,15 +1,16 @@
 // `nodecli sim shrink`: makes a failing run small, and saves it as a scenario that fails by itself.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { runScenario } from '../../../sim/run.ts';
 import { scenarioRefusal } from '../../../sim/scenario/form.ts';
 import { toJson } from '../../../sim/scenario/json.ts';
-import type { Scenario } from '../../../sim/scenario/play.ts';
+import { isDrawn, type Scenario } from '../../../sim/scenario/play.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
 import { Interrupted, interruptible } from '../interrupt.ts';
 import { type Patch, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
+import { mustBeApart } from '../run/outputs.ts';
 import { loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
 import { explanationLines, ProgressBar, toJson as reportJson, row } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
@@ -21,6 +22,7 @@ import {
   type Exit,
   fileOf,
   needsBuild,
+  quoted,
   seedOf,
   whyNot,
 } from '../usage.ts';
@@ -49,29 +51,32 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   needsBuild('sim shrink');
   const patch = flags.mutant === undefined ? null : patchOf(flags.mutant);
   const heights = flags.heights === undefined ? undefined : countOf(flags.heights, '--heights');
+  const malformed = isDrawn(play) ? null : scenarioRefusal(play);
+  if (malformed) throw new CliError(`${nameOrFile} is not a scenario: ${malformed.because}`);
   const whole = scenarioUnder(play, seed, heights);
   const refusal = scenarioRefusal(whole);
   if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
   const json = toJson(whole);
   if (isRefusal(json)) throw new CliError(whyNotShrunk(nameOrFile, whole, seed, json.because));
-  for (const path of [flags.out, flags.test]) if (path !== undefined) makeFolderOf(path);
+  const file = flags.out ?? `${shrunkName(whole)}.json`;
+  // That of a small scenario may be written over with a smaller one.
+  mustBeApart({ '--out': file, '--test': flags.test }, { '--mutant': flags.mutant });
+  for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
   const job: ShrinkJob = { shrink: { json }, seed };
-  const path = (scenario: Scenario): string => flags.out ?? `${scenario.name}.json`;
   const attempt = new Attempt(flags.json !== true);
   const result = await attempt.of(job, patch).catch((error: unknown) => {
     if (!(error instanceof Interrupted)) throw error;
     const { least, runs } = attempt;
     if (!least) throw new Interrupted(`${counted(runs, 'run')} made, and nothing smaller yet`);
     const smaller = savedOf(least, patch);
-    save(path(smaller), `${String(toJson(smaller))}\n`);
+    save(file, `${String(toJson(smaller))}\n`);
     const left = `${counted(least.directives, 'directive')} left`;
-    throw new Interrupted(`${counted(runs, 'run')} made; ${left} so far, saved in ${path(smaller)}`);
+    throw new Interrupted(`${counted(runs, 'run')} made; ${left} so far, saved in ${file}`);
   });
   if ('not' in result)
     throw new CliError(`there is nothing to shrink in ${nameOrFile}, seed ${seed}: ${result.not}`);
   const { shrunk, explanation } = result;
   const saved = savedOf(shrunk, patch);
-  const file = path(saved);
   save(file, `${String(toJson(saved))}\n`);
   if (flags.test !== undefined) save(flags.test, testOf(saved));
   // With a bug planted, what this build says of it shows whether it finds just that bug.
@@ -85,7 +90,12 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   if (healthy !== undefined) print(row('without it', healthy ? 'the healthy build holds' : 'VIOLATED, too'));
   print(row('saved', file));
   if (flags.test !== undefined) print(row('test', flags.test));
-  print(row('again', `npx nodecli sim run ${file}${patch ? ` --mutant ${flags.mutant}` : ''}`));
+  print(
+    row(
+      'again',
+      `npx nodecli sim run ${quoted(file)}${patch ? ` --mutant ${quoted(flags.mutant ?? '')}` : ''}`,
+    ),
+  );
   if (explanation) for (const line of explanationLines(explanation)) print(line);
   return EXIT.holds;
 }
@@ -133,14 +143,18 @@ function savedOf(
 ): Scenario {
   const play = playFromJson('the shrunk scenario', scenario) as Scenario;
   const origin = { oracle: promise, what, seed, commit: buildCommit(), ...(patch && { mutant: patch.id }) };
-  const name = play.name.endsWith(SHRUNK) ? play.name : `${play.name}${SHRUNK}`;
-  return { ...play, name, title: `what broke ${promise}, made small`, origin };
+  return { ...play, name: shrunkName(play), title: `what broke ${promise}, made small`, origin };
 }
 
+const shrunkName = ({ name }: Scenario): string => (name.endsWith(SHRUNK) ? name : `${name}${SHRUNK}`);
+
 /** Before the work: what cannot be written is said at once. */
-function makeFolderOf(path: string): void {
+function mustBeWritable(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
+    const wasThere = existsSync(path);
+    closeSync(openSync(path, 'a'));
+    if (!wasThere) rmSync(path);
   } catch (error) {
     throw new CliError(`${path} cannot be written: ${whyNot(error)}`);
   }
@@ -150,6 +164,7 @@ function save(path: string, text: string): void {
   try {
     writeFileSync(path, text);
   } catch (error) {
+    print(text); // much work was done for it
     throw new CliError(`${path} cannot be written: ${whyNot(error)}`);
   }
 }

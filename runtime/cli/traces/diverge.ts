@@ -131,7 +131,7 @@ function compare(
   if (one !== two) return { differs: 'input', what: `one has "${one}", the other "${two}"` };
   if (a.kind === 'stop' || b.kind === 'stop') return { differs: 'input', what: 'other bytes' };
   if (a.wallNs !== b.wallNs || a.monoNs !== b.monoNs) {
-    const apart = `clocks ${a.monoNs - b.monoNs} ns apart`;
+    const apart = `clocks ${a.monoNs - b.monoNs} ns apart, wall clocks ${a.wallNs - b.wallNs} ns`;
     return { differs: 'input', what: `"${one}" comes at another time: ${apart}` };
   }
   if (a.draws.join() !== b.draws.join()) {

@@ -1,11 +1,14 @@
 // The program of a worker: reads jobs from its input, one JSON line each, performs them in order, and
-// answers each with a line.
+// answers each with a line on a descriptor of its own.
 
+import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
 import type { MemoryJob } from '../bench/memory.ts';
 import type { CrashesJob } from '../crashes/job.ts';
 import type { ExploreJob } from '../explore/job.ts';
 import type { ShrinkJob } from '../shrink/job.ts';
+import { ANSWERS } from './answers.ts';
 import type { Job } from './job.ts';
 
 process.env['NODE_ENV'] ??= 'production';
@@ -15,8 +18,16 @@ const { performExplore } = await import('../explore/job.ts');
 const { performShrink } = await import('../shrink/job.ts');
 const { performMemory } = await import('../bench/memory.ts');
 
-/** A line of its own, before the answer's; it leaves at once, as writing to a pipe does. */
-const say = (word: object): void => void process.stdout.write(`${JSON.stringify(word)}\n`);
+/** A line of its own, before the answer's; it leaves at once. */
+function say(word: object): void {
+  const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
+  for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS, bytes, at);
+}
+
+/** A job may keep this thread for ever, with nobody left to wait for it. */
+const ORPHAN = `const { ppid } = process;
+setInterval(() => { if (process.ppid !== ppid) process.kill(process.pid, 'SIGKILL'); }, 1000);`;
+new Worker(ORPHAN, { eval: true }).unref();
 
 const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): object => {
   if ('grid' in job) return performCrashes(job);

@@ -10,6 +10,7 @@ import type { ExploreJob, ExploreResult } from '../explore/job.ts';
 import { Interrupted, interruptible, interruption } from '../interrupt.ts';
 import type { ShrinkJob, ShrinkResult, ShrinkSoFar } from '../shrink/job.ts';
 import { cliFolder } from '../usage.ts';
+import { ANSWERS } from './answers.ts';
 import type { Job, JobResult } from './job.ts';
 
 export interface WorkerOptions {
@@ -20,6 +21,12 @@ export interface WorkerOptions {
   /** For Node itself, before the program. */
   readonly flags?: readonly string[];
 }
+
+/** Whatever ends this process ends them: one that a planted bug keeps busy for ever does not hear that its input ended. */
+const living = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
 
 /** Reasons that V8 gives before it ends a process. */
 const FATAL = /FATAL ERROR: (.+)/;
@@ -43,23 +50,27 @@ class Process {
         ? join(cliFolder, 'workers/job-process.js')
         : join(dist, 'runtime/cli/workers/job-process.js');
     // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
-    // If this process dies, the worker's input ends, and so does the worker after its job.
+    // If this process dies, the worker sees that by itself. It answers on a line of its own: what a planted bug prints is no answer.
     this.child = spawn(node, [...flags, entry], {
       detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
-    createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+    living.add(this.child);
+    createInterface({ input: this.child.stdio[ANSWERS] as NodeJS.ReadableStream }).on('line', (line) => {
       const said = JSON.parse(line);
       if ('soFar' in said) this.waiting[0]?.heard(said.soFar);
       else this.waiting.shift()?.resolve(said);
     });
-    this.child.stderr?.on('data', (bytes: Uint8Array) => {
+    const complains = (bytes: Uint8Array): void => {
       this.complaints = `${this.complaints}${String(bytes)}`.slice(-2000);
       this.fatal ??= FATAL.exec(this.complaints)?.[1] ?? null;
-    });
+    };
+    this.child.stdout?.on('data', complains);
+    this.child.stderr?.on('data', complains);
     this.child.on('error', (error) => this.fail(error.message));
     this.child.stdin?.on('error', () => {}); // it is gone: its end says so
+    this.child.on('close', () => living.delete(this.child));
     this.child.on('close', (code, signal) =>
       this.fail(`it ended with ${signal ?? `code ${code}`}. ${this.fatal ?? this.complaints}`),
     );
@@ -113,8 +124,9 @@ export class Worker {
     return this.ask(job) as Promise<CrashesResult>;
   }
 
-  explore(job: ExploreJob): Promise<ExploreResult> {
-    return this.ask(job) as Promise<ExploreResult>;
+  /** As `run`. */
+  explore(job: ExploreJob, withinMs?: number): Promise<ExploreResult> {
+    return this.ask(job, withinMs) as Promise<ExploreResult>;
   }
 
   /** As `run`. */

@@ -14,6 +14,8 @@ import {
   mustBeSeeds,
   needsBuild,
   packageFolder,
+  quoted,
+  SEEDS_MAX,
   seedOf,
 } from '../usage.ts';
 import { HEALTHY, hunt, type Outcome } from './hunt.ts';
@@ -52,7 +54,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   needsBuild('sim zoo');
-  const seeds = countOf(flags.seeds, '--seeds');
+  const seeds = countOf(flags.seeds, '--seeds', 1, SEEDS_MAX);
   const from = BigInt(seedOf(flags.from));
   mustBeSeeds(from, seeds, '--from');
   const jobs = (flags.rules ? jobsOfRules : jobsFor)(seeds, from);
@@ -140,8 +142,9 @@ function tell(outcome: Outcome, file: string | undefined): void {
   print(`${isGood ? 'ok ' : 'BAD'} ${mutant.padEnd(5)} ${name}: ${verdict}`);
   if (what !== '' && what !== outcome.broken?.what) print(`${INDENT}${what}`);
   const heights = outcome.heights === undefined ? '' : ` --heights ${outcome.heights}`;
+  const planted = file === undefined || mutant === HEALTHY ? '' : ` --mutant ${quoted(file)}`;
   const again = (of: string, under: string): string =>
-    `again: npx nodecli sim run ${of} --seed ${under}${heights} --mutant ${file}`;
+    `again: npx nodecli sim run ${of} --seed ${under}${heights}${planted}`;
   if (oracle !== null && file !== undefined) print(`${INDENT}${again(play, seed)}`);
   if (oracle === null && outcome.broken) {
     const { broken } = outcome;

@@ -97,6 +97,24 @@ describe('patches', () => {
     expect(() => patchOf(patch({ edits: [edit], file: 'x.js' }))).toThrow(/it has edits/);
   });
 
+  test('a patch that is no object, or of what is beside the build, is refused', () => {
+    mkdirSync(folder.at('.'), { recursive: true });
+    const patch = (value: unknown): string => {
+      writeFileSync(folder.at('odd.json'), JSON.stringify(value));
+      return folder.at('odd.json');
+    };
+    for (const value of [null, [], 5])
+      expect(() => patchOf(patch(value))).toThrow(/odd\.json must be an object with name, file/);
+    const of = (file: string): object => ({ name: 'odd', file, find: 'a', replace: 'b', why: 'a test' });
+    for (const file of ['../x.js', 'sim/../../x.js', '/tmp/x.js', 'node_modules/xstate/x.js'])
+      expect(() => patchOf(patch(of(file)))).toThrow(
+        /file must be below dist, or a source of this repository/,
+      );
+    expect(patchOf(patch(of('sim/../actors/app.js'))).edits[0]?.file).toBe('sim/../actors/app.js');
+    writeFileSync(folder.at('odd.diff'), '--- a/x.js\n+++ b/../../x.js\n@@ -1 +1 @@\n-a\n+b\n');
+    expect(() => patchOf(folder.at('odd.diff'))).toThrow(/file must be below dist/);
+  });
+
   test('a difference reads as where, who and what', () => {
     const place = { record: 7, node: 'v1', actor: 'mempool', message: 'submit', seconds: '1.5' };
     const lines = differenceLines({

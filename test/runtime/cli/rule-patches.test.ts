@@ -12,6 +12,7 @@ import {
   rowsOf,
   rulePatches,
 } from '../../../runtime/cli/zoo/rule-patches.ts';
+import { plays } from '../../../scenarios/index.ts';
 import { isBuilt, root } from './nodecli.ts';
 
 const CHART = join(root, 'dist/machines/consensus/chart.js');
@@ -40,6 +41,11 @@ describe.skipIf(!isBuilt)('patches made from the chart', () => {
         row.line !== line || (guard !== undefined && row.guard !== guard);
       expect(rowsOf(patched)).toEqual(rowsOf(text).filter(isKept));
     }
+  });
+
+  it('are hunted with plays that there are', () => {
+    const names = plays.map(({ name }) => name);
+    for (const { play } of jobsOfRules(10, 1n)) expect(names).toContain(play);
   });
 
   it('are refused where a row hides, or does not say its line', () => {

@@ -1,6 +1,6 @@
 // `sim shrink`, as a person uses it: a planted bug becomes a short scenario that runs again, and a test that fails.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { playFromJson } from '../../../runtime/cli/run/play-file.ts';
@@ -83,6 +83,16 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
   const input = folder.at('input.json');
   const saved = folder.at('saved.json');
   const testFile = folder.at('saved.test.ts');
+
+  test('says before the work what cannot be written', () => {
+    const bug = ['--mutant', 'scenarios/zoo/M06.json', '--seed', '38'];
+    const into = nodecli('sim', 'shrink', 'swarm', ...bug, '--out', folder.at('.'));
+    expect(into.err).toMatch(/cannot be written: it is a folder$/m);
+    const both = nodecli('sim', 'shrink', 'swarm', ...bug, '--out', saved, '--test', saved);
+    expect(both.err).toMatch(/^nodecli: --test: .* is --out, too; name another file$/m);
+    expect([into.code, both.code, into.out, both.out]).toEqual([2, 2, '', '']);
+    expect(existsSync(saved)).toBe(false);
+  });
 
   test('becomes a scenario of which no part can go', () => {
     writeFileSync(input, JSON.stringify(FAILING));

@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { newCampaign } from '../../../runtime/cli/explore/campaign.ts';
+import { addLost, checksOf, newCampaign } from '../../../runtime/cli/explore/campaign.ts';
+import { oneByOne } from '../../../runtime/cli/explore/one-by-one.ts';
 import { hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
 
 const childrenOf = (pid: number): number[] =>
@@ -63,6 +64,62 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(readFileSync(`${out}/campaign.json`, 'utf8')).toBe(text);
   });
 
+  it('makes what a worker was at when it died again, and says what ends one each time', {
+    timeout: 60_000,
+  }, async () => {
+    const { pid, ended } = startNodecli(
+      'sim',
+      'explore',
+      '--runs',
+      '32',
+      '--seed',
+      '1',
+      '--workers',
+      '2',
+      '--json',
+    );
+    await hasChildren(pid);
+    await sleep(1_500);
+    process.kill(childrenOf(pid)[0] as number, 'SIGKILL');
+    const { code, out } = await ended;
+    expect(JSON.parse(out)).toMatchObject({ runs: 32, failures: [], mismatches: [] });
+    expect(code).toBe(0);
+    const deadly = async (seeds: readonly string[]): Promise<readonly string[]> => {
+      if (seeds.includes('3')) throw new Error('it ended with SIGKILL');
+      return seeds.map((seed) => `run ${seed}`);
+    };
+    expect(await oneByOne(['2', '3', '4'], deadly)).toEqual([
+      'run 2',
+      { seed: '3', lost: 'it ended with SIGKILL' },
+      'run 4',
+    ]);
+    const campaign = newCampaign('swarm', 'c', '1');
+    addLost(campaign, '3', 'it ended with SIGKILL');
+    expect(checksOf(campaign)[0]).toMatchObject({ held: false });
+  });
+
+  it('is one at a time for a folder', async () => {
+    const out = folder.at('both');
+    const { said, ended } = startNodecli(
+      'sim',
+      'explore',
+      '--runs',
+      '8',
+      '--seed',
+      '1',
+      '--out',
+      out,
+      '--workers',
+      '1',
+    );
+    while (!existsSync(`${out}/campaign.json`)) await sleep(20);
+    const other = nodecli('sim', 'explore', '--runs', '8', '--out', out);
+    expect(other.err).toMatch(/^nodecli: --out: .* is in use by process/);
+    expect(other.code).toBe(2);
+    await said('8 runs of swarm');
+    expect((await ended).code).toBe(0);
+  });
+
   it('is for other plays that a seed writes, too, and for no others', () => {
     const { code, out } = nodecli('sim', 'explore', '--play', 'wide-swarm', '--seed', '1', '--runs', '16');
     expect(out).toContain('16 runs of wide-swarm, twice each, seeds from 1');
@@ -90,7 +147,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect((await ended).code).toBe(0);
     for (const command of ['explore', 'crashes']) {
       const { code, err } = nodecli('sim', command, '--workers', '1000000');
-      expect(err).toBe('nodecli: --workers takes 256 processes at most, not 1000000\n');
+      expect(err).toBe('nodecli: --workers takes 256 at most, not 1000000\n');
       expect(code).toBe(2);
     }
   });

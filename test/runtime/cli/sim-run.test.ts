@@ -1,6 +1,6 @@
 // `nodecli sim run` and `list`: verdicts, exit codes, and what is said about a wrong command line.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -38,6 +38,60 @@ describe.skipIf(!isBuilt)('sim run', () => {
       expect(status).toBe(2);
     },
   );
+
+  test('who closes our output early takes no broken promise away', { timeout: 60_000 }, async () => {
+    const run = (...args: string[]): Promise<number | null> =>
+      new Promise((done) => {
+        const child = spawn(process.execPath, [cli, 'sim', 'run', ...args], {
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
+        child.stdout.destroy();
+        child.on('close', done);
+      });
+    expect(await run('tour', '--log')).toBe(0);
+    expect(await run('tour', '--mutant', join(root, 'scenarios/zoo/X170.json'))).toBe(1);
+  });
+
+  test('what it writes is none of what it reads, and each another', () => {
+    const play = folder.at('own.json');
+    const text = readFileSync(join(root, 'scenarios/zoo/triggers/M06.json'), 'utf8');
+    writeFileSync(play, text);
+    for (const [args, line] of [
+      [[play, '--html', play], /--html: .*own\.json is the scenario, too; name another file/],
+      [[play, '--trace', `${folder.at('.')}/./own.json`], /--trace: .*own\.json is the scenario, too/],
+      [['calm', '--trace', folder.at('x'), '--html', folder.at('x')], /--html: .*x is --trace, too/],
+    ] as const) {
+      const { code, err } = nodecli('sim', 'run', ...args);
+      expect(err).toMatch(line);
+      expect(code).toBe(2);
+    }
+    expect(readFileSync(play, 'utf8')).toBe(text);
+  });
+
+  test('a play of ours is meant, whatever lies here under its name', () => {
+    mkdirSync(folder.at('calm'));
+    const { status, stdout } = spawnSync(process.execPath, [cli, 'sim', 'run', 'calm', '--quiet'], {
+      encoding: 'utf8',
+      cwd: folder.at('.'),
+    });
+    expect(stdout).toContain('HOLDS  calm');
+    expect(status).toBe(0);
+  });
+
+  test.each([
+    [['sim', 'determinism', '--seeds', '999999999999'], '--seeds takes 1000000 at most'],
+    [['sim', 'zoo', '--seeds', '999999999999', '--only', 'C1'], '--seeds takes 1000000 at most'],
+    [['sim', 'crashes', '--validators', '999999999999'], '--validators takes 256 at most'],
+    [['sim', 'explore', '--runs', '1000000000001'], '--runs takes 1000000000 at most'],
+    [['chaos', '--validators', '65'], '--validators takes 64 at most'],
+    [['chaos', '--kills', '10001'], '--kills takes 10000 at most'],
+    [['sim', 'determinism', '--engines', '20,20'], '--engines names 20 twice'],
+  ])('what nobody has time for is refused by its option: %j', (args, line) => {
+    const { code, err } = nodecli(...args);
+    expect(err).toContain(line);
+    expect(hasStack(err)).toBe(false);
+    expect(code).toBe(2);
+  });
 
   test('a verdict as JSON, the same for the same seed', () => {
     const first = nodecli('sim', 'run', 'calm', '--seed', '7', '--json');

@@ -44,6 +44,17 @@ describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => 
   });
 });
 
+describe.skipIf(!isBuilt)('what a planted bug prints', { timeout: 60_000 }, () => {
+  it('is no answer of its worker', async () => {
+    const prints = "console.log('debug'); console.log('5'); console.log('{\"holds\":true}');";
+    const patch = planted(`${prints} ${SPEAKS}`);
+    const outcome = await withPatchedBuild(patch, (dist) =>
+      hunt(patch, dist, jobsFor(6, 1n), { workers: 2 }),
+    );
+    expect(outcome).toMatchObject({ oracle: 'lock', seed: '5' });
+  });
+});
+
 describe.skipIf(!isBuilt)('a bug that breaks a promise of a play alone', { timeout: 60_000 }, () => {
   it.each([
     ['is none of an oracle', [], false],
