@@ -14,7 +14,9 @@ import { type Effect, type Logic, NO_EFFECTS, type Reads } from './turn.ts';
  */
 const HEIGHTS_BETWEEN_AUDITS = 1024n;
 const isAuditAt = (height: bigint): boolean =>
-  height % HEIGHTS_BETWEEN_AUDITS === 0n && height % (1n << BigInt(height.toString(2).length - 4)) === 0n;
+  height > 0n &&
+  height % HEIGHTS_BETWEEN_AUDITS === 0n &&
+  height % (1n << BigInt(height.toString(2).length - 4)) === 0n;
 
 export interface AppConfig {
   /** A fresh application for every life of the node. */

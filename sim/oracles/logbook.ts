@@ -70,7 +70,8 @@ class Signed {
 
   /** A record of its own on a channel that holds the signature of a word: what is said is to be the same, byte for byte. */
   logs(logged: Uint8Array, record: number): void {
-    for (const each of this.now) {
+    // The signer may be at the next height already: what is logged waits for the disk.
+    for (const each of [...this.before, ...this.now]) {
       if (each.record > 0 || logged[CHANNEL_AT] !== channelOf(each.word)) continue;
       if (!holds(logged, each.word.signature)) continue;
       each.logged = logged;

@@ -118,7 +118,9 @@ function aboutOf(action: Action): readonly NodeName[] {
 
 /** Whom it does not name it means, too: those whom no group of a partition names are one more; lines without ends are all. */
 const isAmongAll = (action: Action): boolean =>
-  action.do === 'partition' || (action.do === 'links' && (!action.from || !action.to));
+  action.do === 'isolate' ||
+  action.do === 'partition' ||
+  (action.do === 'links' && (!action.from || !action.to));
 
 /** Whether it goes on until something else ends it. */
 function lasts(action: Action): boolean {

@@ -133,6 +133,16 @@ it.each<[string, (vote: Vote) => Payload]>([
   expect(said).toEqual([UNLOGGED]);
 });
 
+it('a word may be logged late, when its signer is at the next height', () => {
+  const [first, second] = [voteAt(1n), voteAt(2n)];
+  signs(first);
+  signs(second);
+  logs(payloadOf(first));
+  syncs();
+  says(payloadOf(first));
+  expect(said).toEqual([]);
+});
+
 it('a word that was never logged may not be said at a later height either, one that was may be', () => {
   const [lost, kept] = [voteAt(1n), voteAt(2n)];
   signs(lost);

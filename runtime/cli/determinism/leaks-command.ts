@@ -35,11 +35,15 @@ export async function leaksCommand(flags: { readonly seeds: string; readonly onl
       tell(leak, caught);
     }
   });
+  if (skipped === leaks.length) {
+    print('no leak could be tried');
+    return EXIT.violated;
+  }
   const rest = skipped === 0 ? '' : `; ${skipped} skipped`;
   print(
     (missed === 0 ? 'every leak was caught' : `${missed} of ${leaks.length} leaks were NOT caught`) + rest,
   );
-  return missed === 0 && skipped < leaks.length ? EXIT.holds : EXIT.violated;
+  return missed === 0 ? EXIT.holds : EXIT.violated;
 }
 
 async function hunt(leak: Patch, dist: string, seeds: number): Promise<Caught> {

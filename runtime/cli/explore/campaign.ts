@@ -56,8 +56,8 @@ export const newCampaign = (play: string, commit: string, base: string): Campaig
   mismatches: [],
 });
 
-/** A run that was made twice; `again` is the digest of the second time. */
-export function add(campaign: Campaign, run: RunSummary, again: string): void {
+/** A run that was made twice; `again` is the digest of the second time, null: there is none. */
+export function add(campaign: Campaign, run: RunSummary, again: string | null): void {
   const { reached, faults, labels, ratio } = campaign;
   campaign.runs++;
   campaign.heights += run.heights;
@@ -74,14 +74,17 @@ export function add(campaign: Campaign, run: RunSummary, again: string): void {
   }
   for (const name of run.faults) faults[name] = (faults[name] ?? 0) + 1;
   for (const name of run.labels) labels[name] = (labels[name] ?? 0) + 1;
-  if (run.digest !== again) campaign.mismatches.push(run.seed);
+  if (again !== null && run.digest !== again) campaign.mismatches.push(run.seed);
   if (run.broken) addFailure(campaign, run, run.broken);
 }
 
-/** A run that took its process with it, or never came to an end. */
-export function addLost(campaign: Campaign, seed: string, what: string): void {
-  campaign.runs++;
-  addFailure(campaign, { seed, deliveries: 0 }, { oracle: 'process', what });
+/** The oracle of runs that took their process with them, or never came to an end. */
+export const PROCESS = 'process';
+
+/** Such a run; its first time, if that was another, is counted with `add`. */
+export function addLost(campaign: Campaign, seed: string, what: string, isFirst = true): void {
+  if (isFirst) campaign.runs++;
+  addFailure(campaign, { seed, deliveries: 0 }, { oracle: PROCESS, what });
 }
 
 function addFailure(

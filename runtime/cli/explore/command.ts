@@ -114,8 +114,10 @@ interface Half {
 
 type Made = RunSummary | Lost;
 /** A run with the digest of its second time. */
-type Pair = Lost | { readonly run: RunSummary; readonly again: string };
+type Pair = Lost | { readonly run: RunSummary; readonly again: string | Lost };
 
+/** A campaign with more such runs is given up. */
+const LOST_MAX = 8;
 /** No run of a swarm takes so long, on the slowest machine. */
 const WITHIN_MS = 120_000;
 
@@ -138,6 +140,7 @@ class Explorer {
   private counted = 0;
   /** Somebody's work broke off. */
   private hasBroken = false;
+  private lost = 0;
 
   constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
     this.campaign = campaign;
@@ -177,7 +180,7 @@ class Explorer {
   }
 
   private async work(worker: Worker, areOthers: boolean): Promise<void> {
-    for (;;) {
+    while (!this.hasBroken) {
       const at = this.halves.findIndex(({ by }) => !areOthers || by !== worker);
       const half = at < 0 ? undefined : this.halves.splice(at, 1)[0];
       if (half) await this.again(worker, half);
@@ -191,7 +194,7 @@ class Explorer {
         });
         this.halves.push({ index, by: worker, runs });
         this.firstTimes--;
-      } else if (this.hasBroken || (this.halves.length === 0 && this.firstTimes === 0)) return;
+      } else if (this.halves.length === 0 && this.firstTimes === 0) return;
       else await new Promise((resolve) => setTimeout(resolve, 20)); // another worker's turn
     }
   }
@@ -208,8 +211,7 @@ class Explorer {
     });
     const second = new Map(seeds.map((seed, i) => [seed, digests[i] as string | Lost]));
     const pairs = runs.map((run): Pair => {
-      const other = second.get(run.seed) ?? (run as Lost);
-      return 'lost' in run || typeof other !== 'string' ? (other as Lost) : { run, again: other };
+      return 'lost' in run ? run : { run, again: second.get(run.seed) ?? '' };
     });
     this.done.set(index, pairs);
     this.count();
@@ -221,8 +223,12 @@ class Explorer {
     for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
       this.done.delete(this.counted++);
       for (const each of both) {
-        if ('lost' in each) addLost(campaign, each.seed, each.lost);
-        else add(campaign, each.run, each.again);
+        if ('lost' in each) this.isLost(each, true);
+        else if (typeof each.again === 'string') add(campaign, each.run, each.again);
+        else {
+          add(campaign, each.run, null);
+          this.isLost(each.again, false);
+        }
       }
     }
     const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
@@ -232,6 +238,16 @@ class Explorer {
       `${grouped(campaign.runs)} runs, twice each${failed > 0 ? `, ${failed} FAILURES` : ''}`,
     );
     this.save();
+  }
+
+  /** A machine without memory or room, or a build that is gone, takes every worker: that is no finding about so many seeds. */
+  private isLost({ seed, lost }: Lost, isFirst: boolean): void {
+    addLost(this.campaign, seed, lost, isFirst);
+    if (++this.lost > LOST_MAX)
+      throw new CliError(
+        `${this.lost} runs took their process with them, the last with seed ${seed}: ${lost}`,
+        EXIT.violated,
+      );
   }
 
   private save(): void {

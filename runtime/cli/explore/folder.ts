@@ -11,7 +11,7 @@ import { TakenError } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { playAtOnce } from '../run/play-file.ts';
 import { CliError, whyNot } from '../usage.ts';
-import type { Campaign } from './campaign.ts';
+import { type Campaign, PROCESS } from './campaign.ts';
 
 const STATE = 'campaign.json';
 
@@ -38,7 +38,10 @@ function lock(folder: string): void {
     mkdirSync(folder, { recursive: true });
     process.once('exit', lockFolder(folder));
   } catch (error) {
-    if (error instanceof TakenError) throw new CliError(`--out: ${error.message}`);
+    if (error instanceof TakenError)
+      throw new CliError(
+        `--out: another sim explore is at work in ${folder}, or was a moment ago (its LOCK says which)`,
+      );
     throw new CliError(`--out: cannot write in ${folder}: ${whyNot(error)}`);
   }
 }
@@ -100,7 +103,7 @@ export const saveCampaign = (folder: string, campaign: Campaign): void =>
 /** Each failure as a play: `sim run FILE` shows it, `sim shrink FILE` makes it small. */
 export function saveFailures(folder: string, { failures, commit, play }: Campaign): void {
   for (const [i, { oracle, what, seed: failing }] of failures.entries()) {
-    const scenario = written(play, failing);
+    const scenario = oracle === PROCESS ? null : written(play, failing);
     if (!scenario) continue;
     const json = toJson({ ...scenario, origin: { oracle, what, seed: failing, commit } });
     if (typeof json === 'string') writeWhole(folder, `failure-${i + 1}.json`, json);

@@ -132,7 +132,7 @@ export async function withPatchedBuild<T>(
   use: (dist: string) => Promise<T>,
 ): Promise<T> {
   const folder = temporaryFolder(PATCHED_FOLDER);
-  removeWithUs(folder);
+  const release = removeWithUs(folder);
   try {
     const isOfSources = patch?.edits.some(({ file }) => file.endsWith('.ts')) ?? false;
     if (isOfSources) copySources(folder);
@@ -148,17 +148,25 @@ export async function withPatchedBuild<T>(
     return await use(dist);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    release();
   }
 }
 
-/** Whatever ends this process, its copy goes: Ctrl-C in the middle of a run leaves nobody here to do it. */
-function removeWithUs(folder: string): void {
-  const waits = 'cat > /dev/null; rm -rf -- "$0"';
-  const helper = spawn('sh', ['-c', waits, folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  helper.on('error', () => {}); // no shell here: then it stays, where the system keeps what is temporary
-  helper.stdin.on('error', () => {});
+/**
+ * Whatever ends this process, its copy goes: Ctrl-C in the middle of a run leaves nobody here to do it. Without a shell it stays, where the system
+ * keeps what is temporary. The answer lets the helper go.
+ */
+function removeWithUs(folder: string): () => void {
+  const helper = spawn('sh', ['-c', 'cat > /dev/null; rm -rf -- "$0"', folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    windowsHide: true,
+  });
+  helper.on('error', () => {});
+  helper.stdin?.on('error', () => {});
   helper.unref();
-  (helper.stdin as Socket).unref();
+  (helper.stdin as Socket | undefined)?.unref();
+  return () => void helper.stdin?.end();
 }
 
 /**

@@ -18,7 +18,7 @@ import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf } from 
 import { castOfFiles } from './cast-files.ts';
 import { mustBeApart } from './outputs.ts';
 import { PageFile } from './picture-page.ts';
-import { loadPlay, usualSeedOf } from './play-file.ts';
+import { fileOfPlay, loadPlay, usualSeedOf } from './play-file.ts';
 
 export interface RunFlags {
   readonly seed?: string;
@@ -61,11 +61,14 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   if (told.length > 1) throw new CliError(`--${told[0]} and --${told[1]} do not go together`);
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
-  const { trace: traceFile, html, genesis, planted = flags.mutant } = flags;
-  mustBeApart(
-    { '--trace': traceFile, '--html': html },
-    { 'the scenario': nameOrFile, '--genesis': genesis, '--mutant': planted },
-  );
+  const { trace: traceFile, html, genesis, keys, planted = flags.mutant } = flags;
+  const read = {
+    'the scenario': fileOfPlay(nameOrFile),
+    '--genesis': genesis,
+    '--keys': keys,
+    '--mutant': planted,
+  };
+  mustBeApart({ '--trace': traceFile, '--html': html }, read);
   const cast = castFor(play, flags);
   const { mutant, ...rest } = flags;
   if (mutant !== undefined) {

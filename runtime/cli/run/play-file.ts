@@ -25,6 +25,10 @@ export function playNamed(name: string): Play {
   throw new CliError(`there is no scenario "${name}": ${hint}`);
 }
 
+/** What was typed, where it is a file and no name. */
+export const fileOfPlay = (nameOrFile: string): string | undefined =>
+  EXTENSIONS.includes(extname(nameOrFile)) ? nameOrFile : undefined;
+
 /** What needs no module to be loaded: a play by name, or a JSON file. */
 export const playAtOnce = (nameOrFile: string): Play =>
   extname(nameOrFile) === '.json' ? playOfJson(nameOrFile, resolve(nameOrFile)) : playNamed(nameOrFile);

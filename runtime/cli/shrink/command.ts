@@ -1,6 +1,6 @@
 // `nodecli sim shrink`: makes a failing run small, and saves it as a scenario that fails by itself.
 
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { runScenario } from '../../../sim/run.ts';
@@ -11,7 +11,7 @@ import { scenarioUnder } from '../../../sim/scenario/under.ts';
 import { Interrupted, interruptible } from '../interrupt.ts';
 import { type Patch, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
 import { mustBeApart } from '../run/outputs.ts';
-import { loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
+import { fileOfPlay, loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
 import { explanationLines, ProgressBar, toJson as reportJson, row } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
 import {
@@ -59,8 +59,11 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   const json = toJson(whole);
   if (isRefusal(json)) throw new CliError(whyNotShrunk(nameOrFile, whole, seed, json.because));
   const file = flags.out ?? `${shrunkName(whole)}.json`;
-  // That of a small scenario may be written over with a smaller one.
-  mustBeApart({ '--out': file, '--test': flags.test }, { '--mutant': flags.mutant });
+  // A small scenario may be written over with a smaller one.
+  const isSmaller = file.endsWith('.json') && nameOrFile.endsWith('.json');
+  const read = { 'the scenario': fileOfPlay(nameOrFile), '--mutant': flags.mutant };
+  mustBeApart({ ...(!isSmaller && { '--out': file }), '--test': flags.test }, read);
+  mustBeApart({ '--test': flags.test }, { '--out': file });
   for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
   const job: ShrinkJob = { shrink: { json }, seed };
   const attempt = new Attempt(flags.json !== true);
@@ -152,7 +155,7 @@ const shrunkName = ({ name }: Scenario): string => (name.endsWith(SHRUNK) ? name
 function mustBeWritable(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const wasThere = existsSync(path);
+    const wasThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
     closeSync(openSync(path, 'a'));
     if (!wasThere) rmSync(path);
   } catch (error) {

@@ -31,6 +31,14 @@ process.on('exit', () => {
 /** Reasons that V8 gives before it ends a process. */
 const FATAL = /FATAL ERROR: (.+)/;
 
+function wholeOf(line: string): { readonly soFar?: unknown } | null {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
 /** Jobs are answered in the order given. */
 class Process {
   private readonly child: ChildProcess;
@@ -43,6 +51,8 @@ class Process {
   private fatal: string | null = null;
   /** It died, was killed, or never began. */
   hasEnded = false;
+  /** Nobody wants it any more. */
+  private isOver = false;
 
   constructor({ node = process.execPath, dist, flags = [] }: WorkerOptions) {
     const entry =
@@ -50,7 +60,7 @@ class Process {
         ? join(cliFolder, 'workers/job-process.js')
         : join(dist, 'runtime/cli/workers/job-process.js');
     // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
-    // If this process dies, the worker sees that by itself. It answers on a line of its own: what a planted bug prints is no answer.
+    // If this process dies, the worker's input ends, and where there are parents to lose it sees that by itself. It answers on a line of its own: what a planted bug prints is no answer.
     this.child = spawn(node, [...flags, entry], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -58,8 +68,9 @@ class Process {
     });
     living.add(this.child);
     createInterface({ input: this.child.stdio[ANSWERS] as NodeJS.ReadableStream }).on('line', (line) => {
-      const said = JSON.parse(line);
-      if ('soFar' in said) this.waiting[0]?.heard(said.soFar);
+      const said = wholeOf(line);
+      if (said === null) return; // it died in the middle of it, and its end says so
+      if ('soFar' in said) this.waiting[0]?.heard(said.soFar as ShrinkSoFar);
       else this.waiting.shift()?.resolve(said);
     });
     const complains = (bytes: Uint8Array): void => {
@@ -90,13 +101,15 @@ class Process {
   }
 
   end(): void {
+    this.isOver = true;
     this.child.stdin?.end();
     this.child.kill();
   }
 
   private fail(because: string): void {
     this.hasEnded = true;
-    for (const { reject } of this.waiting.splice(0)) reject(errorOf(because));
+    for (const { reject } of this.waiting.splice(0))
+      reject(this.isOver ? new Interrupted() : errorOf(because));
   }
 }
 
@@ -109,6 +122,7 @@ type AnyJob = Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob;
 export class Worker {
   private readonly options: WorkerOptions;
   private process: Process;
+  private isOver = false;
 
   constructor(options: WorkerOptions = {}) {
     this.options = options;
@@ -139,7 +153,7 @@ export class Worker {
   }
 
   private async ask(job: AnyJob, withinMs?: number, heard: Heard = () => {}): Promise<unknown> {
-    if (interruption.aborted) throw new Interrupted();
+    if (interruption.aborted || this.isOver) throw new Interrupted();
     if (this.process.hasEnded) this.process = new Process(this.options);
     const { process } = this;
     if (withinMs === undefined) return process.ask(job, heard);
@@ -148,6 +162,7 @@ export class Worker {
   }
 
   end(): void {
+    this.isOver = true;
     this.process.end();
   }
 }

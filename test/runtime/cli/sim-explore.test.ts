@@ -1,6 +1,6 @@
 // `sim explore` as a person uses it: it counts, keeps its campaign, is interrupted, and goes on with it.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { addLost, checksOf, newCampaign } from '../../../runtime/cli/explore/campaign.ts';
@@ -71,7 +71,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
       'sim',
       'explore',
       '--runs',
-      '32',
+      '64',
       '--seed',
       '1',
       '--workers',
@@ -79,10 +79,10 @@ describe.skipIf(!isBuilt)('sim explore', () => {
       '--json',
     );
     await hasChildren(pid);
-    await sleep(1_500);
+    await sleep(1_000);
     process.kill(childrenOf(pid)[0] as number, 'SIGKILL');
     const { code, out } = await ended;
-    expect(JSON.parse(out)).toMatchObject({ runs: 32, failures: [], mismatches: [] });
+    expect(JSON.parse(out)).toMatchObject({ runs: 64, failures: [], mismatches: [] });
     expect(code).toBe(0);
     const deadly = async (seeds: readonly string[]): Promise<readonly string[]> => {
       if (seeds.includes('3')) throw new Error('it ended with SIGKILL');
@@ -100,24 +100,25 @@ describe.skipIf(!isBuilt)('sim explore', () => {
 
   it('is one at a time for a folder', async () => {
     const out = folder.at('both');
-    const { said, ended } = startNodecli(
-      'sim',
-      'explore',
-      '--runs',
-      '8',
-      '--seed',
-      '1',
-      '--out',
-      out,
-      '--workers',
-      '1',
-    );
-    while (!existsSync(`${out}/campaign.json`)) await sleep(20);
-    const other = nodecli('sim', 'explore', '--runs', '8', '--out', out);
-    expect(other.err).toMatch(/^nodecli: --out: .* is in use by process/);
+    const { pid, ended } = startNodecli('sim', 'explore', '--runs', '4000', '--seed', '1', '--out', out);
+    await hasChildren(pid);
+    const other = nodecli('sim', 'explore', '--runs', '4000', '--out', out);
+    expect(other.err).toMatch(/^nodecli: --out: another sim explore is at work in .*both/);
     expect(other.code).toBe(2);
-    await said('8 runs of swarm');
-    expect((await ended).code).toBe(0);
+    process.kill(-pid, 'SIGINT');
+    expect((await ended).code).toBe(1);
+  });
+
+  it('says what it saw when its folder is gone, and ends', { timeout: 60_000 }, async () => {
+    const out = folder.at('gone');
+    const { pid, ended } = startNodecli('sim', 'explore', '--runs', '4000', '--seed', '1', '--out', out);
+    await hasChildren(pid);
+    rmSync(out, { recursive: true });
+    writeFileSync(out, '');
+    const { code, out: told, err } = await ended;
+    expect(told).toMatch(/^[0-9]+ runs of swarm, twice each/m);
+    expect(err).toMatch(/^nodecli: --out: cannot write in .*gone: it is a file, or below one$/m);
+    expect(code).toBe(2);
   });
 
   it('is for other plays that a seed writes, too, and for no others', () => {

@@ -66,6 +66,8 @@ describe.skipIf(!isBuilt)('sim run', () => {
       expect(code).toBe(2);
     }
     expect(readFileSync(play, 'utf8')).toBe(text);
+    const nothing = nodecli('sim', 'run', 'calm', '--quiet', '--trace', '/dev/null', '--html', '/dev/null');
+    expect(nothing.code).toBe(0);
   });
 
   test('a play of ours is meant, whatever lies here under its name', () => {

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { jobsFor } from '../../../runtime/cli/determinism/same-twice.ts';
 import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
-import { isBuilt } from './nodecli.ts';
+import { cli, isBuilt, root } from './nodecli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-hunt-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -84,5 +86,52 @@ describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeou
     expect(outcome.crashes).toBeGreaterThanOrEqual(4);
     expect(outcome.crashes).toBeLessThanOrEqual(5);
     expect(outcome.seeds).toBe(outcome.crashes);
+  });
+});
+
+/** Until nobody is there any more. */
+async function areGone(isThere: () => boolean): Promise<void> {
+  while (isThere()) await sleep(50);
+}
+const lives = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+
+/** What it makes for a time goes into a folder of its own. */
+function startedIn(temporary: string, ...args: string[]): ChildProcess {
+  mkdirSync(temporary, { recursive: true });
+  const env = { ...process.env, TMPDIR: temporary };
+  return spawn(process.execPath, [cli, ...args], { stdio: 'ignore', env });
+}
+
+describe.skipIf(!isBuilt)('who is killed leaves nobody and nothing behind', { timeout: 60_000 }, () => {
+  it('no worker that a bug keeps busy for ever, and no copy of the build', async () => {
+    planted('for (;;);');
+    const temporary = join(folder, 'hunt');
+    const parent = startedIn(temporary, 'sim', 'zoo', '--mutant', join(folder, 'own.json'), '--seeds', '20');
+    const pid = parent.pid as number;
+    while (childrenOf(pid).length < 3) await sleep(20); // the helper, and two that work
+    await sleep(1_000);
+    const children = childrenOf(pid);
+    parent.kill('SIGKILL');
+    await areGone(() => children.some(lives));
+    await areGone(() => readdirSync(temporary).length > 0);
+  });
+
+  it('no copy of a build in which a play is performed', async () => {
+    const temporary = join(folder, 'run');
+    const mutant = join(root, 'scenarios/zoo/C2.json');
+    const parent = startedIn(temporary, 'sim', 'run', 'tour', '--heights', '5000', '--mutant', mutant);
+    while (readdirSync(temporary).length === 0) await sleep(20);
+    await sleep(500);
+    parent.kill('SIGINT');
+    await areGone(() => readdirSync(temporary).length > 0);
   });
 });
