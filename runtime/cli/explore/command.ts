@@ -116,7 +116,7 @@ type Made = RunSummary | Lost;
 /** A run with the digest of its second time. */
 type Pair = Lost | { readonly run: RunSummary; readonly again: string | Lost };
 
-/** A campaign with more such runs is given up. */
+/** A campaign that loses more runs in a row is given up. */
 const LOST_MAX = 8;
 /** No run of a swarm takes so long, on the slowest machine. */
 const WITHIN_MS = 120_000;
@@ -140,7 +140,8 @@ class Explorer {
   private counted = 0;
   /** Somebody's work broke off. */
   private hasBroken = false;
-  private lost = 0;
+  /** Lost ones, until one is not. */
+  private readonly held: Pair[] = [];
 
   constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
     this.campaign = campaign;
@@ -219,17 +220,10 @@ class Explorer {
 
   private count(): void {
     const { campaign } = this;
-    if (!this.done.has(this.counted)) return;
-    for (let both = this.done.get(this.counted); both; both = this.done.get(this.counted)) {
+    if (this.hasBroken || !this.done.has(this.counted)) return;
+    for (let pairs = this.done.get(this.counted); pairs; pairs = this.done.get(this.counted)) {
       this.done.delete(this.counted++);
-      for (const each of both) {
-        if ('lost' in each) this.isLost(each, true);
-        else if (typeof each.again === 'string') add(campaign, each.run, each.again);
-        else {
-          add(campaign, each.run, null);
-          this.isLost(each.again, false);
-        }
-      }
+      for (const each of pairs) this.hold(each);
     }
     const part = this.goal === Number.MAX_SAFE_INTEGER ? this.timePart() : campaign.runs / this.goal;
     const failed = campaign.failures.length + campaign.mismatches.length;
@@ -240,14 +234,28 @@ class Explorer {
     this.save();
   }
 
-  /** A machine without memory or room, or a build that is gone, takes every worker: that is no finding about so many seeds. */
-  private isLost({ seed, lost }: Lost, isFirst: boolean): void {
-    addLost(this.campaign, seed, lost, isFirst);
-    if (++this.lost > LOST_MAX)
-      throw new CliError(
-        `${this.lost} runs took their process with them, the last with seed ${seed}: ${lost}`,
-        EXIT.violated,
-      );
+  /** Runs that are lost one after the other say something of the machine, or of a build that is gone, and nothing of so many seeds. */
+  private hold(pair: Pair): void {
+    this.held.push(pair);
+    const lost = 'lost' in pair ? pair : typeof pair.again === 'string' ? null : pair.again;
+    if (lost === null) this.settle();
+    else if (this.held.length > LOST_MAX) {
+      this.held.length = 0; // the next sitting makes them again
+      this.hasBroken = true;
+      const what = `${LOST_MAX + 1} runs in a row took their process with them, the last with seed ${lost.seed}`;
+      throw new CliError(`${what}: ${lost.lost}`, EXIT.violated);
+    }
+  }
+
+  private settle(): void {
+    for (const each of this.held.splice(0)) {
+      if ('lost' in each) addLost(this.campaign, each.seed, each.lost);
+      else if (typeof each.again === 'string') add(this.campaign, each.run, each.again);
+      else {
+        add(this.campaign, each.run, null);
+        addLost(this.campaign, each.again.seed, each.again.lost, false);
+      }
+    }
   }
 
   private save(): void {
@@ -261,6 +269,7 @@ class Explorer {
 
   end(): void {
     this.bar.clear();
+    this.settle();
     this.save();
   }
 }

@@ -100,7 +100,7 @@ const CAMPAIGN = object({
 export const saveCampaign = (folder: string, campaign: Campaign): void =>
   writeWhole(folder, STATE, JSON.stringify(campaign, null, 2));
 
-/** Each failure as a play: `sim run FILE` shows it, `sim shrink FILE` makes it small. */
+/** Each failure but those that took their process with them as a play: `sim run FILE` shows it, `sim shrink FILE` makes it small. */
 export function saveFailures(folder: string, { failures, commit, play }: Campaign): void {
   for (const [i, { oracle, what, seed: failing }] of failures.entries()) {
     const scenario = oracle === PROCESS ? null : written(play, failing);
@@ -122,7 +122,6 @@ function written(play: string, failing: string): Scenario | null {
 /** Beside the old one first: whoever is killed leaves one or the other. */
 function writeWhole(folder: string, name: string, text: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
     const path = join(folder, name);
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);

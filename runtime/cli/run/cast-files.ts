@@ -8,7 +8,7 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { type Cast, castFromFiles } from '../../../sim/cast.ts';
 import { CliError, whyNot } from '../usage.ts';
 
-const KEY_FILE = 'priv_validator_key.json';
+export const KEY_FILE = 'priv_validator_key.json';
 
 export function castOfFiles(genesisPath: string, keysFolder: string): Cast {
   const cast = castFromFiles(textOf('the genesis file', genesisPath), keysBelow(keysFolder));

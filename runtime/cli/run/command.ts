@@ -61,13 +61,8 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   if (told.length > 1) throw new CliError(`--${told[0]} and --${told[1]} do not go together`);
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
-  const { trace: traceFile, html, genesis, keys, planted = flags.mutant } = flags;
-  const read = {
-    'the scenario': fileOfPlay(nameOrFile),
-    '--genesis': genesis,
-    '--keys': keys,
-    '--mutant': planted,
-  };
+  const { trace: traceFile, html, genesis, planted = flags.mutant } = flags;
+  const read = { 'the scenario': fileOfPlay(nameOrFile), '--genesis': genesis, '--mutant': planted };
   mustBeApart({ '--trace': traceFile, '--html': html }, read);
   const cast = castFor(play, flags);
   const { mutant, ...rest } = flags;

@@ -1,32 +1,33 @@
 // Files that a command writes are none of those that it reads, and each is another.
 
 import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CliError } from '../usage.ts';
+import { KEY_FILE } from './cast-files.ts';
 
 /** By option, or what stands for it; undefined: not given. */
 type Files = Readonly<Record<string, string | undefined>>;
 
-/** A folder is read as a whole. */
+/** Nor is a key written over, wherever it lies. */
 export function mustBeApart(written: Files, read: Files): void {
   const taken = new Map<string, string>();
   for (const [what, path] of Object.entries(read)) if (path !== undefined) taken.set(placeOf(path), what);
   for (const [what, path] of Object.entries(written)) {
     if (path === undefined || isNoFile(path)) continue;
-    const place = placeOf(path);
-    for (const [other, whose] of taken)
-      if (place === other || place.startsWith(other + sep))
-        throw new CliError(
-          `${what}: ${path} is ${place === other ? '' : 'in '}${whose}, too; name another file`,
-        );
-    taken.set(place, what);
+    const other = basename(path) === KEY_FILE ? 'the name of a key file' : taken.get(placeOf(path));
+    if (other !== undefined) throw new CliError(`${what}: ${path} is ${other}, too; name another file`);
+    taken.set(placeOf(path), what);
   }
 }
 
 /** What takes all and keeps nothing, as /dev/null. */
 function isNoFile(path: string): boolean {
-  const there = statSync(path, { throwIfNoEntry: false });
-  return there !== undefined && !there.isFile() && !there.isDirectory();
+  try {
+    const there = statSync(path);
+    return !there.isFile() && !there.isDirectory();
+  } catch {
+    return false; // not there, or out of reach: who writes it says so
+  }
 }
 
 function placeOf(path: string): string {

@@ -61,9 +61,9 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   const file = flags.out ?? `${shrunkName(whole)}.json`;
   // A small scenario may be written over with a smaller one.
   const isSmaller = file.endsWith('.json') && nameOrFile.endsWith('.json');
-  const read = { 'the scenario': fileOfPlay(nameOrFile), '--mutant': flags.mutant };
-  mustBeApart({ ...(!isSmaller && { '--out': file }), '--test': flags.test }, read);
-  mustBeApart({ '--test': flags.test }, { '--out': file });
+  const own = fileOfPlay(nameOrFile);
+  mustBeApart({ '--out': file, '--test': flags.test }, { '--mutant': flags.mutant });
+  mustBeApart({ '--test': flags.test, ...(!isSmaller && { '--out': file }) }, { 'the scenario': own });
   for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
   const job: ShrinkJob = { shrink: { json }, seed };
   const attempt = new Attempt(flags.json !== true);

@@ -24,10 +24,10 @@ function say(word: object): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(ANSWERS, bytes, at);
 }
 
-/** A job may keep this thread for ever, with nobody left to wait for it. */
-const ORPHAN = `const { ppid } = process;
-setInterval(() => { if (process.ppid !== ppid) process.kill(process.pid, 'SIGKILL'); }, 1000);`;
-new Worker(ORPHAN, { eval: true }).unref();
+/** A job may keep this thread for ever, with nobody left to wait for it: that parent may be gone before this begins. */
+const ORPHAN = `const { workerData } = require('node:worker_threads');
+setInterval(() => { if (process.ppid !== workerData) process.kill(process.pid, 'SIGKILL'); }, 1000);`;
+new Worker(ORPHAN, { eval: true, workerData: Number(process.argv[2]) }).unref();
 
 const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): object => {
   if ('grid' in job) return performCrashes(job);

@@ -1,7 +1,7 @@
 // A campaign counts, tells failures apart by what they say, and judges what it has seen.
 
 import { describe, expect, it } from 'vitest';
-import { add, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/explore/campaign.ts';
+import { add, addLost, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/explore/campaign.ts';
 import type { RunSummary } from '../../../runtime/cli/explore/job.ts';
 import { plays } from '../../../scenarios/index.ts';
 import { SET_CHANGES } from '../../../sim/oracles/chain.ts';
@@ -40,6 +40,21 @@ it('names of nodes, numbers and hashes are no part of a failure', () => {
 it('a number of many digits is no hash', () => {
   const ahead = (ns: number): string => signatureOf({ oracle: 'chain', what: `time: ${ns} ns ahead` });
   expect(ahead(9_489_006_088)).toBe(ahead(42));
+});
+
+it('a run whose second time was lost is counted once, with what it found, and is no mismatch', () => {
+  const campaign = newCampaign('swarm', 'c', '1');
+  add(campaign, run({ seed: '7', broken: { oracle: 'lock', what: 'v1 broke it' } }), null);
+  addLost(campaign, '7', 'it ended with SIGKILL', false);
+  addLost(campaign, '8', 'no answer within 120 s');
+  add(campaign, run({ seed: '9' }), 'd');
+  expect(campaign).toMatchObject({ runs: 3, mismatches: [] });
+  expect(campaign.failures.map(({ oracle, seed }) => `${oracle} ${seed}`)).toEqual([
+    'lock 7',
+    'process 7',
+    'process 8',
+  ]);
+  expect(checksOf(campaign)[1]?.found).toBe('1 equal');
 });
 
 it('of runs that fail alike the shortest is kept', () => {

@@ -91,6 +91,15 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
     const both = nodecli('sim', 'shrink', 'swarm', ...bug, '--out', saved, '--test', saved);
     expect(both.err).toMatch(/^nodecli: --test: .* is --out, too; name another file$/m);
     expect([into.code, both.code, into.out, both.out]).toEqual([2, 2, '', '']);
+    const bugFile = folder.at('bug.json');
+    const text = readFileSync('scenarios/zoo/M06.json', 'utf8');
+    writeFileSync(bugFile, text);
+    const over = nodecli('sim', 'shrink', 'swarm', '--seed', '38', '--mutant', bugFile, '--out', bugFile);
+    expect(over.err).toMatch(/^nodecli: --out: .*bug\.json is --mutant, too; name another file$/m);
+    writeFileSync(input, JSON.stringify(FAILING));
+    const test = nodecli('sim', 'shrink', input, '--test', input);
+    expect(test.err).toMatch(/^nodecli: --test: .*input\.json is the scenario, too; name another file$/m);
+    expect([over.code, test.code, readFileSync(bugFile, 'utf8')]).toEqual([2, 2, text]);
     expect(existsSync(saved)).toBe(false);
   });
 

@@ -66,6 +66,10 @@ describe.skipIf(!isBuilt)('sim run', () => {
       expect(code).toBe(2);
     }
     expect(readFileSync(play, 'utf8')).toBe(text);
+    const key = nodecli('sim', 'run', 'calm', '--html', folder.at('priv_validator_key.json'));
+    expect(key.err).toMatch(/--html: .* is the name of a key file, too; name another file/);
+    const below = nodecli('sim', 'run', 'calm', '--trace', join(play, 'x'));
+    expect(below.err).toMatch(/^nodecli: --trace: .* cannot be written: it is a file, or below one$/m);
     const nothing = nodecli('sim', 'run', 'calm', '--quiet', '--trace', '/dev/null', '--html', '/dev/null');
     expect(nothing.code).toBe(0);
   });
