@@ -13,20 +13,19 @@ export class Interrupted extends CliError {
 /** Not SIGHUP: to listen would undo `nohup`, with which a campaign outlives its terminal. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const controller = new AbortController();
-const abort = (): void => controller.abort();
-/** As the first signal does. */
-export const interrupt = abort;
+/** What the first signal does, and whatever else makes going on useless. */
+export const interrupt = (): void => controller.abort();
 
 /** Signals are of the process, so this is too. */
 export const interruption: AbortSignal = controller.signal;
 
 /** While this runs, the first signal of each kind aborts `interruption` and nothing else. */
 export async function interruptible<T>(run: () => Promise<T>): Promise<T> {
-  for (const signal of SIGNALS) process.once(signal, abort);
+  for (const signal of SIGNALS) process.once(signal, interrupt);
   try {
     return await run();
   } finally {
-    for (const signal of SIGNALS) process.off(signal, abort);
+    for (const signal of SIGNALS) process.off(signal, interrupt);
   }
 }
 

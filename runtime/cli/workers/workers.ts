@@ -60,7 +60,8 @@ class Process {
         ? join(cliFolder, 'workers/job-process.js')
         : join(dist, 'runtime/cli/workers/job-process.js');
     // Detached: Ctrl-C in a terminal goes to a whole process group, and whether a worker ends is ours to say.
-    // If this process dies, the worker's input ends, and where there are parents to lose it sees that by itself. It answers on a line of its own: what a planted bug prints is no answer.
+    // If this process dies, the worker's input ends, and where there are parents to lose it sees that by itself.
+    // It answers on a line of its own: what a planted bug prints is no answer.
     this.child = spawn(node, [...flags, entry, String(process.pid)], {
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],

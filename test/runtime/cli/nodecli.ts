@@ -1,7 +1,7 @@
 // Runs the built command line as a person would, and gives what it said and how it ended.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -70,6 +70,10 @@ export function startNodecli(...args: readonly string[]): Started {
     });
   return { pid: child.pid as number, said, ended };
 }
+
+/** Of a process, those that it has now. */
+export const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
 
 /** A folder for one test file, and how to take it away. */
 export function workFolder(): { readonly at: (name: string) => string; readonly remove: () => void } {

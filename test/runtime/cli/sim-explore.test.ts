@@ -5,10 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { addLost, checksOf, newCampaign } from '../../../runtime/cli/explore/campaign.ts';
 import { oneByOne } from '../../../runtime/cli/explore/one-by-one.ts';
-import { hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
-
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+import { childrenOf, hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
 
 async function hasChildren(pid: number): Promise<void> {
   while (childrenOf(pid).length === 0) await sleep(20);

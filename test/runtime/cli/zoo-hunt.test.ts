@@ -16,7 +16,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { jobsFor } from '../../../runtime/cli/determinism/same-twice.ts';
 import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
-import { cli, isBuilt, root } from './nodecli.ts';
+import { childrenOf, cli, isBuilt, root } from './nodecli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-hunt-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -110,8 +110,6 @@ const lives = (pid: number): boolean => {
     return false;
   }
 };
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
 
 /** What it makes for a time goes into a folder of its own. */
 function startedIn(temporary: string, ...args: string[]): ChildProcess {
