@@ -1,7 +1,7 @@
 // The application as an actor: answers ABCI requests in the order they come, and writes what a commit changed
 // to the store `app`.
 
-import type { Application } from '../machines/apps/application.ts';
+import { type Application, KEY_BYTES_MAX } from '../machines/apps/application.ts';
 import { equalBytes } from '../protocol/bytes.ts';
 import { must, unreachable } from '../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../protocol/types.ts';
@@ -58,6 +58,8 @@ function onRequest(state: AppState, { from, tag, request }: Extract<AppMail, { t
   // cope (spec 5.8). But who lets go of blocks must never need them again.
   const durable = response.value.retainHeight > 0n;
   const writes = state.application.drainWrites();
+  const odd = writes.find(({ key }) => key.length < 1 || key.length > KEY_BYTES_MAX);
+  must(!odd, `the application writes a key of ${odd?.key.length} bytes; a store takes 1 to ${KEY_BYTES_MAX}`);
   const stateDigest = digestOf(state);
   const applied: Effect = { type: 'publish', event: { type: 'applied', height: state.height, stateDigest } };
   if (writes.length === 0) return [reply, applied];

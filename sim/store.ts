@@ -2,7 +2,9 @@
 // still take.
 
 import type { KeyValue, StoreName, Which, Write } from '../actors/turn.ts';
+import { KEY_BYTES_MAX } from '../machines/apps/application.ts';
 import { byteKey, settled } from '../protocol/bytes.ts';
+import { must } from '../protocol/refusal.ts';
 import type { Store } from '../runtime/kernel/ports.ts';
 import type { Stream } from './choices.ts';
 import { type CrashHow, type DiskCounters, type DiskDoor, drawLost } from './disk-door.ts';
@@ -14,6 +16,8 @@ const nameOf = (k: Uint8Array): string =>
   k.length === 9
     ? String.fromCharCode(k[0]!, k[1]!, k[2]!, k[3]!, k[4]!, k[5]!, k[6]!, k[7]!, k[8]!)
     : byteKey(k);
+
+const KEY_RULE = `a key has 1 to ${KEY_BYTES_MAX} bytes`;
 
 /** What to put back to take one batch away: the keys it wrote, in order, and what stood there before. */
 interface Undo {
@@ -46,6 +50,7 @@ export class StoreMedium {
   write(writes: readonly Write[]): void {
     const undo: Undo = { keys: [], before: [] };
     for (const { key, value, remove } of writes) {
+      must(key.length >= 1 && key.length <= KEY_BYTES_MAX, KEY_RULE);
       const name = nameOf(key);
       undo.keys.push(name);
       undo.before.push(this.content.get(name));

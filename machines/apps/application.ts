@@ -7,6 +7,9 @@ import { Counter } from './counter.ts';
 import { KvStore } from './kvstore.ts';
 import { Noop } from './noop.ts';
 
+/** A key has at least one byte, and at most so many: what LMDB takes. */
+export const KEY_BYTES_MAX = 1978;
+
 export interface Pair {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
@@ -20,7 +23,7 @@ export interface PairWrite extends Pair {
 export interface Application {
   readonly name: string;
   answer(request: AbciRequest): AbciResponse;
-  /** The writes of the commits since the last drain, in order: one atomic batch. */
+  /** The writes of the commits since the last drain, in order: one atomic batch. A key has 1 to `KEY_BYTES_MAX` bytes. */
   drainWrites(): PairWrite[];
   /** All pairs ever written and not removed, once, before the first request. */
   restore(pairs: readonly Pair[]): void;

@@ -64,16 +64,17 @@ export function pairOfTx(tx: Uint8Array): { readonly key: Uint8Array; readonly v
 }
 
 /**
- * `val=TYPE!BASE64!POWER`, power 0 removes (parseValidatorTx). CometBFT's application finds out about a wrong
+ * `val=TYPE!BASE64!POWER`, power 0 removes, no type means ed25519 (parseValidatorTx). CometBFT's application finds out about a wrong
  * type, key length or an
  * impossible power only when a block holds it, and stops the chain; we refuse it at the door.
  */
 export function parseValidatorTx(tx: Uint8Array): ValidatorUpdate | TxRefusal {
   const parts = utf8Decode(tx.subarray(VALIDATOR_PREFIX_LENGTH)).split('!');
-  const [type, key, powerText] = parts;
-  if (parts.length !== 3 || type === undefined || key === undefined || powerText === undefined) {
+  const [typeText, key, powerText] = parts;
+  if (parts.length !== 3 || typeText === undefined || key === undefined || powerText === undefined) {
     return no(`expected 'pubkeytype!pubkey!power'. Got [${parts.join(' ')}]`);
   }
+  const type = typeText === '' ? 'ed25519' : typeText;
   if (type !== 'ed25519' && type !== 'secp256k1') return no(`key type ${type} not supported`);
   const bytes = bytesOfBase64(key);
   if (!bytes) return no(`pubkey (${key}) is invalid base64`);

@@ -18,6 +18,7 @@ import { ABCI_VERSION, EMPTY_BYTES, type ValidatorUpdate } from '../../protocol/
 import { SetSum } from '../set-sum.ts';
 import type { Application, Pair, PairWrite } from './application.ts';
 import { ACCEPT, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, REJECT, thoseThatFit } from './base.ts';
+import { onDisk, restored } from './kvstore-pairs.ts';
 import { formattedTx, isValidatorTx, judgeTx, pairOfTx, parseValidatorTx } from './kvstore-tx.ts';
 import { KvValidators } from './kvstore-validators.ts';
 
@@ -80,7 +81,7 @@ export class KvStore implements Application {
 
   restore(pairs: readonly Pair[]): void {
     if (pairs.length === 0) return;
-    for (const { key, value } of pairs) {
+    for (const { key, value } of pairs.map(restored)) {
       this.pairs.set(byteKey(key), { key, value });
       this.sum.addPair(key, value);
       if (isValidatorTx(key)) this.validators.set(updateOf(key.subarray(VALIDATOR_PREFIX.length), value));
@@ -179,7 +180,7 @@ export class KvStore implements Application {
   private commit(): AbciResponse {
     for (const update of this.updates) this.updateValidator(update);
     for (const tx of this.staged) {
-      const pair = pairOfTx(tx);
+      const pair = pairOfTx(formattedTx(tx)); // whoever proposed it may not have formatted it
       if (!pair) return { type: 'exception', value: { error: `unexpected tx format: ${utf8Decode(tx)}` } };
       this.set(concatBytes(PAIR_PREFIX, pair.key), settled(pair.value));
     }
@@ -206,7 +207,7 @@ export class KvStore implements Application {
     if (before) this.sum.removePair(key, before.value);
     this.sum.addPair(key, value);
     this.pairs.set(name, { key, value });
-    this.writes.push({ key, value, remove: false });
+    this.writes.push(onDisk({ key, value, remove: false }));
   }
 
   private remove(key: Uint8Array): void {
@@ -215,7 +216,7 @@ export class KvStore implements Application {
     if (!before) return;
     this.sum.removePair(key, before.value);
     this.pairs.delete(name);
-    this.writes.push({ key, value: EMPTY_BYTES, remove: true });
+    this.writes.push(onDisk({ key, value: EMPTY_BYTES, remove: true }));
   }
 }
 

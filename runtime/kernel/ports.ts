@@ -53,7 +53,7 @@ export interface Log {
  * what remains is a prefix of the batches, and never less than what was flushed.
  */
 export interface Store {
-  /** `flushed` is called when this batch, and so every batch before it, is durable. */
+  /** A key has 1 to `KEY_BYTES_MAX` bytes. `flushed` is called when this batch, and so every batch before it, is durable. */
   write(writes: readonly Write[], flushed?: () => void): void;
   get(key: Uint8Array): Uint8Array | undefined;
   /** Keys k with from <= k < to (an empty `to` is open), ascending: the first `limit` of them (the default), or the last. */

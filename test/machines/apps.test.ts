@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Application, applicationNamed } from '../../machines/apps/application.ts';
+import { type Application, applicationNamed, KEY_BYTES_MAX } from '../../machines/apps/application.ts';
 import { judgeTx } from '../../machines/apps/kvstore-tx.ts';
 import type { AbciResponse, Misbehavior, RequestFinalizeBlock } from '../../protocol/abci.ts';
 import { base64Of, hexOf } from '../../protocol/bytes.ts';
@@ -114,6 +114,8 @@ const transactions: readonly { readonly tx: string; readonly ok: boolean }[] = [
   { tx: `val=ed25519!${ed25519}!5!6`, ok: false },
   { tx: 'val=ed25519!aGk=!5', ok: false },
   { tx: 'val=ed25519!***!5', ok: false },
+  { tx: `val=!${ed25519}!5`, ok: true },
+  { tx: `val=!${secp256k1}!5`, ok: false },
   { tx: `val=sr25519!${ed25519}!5`, ok: false },
   { tx: `val=secp256k1!${secp256k1}!5`, ok: true },
   { tx: `val=secp256k1!${ed25519}!5`, ok: false },
@@ -252,6 +254,36 @@ it('kvstore: a later life knows the power of each', () => {
   expect(finalize(later, [change(two, 300n)])).toMatchObject({
     value: { validatorUpdates: [{ power: 300n }] },
   });
+});
+
+it('kvstore: a key of any length is kept, and what is written has keys that a store takes', () => {
+  for (const size of [1968, 1969, 100_000]) {
+    const app = named('kvstore');
+    const key = 'k'.repeat(size);
+    const get = (from: Application): unknown =>
+      from.answer({ type: 'query', value: { data: utf8(key), path: '', height: 0n, prove: false } });
+    expect(check(app, utf8(`${key}=v`))).toEqual([0, '']);
+    block(app, utf8(`${key}=first`));
+    block(app, utf8(`${key}=second`), utf8('short=v'));
+    expect(app.digest()).toEqual(app.digestFromScratch());
+    const twin = named('kvstore');
+    block(twin, utf8(`${key}=first`));
+    block(twin, utf8(`${key}=second`), utf8('short=v'));
+    expect(twin.drainWrites().every(({ key }) => key.length >= 1 && key.length <= KEY_BYTES_MAX)).toBe(true);
+    const later = lifeAfter(app);
+    expect(get(later)).toEqual(get(app));
+    expect(get(later)).toMatchObject({ value: { value: utf8('second') } });
+  }
+});
+
+it('kvstore: a proposer that formats nothing stops nobody', () => {
+  const app = named('kvstore');
+  const txs = [utf8('a:b')];
+  const value = { ...context, txs, hash: EMPTY_BYTES, proposedLastCommit: NO_VOTES };
+  expect(app.answer({ type: 'process-proposal', value })).toMatchObject({ value: { status: 1 } });
+  block(app, ...txs); // expects that it commits
+  const query = { data: utf8('a'), path: '', height: 0n, prove: false };
+  expect(app.answer({ type: 'query', value: query })).toMatchObject({ value: { value: utf8('b') } });
 });
 
 it('kvstore: who is no validator does not leave', () => {

@@ -6,14 +6,13 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, open, type RangeOptions } from 'lmdb';
 import type { KeyValue, Which, Write } from '../../../actors/turn.ts';
+import { KEY_BYTES_MAX } from '../../../machines/apps/application.ts';
 import { compareBytes } from '../../../protocol/bytes.ts';
 import { must } from '../../../protocol/refusal.ts';
 import type { Store } from '../../kernel/ports.ts';
 import { codeOf, makeFolder, SetupError, setupError, syncFolder } from './files.ts';
 import { whyNotLmdb } from './store-file.ts';
 
-/** lmdb's limit with pages of 4 KiB. */
-const KEY_BYTES_MAX = 1978;
 /** lmdb says that a commit failed, and a moment later why. It must not be able to keep the failure from us. */
 const REASON_MS_MAX = 1_000;
 
