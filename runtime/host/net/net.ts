@@ -346,8 +346,10 @@ class WsNet implements HostNet {
     if (dial) {
       clearTimeout(dial.timeout);
       this.#dials.delete(peer);
-      if (dial.connection !== connection && dial.connection?.stage === 'greeting')
-        dial.connection.end(CLOSE_DUPLICATE);
+      const { connection: dialled } = dial;
+      // Its timer is gone. Also one that waits for an ok: no judge says it of both.
+      if (dialled && dialled !== connection && (dialled.stage === 'greeting' || dialled.stage === 'waiting'))
+        dialled.end(CLOSE_DUPLICATE);
     }
     this.#listener?.up(peer);
   }

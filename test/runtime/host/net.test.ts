@@ -319,6 +319,28 @@ describe('connections', () => {
     expect(low.said[0]).toMatch(/^failed 9: /);
     expect(performance.now() - began).toBeGreaterThan(250);
   });
+  test('a dial that waits for an ok ends when its peer comes in by itself', async () => {
+    const high = await start(HIGH, { handshakeMs: 2_000 });
+    const coy = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => PROTOCOL });
+    onTestFinished(() => coy.close());
+    let closed: number | null = null;
+    coy.on('connection', (socket) => {
+      socket.send(LOW); // and no ok, ever
+      socket.on('close', (code) => {
+        closed = code;
+      });
+    });
+    await until(() => coy.address() !== null, 'listening');
+    high.net.dial(LOW, `ws://127.0.0.1:${(coy.address() as tcp.AddressInfo).port}`);
+    await until(() => coy.clients.size === 1, 'dialled');
+    await sleep(100); // its hello has been heard
+    const one = stranger(high.net.address);
+    await one.opened();
+    for (const text of [LOW, 'ok']) one.socket.send(text);
+    await until(() => high.said.includes('up 1'), 'up');
+    await until(() => closed !== null, 'the dial has ended');
+    expect([closed, high.said]).toEqual([4001, ['up 1']]);
+  });
   test('a dial says why it failed', async () => {
     const [low, middle] = [await start(LOW), await start(MIDDLE)];
     low.net.dial(HIGH, 'ws://127.0.0.1:1');
