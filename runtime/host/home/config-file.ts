@@ -218,7 +218,7 @@ function consensusOf(keys: Keys): ConsensusConfig {
     createEmptyBlocks: keys.flag('consensus.create_empty_blocks', consensus.createEmptyBlocks),
     createEmptyBlocksIntervalNs: time('create_empty_blocks_interval', consensus.createEmptyBlocksIntervalNs),
     gossipNs: keys.period('consensus.peer_gossip_sleep_duration', consensus.gossipNs),
-    blockTimeToleranceNs: time('block_time_tolerance', consensus.blockTimeToleranceNs),
+    blockTimeToleranceNs: keys.some('consensus.block_time_tolerance', consensus.blockTimeToleranceNs),
   };
 }
 
@@ -330,5 +330,11 @@ class Keys {
   period(key: string, usual: bigint): bigint {
     const ns = this.duration(key, usual);
     return ns >= PERIOD_LEAST_NS ? ns : this.fails(key, 'a duration from "1ms" on');
+  }
+
+  /** Without any, what it is for could not be. */
+  some(key: string, usual: bigint): bigint {
+    const ns = this.duration(key, usual);
+    return ns > 0n ? ns : this.fails(key, 'a duration of more than "0s"');
   }
 }

@@ -263,6 +263,11 @@ describe('config.toml', () => {
       'peer_gossip_sleep_duration = "0s"',
       'consensus.peer_gossip_sleep_duration must be a duration from "1ms" on',
     ],
+    [
+      'block_time_tolerance = "1m0s"',
+      'block_time_tolerance = "0s"',
+      'consensus.block_time_tolerance must be a duration of more than "0s"',
+    ],
     ['proxy_app = "kvstore"', 'proxy_app = "tcp://x:1"', 'proxy_app must be the name of an application'],
     ['size = 5000', 'size = -1', "mempool.size must be a number that isn't negative"],
     ['type = "flood"', 'type = "fifo"', 'mempool.type must be "flood" or "nop"'],
