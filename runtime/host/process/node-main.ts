@@ -38,7 +38,8 @@ class NodeProcess {
         commit,
         say,
         tell,
-        ended: (because, isBug) => this.fail(because, isBug),
+        // A bug of an actor: its turn is the last that is recorded.
+        ended: (because, isBug) => this.fail(because, isBug, { hint: isBug ? this.life?.replayHint : null }),
       });
       this.life = life;
       if (this.isEnding) return await this.end();
@@ -86,21 +87,25 @@ class NodeProcess {
   }
 
   private failWith(error: unknown): void {
-    if (error instanceof SetupError) this.fail(error.message, false, error instanceof TakenError);
+    if (error instanceof SetupError)
+      this.fail(error.message, false, { isTaken: error instanceof TakenError });
     else this.fail(error instanceof Error ? (error.stack ?? error.message) : String(error), true);
   }
 
   /**
    * Says why, closes what can be closed, and ends the process with a code that tells a bug from a refusal.
    */
-  private fail(because: string, isBug: boolean, isTaken = false): void {
+  private fail(
+    because: string,
+    isBug: boolean,
+    { isTaken = false, hint }: { isTaken?: boolean; hint?: string | null | undefined } = {},
+  ): void {
     console.error(because);
     this.code ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
     // Asked to stop while its life began, which is refused now: there is nobody else to end it.
     const isForgotten = this.life === null && !this.isClosing;
     if (this.isEnding && !isForgotten) return;
     this.isEnding = true;
-    const hint = isBug ? this.life?.replayHint : null;
     if (hint) console.error(hint);
     tell({ type: 'fatal', because: because.split('\n')[0] as string, isTaken });
     void this.end();
