@@ -68,10 +68,16 @@ function frame(payload: Uint8Array): Uint8Array {
 
 export const encodeHeader = (header: TraceHeader): Uint8Array => frame(utf8Encode(JSON.stringify(header)));
 
-const scratch = new Writer(4096);
+/** Of a turn: what is given more has no place in a trace. */
+export const INPUT_BYTES_MAX = PAYLOAD_BYTES_MAX - 4 - 4 - DIGEST_BYTES;
+
+let scratch = new Writer(4096);
+/** One long turn does not make the buffer long for ever. */
+const KEEP_BYTES = 1024 * 1024;
 
 /** One framed record; `digest` is the whole running digest, of which the first bytes stand in the record. */
 export function encodeRecord(node: number, input: Uint8Array, digest: Uint8Array): Uint8Array {
+  if (scratch.length > KEEP_BYTES) scratch = new Writer(4096);
   scratch.clear();
   scratch.u32(node);
   scratch.bytes(input);

@@ -9,6 +9,7 @@ import {
   DIGEST_BYTES,
   encodeHeader,
   encodeRecord,
+  INPUT_BYTES_MAX,
   TRACE_FORMAT,
   type TraceHeader,
   TraceReader,
@@ -210,6 +211,10 @@ class TraceFileWriter implements Recorder {
 
   write(input: Uint8Array, digest: Uint8Array): void {
     if (!this.isOpen) return;
+    if (input.length > INPUT_BYTES_MAX) {
+      const what = `a node that starts with ${input.length} bytes, where a record takes ${INPUT_BYTES_MAX}`;
+      throw new SetupError(`cannot record to ${this.path}: ${what}; start it without --record`);
+    }
     const record = encodeRecord(0, input, digest);
     const { records, bytes: last } = this.whole;
     try {

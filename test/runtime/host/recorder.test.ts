@@ -231,6 +231,17 @@ describe('the recorder', () => {
     recorder.close();
   });
 
+  test('what a trace has no place for is refused before anything is written', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const recorder = openRecorder(path, NODE, 'c', 'h');
+    const size = fs.statSync(path).size;
+    const says =
+      /^cannot record to .*: a node that starts with 268435441 bytes, .*; start it without --record$/;
+    expect(() => recorder.write(new Uint8Array(256 * 1024 * 1024 - 15), digest)).toThrow(says);
+    recorder.write(stop('more'), digest);
+    recorder.close();
+    expect([fs.statSync(path).size > size, read(path)]).toEqual([true, 1]);
+  });
   test('a header that was torn is written anew', () => {
     const path = join(temporaryFolder(), 'node0.trace');
     openRecorder(path, NODE, 'c', 'h').close();
