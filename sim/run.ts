@@ -277,7 +277,7 @@ class Run {
   }
 
   private lookForStall(isOver: boolean): void {
-    if (this.play.liveness !== 'checked') return;
+    if (this.play.liveness === 'waived') return;
     const stalled = this.liveness.look(isOver);
     if (stalled) this.violate('liveness', stalled.what, stalled.at);
   }

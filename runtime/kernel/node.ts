@@ -129,7 +129,7 @@ export class Node {
     const cell = new Cell(logic, started.state, this.turn, {
       resume: (rested) => this.resume(rested),
       bug: (error) => {
-        this.bug = error;
+        this.bug = caught(error);
       },
     });
     this.cells.set(logic.name, cell);
@@ -141,7 +141,7 @@ export class Node {
     try {
       return logic.start(boot, this.turn);
     } catch (error) {
-      this.bug = error;
+      this.bug = caught(error);
       return null;
     }
   }
@@ -200,7 +200,7 @@ export class Node {
       return true;
     } catch (error) {
       w.length = length;
-      this.bug = error;
+      this.bug = caught(error);
       return false;
     }
   }
@@ -394,3 +394,6 @@ export class Node {
     }
   }
 }
+
+/** Null stands for no bug. */
+const caught = (error: unknown): unknown => error ?? new Error(`it threw ${String(error)}`);

@@ -189,3 +189,7 @@ export const each = (what: string, shapes: readonly Shape[]): Check => ({
     checkFields(checker, shape, value, path);
   },
 });
+
+/** What nobody here waits for. */
+export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';

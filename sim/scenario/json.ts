@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { formRefusal, type ScenarioRefusal, wholeRefusal } from './form.ts';
 import { ownParts } from './own.ts';
 import type { Scenario } from './play.ts';
+import { completed } from './usual.ts';
 
 const BIG = '$n';
 
@@ -37,14 +38,7 @@ export function fromJson(text: string): Scenario | ScenarioRefusal {
   }
   const malformed = formRefusal(value);
   if (malformed) return malformed;
-  const scenario = {
-    act: [],
-    holds: [],
-    liars: [],
-    app: 'kvstore',
-    liveness: 'checked',
-    ...(value as object),
-  } as unknown as Scenario;
+  const scenario = completed(value as Scenario);
   return wholeRefusal(scenario) ?? scenario;
 }
 

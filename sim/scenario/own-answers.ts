@@ -2,7 +2,18 @@
 
 import type { Application } from '../../machines/apps/application.ts';
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
-import { type Check, Checker, isText, listOf, maybe, object, type Shape, tagged, yesOrNo } from './checks.ts';
+import {
+  type Check,
+  Checker,
+  isPromise,
+  isText,
+  listOf,
+  maybe,
+  object,
+  type Shape,
+  tagged,
+  yesOrNo,
+} from './checks.ts';
 import { ScenarioError } from './words.ts';
 
 const bigInt: Check = { expects: 'a bigint', holds: (value) => typeof value === 'bigint' };
@@ -84,16 +95,32 @@ function mustGive<T>(method: string, check: Check, given: T): T {
   return given;
 }
 
-/** The same application, and all that it gives is looked at. */
+/** What is given away may be changed there; the node's own, which its neighbours share, may not. */
+function copyOf<T>(value: T): T {
+  if (value instanceof Uint8Array) return value.slice() as T;
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, copyOf(inner)])) as T;
+}
+
+/** @throws ScenarioError when the method waits for something: nobody would wait for it. */
+function mustBeOver(method: string, given: unknown): void {
+  if (!isPromise(given)) return;
+  given.then(undefined, () => {}); // what it throws later is of no interest any more
+  throw new ScenarioError(`app: ${method}() gives a promise; it must not be async`);
+}
+
+/** The same application, with copies of its own, and all that it gives is looked at. */
 export const withAnswersChecked = (app: Application): Application => ({
   name: app.name,
   answer(request) {
-    const answer = app.answer(request);
+    const answer = app.answer(copyOf(request));
+    mustBeOver('answer', answer);
     mustAnswer(request, answer);
     return answer;
   },
   drainWrites: () => mustGive('drainWrites', writes, app.drainWrites()),
-  restore: (pairs) => app.restore(pairs),
+  restore: (pairs) => mustBeOver('restore', app.restore(copyOf(pairs))),
   digest: () => mustGive('digest', bytes, app.digest()),
   digestFromScratch: () => mustGive('digestFromScratch', bytes, app.digestFromScratch()),
 });

@@ -2,15 +2,16 @@
 
 import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker, Report } from '../oracle.ts';
-import { type Check, Checker } from './checks.ts';
+import { type Check, Checker, isPromise } from './checks.ts';
 import { withAnswersChecked } from './own-answers.ts';
 import type { Scenario } from './play.ts';
 import { ScenarioError } from './words.ts';
 
 /** These say already whose they are. */
-const NAMED = /^(app|oracles\[[0-9]+\]|liars\[[0-9]+\]\.liar|load\.make): /;
+const NAMED = /^(app|draw|oracles\[[0-9]+\]|liars\[[0-9]+\]\.liar|load\.make): /;
 
 /** What a function of one's own gives; what it throws instead is said with its field. `threw`: which function that was, and that it did. */
 export function tried<T>(field: string, threw: string, run: () => T): T {
@@ -100,8 +101,14 @@ function guarded(oracle: Oracle, field: string): Oracle {
     .filter((hook) => oracle[hook])
     .map((hook) => {
       const threw = `${name}: ${hook}() threw`;
-      const guard = (...about: never[]): void =>
-        tried(field, threw, () => (oracle[hook] as (...about: never[]) => void)(...about));
+      const guard = (...about: never[]): void => {
+        const given: unknown = tried(field, threw, () =>
+          (oracle[hook] as (...about: never[]) => unknown)(...about),
+        );
+        if (!isPromise(given)) return;
+        given.then(undefined, () => {}); // what it throws later is of no interest any more
+        throw new ScenarioError(`${field}: ${name}: ${hook}() gives a promise; it must not be async`);
+      };
       return [hook, guard] as const;
     });
   return { name, ...(effects && { effects }), ...(events && { events }), ...Object.fromEntries(guards) };
@@ -114,6 +121,14 @@ export const ownOracle =
     const told: Report = (what, at, height) => {
       if (typeof what !== 'string')
         throw new ScenarioError(`oracles[${i}]: report takes a text that says what is broken, not ${what}`);
+      if (at !== null && !about.machines.includes(at))
+        throw new ScenarioError(
+          `oracles[${i}]: report names a node by the object that a hook was given, or null`,
+        );
+      if (typeof height !== 'bigint')
+        throw new ScenarioError(
+          `oracles[${i}]: report takes a height that is a bigint (3n), not ${String(height)}`,
+        );
       report(what, at, height);
     };
     const oracle = tried(`oracles[${i}]`, 'what makes it threw', () => make(told, about));
@@ -179,11 +194,17 @@ export const ownLiar =
     if (typeof lie !== 'function')
       throw new ScenarioError(`${field}: expected a function (to, payloads) => ..., from it`);
     return (to, payloads) => {
-      const said: unknown = tried(field, 'its lie threw', () => lie(to, payloads));
+      // Copies: the list and its bytes go to others, too, and may be changed here.
+      const told = payloads.map(({ channel, bytes }) => ({ channel, bytes: bytes.slice() }));
+      const said: unknown = tried(field, 'its lie threw', () => lie(to, told));
       if (said !== null && !Array.isArray(said))
         throw new ScenarioError(`${field}: expected a list of payloads, or null for the truth`);
       const odd = said && oddPayload(said);
       if (odd) throw new ScenarioError(`${field}: ${odd}`);
-      return said;
+      const isTrue =
+        said === told &&
+        told.length === payloads.length &&
+        told.every(({ bytes }, at) => equalBytes(bytes, (payloads[at] as Payload).bytes));
+      return isTrue ? null : said;
     };
   };

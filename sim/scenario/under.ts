@@ -1,13 +1,23 @@
 // What a play is under a seed: the scenario that is performed, as data.
 
-import { Choices } from '../choices.ts';
-import { isDrawn, type Play, type Scenario } from './play.ts';
+import { Choices, type Stream } from '../choices.ts';
+import { tried } from './own.ts';
+import { type DrawnPlay, isDrawn, type Play, type Scenario } from './play.ts';
+import { completed } from './usual.ts';
+import { ScenarioError } from './words.ts';
 
 /** Virtual time that each height beyond the play's own is given: some rounds of it. */
 const HEIGHT_MORE_MS = 30_000;
 
+function drawnBy({ draw }: DrawnPlay, stream: Stream): Scenario {
+  const scenario: unknown = tried('draw', 'it threw', () => draw(stream));
+  if (typeof scenario !== 'object' || scenario === null)
+    throw new ScenarioError('draw: expected a scenario from it, as scenario(...) makes one');
+  return scenario as Scenario;
+}
+
 export function scenarioOf(play: Play, choices: Choices): Scenario {
-  return isDrawn(play) ? play.draw(choices.stream(`play/${play.name}`)) : play;
+  return completed(isDrawn(play) ? drawnBy(play, choices.stream(`play/${play.name}`)) : play);
 }
 
 /** What a seed of a drawn play came to, and of `heights` at least. */

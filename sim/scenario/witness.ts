@@ -2,11 +2,11 @@
 // which block is which.
 
 import type { Effect, NodeEvent, PeerId } from '../../actors/turn.ts';
-import { hexOf } from '../../protocol/bytes.ts';
+import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceListHash } from '../../protocol/hashes.ts';
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { type BlockId, type Evidence, PREVOTE } from '../../protocol/types.ts';
+import { type Block, type BlockId, EMPTY_BYTES, type Evidence, PREVOTE } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
@@ -81,6 +81,10 @@ export class Witness {
   private readonly locks = new Map<Machine, Lock>();
   private readonly punished = new Map<Machine, Set<string>>();
   private heightMax = 0n;
+  /** The block that was stored last: most nodes store the same. */
+  private storedLast = EMPTY_BYTES;
+  /** The same, if there is evidence in it. */
+  private accuses: Block | null = null;
   /** Whether a link of this machine is cut: the network's to say. */
   isCutOff: (machine: Machine) => boolean = () => false;
   /** What plays call a peer: the world's to say. */
@@ -97,6 +101,8 @@ export class Witness {
   asOracle(): Oracle {
     return {
       name: 'witness',
+      effects: ['store', 'score', 'send'],
+      events: ['step', 'locked', 'valid', 'committed', 'mode', 'halted'],
       published: (at, _actor, event) => this.published(at, event),
       ...(this.needsWords && { leaving: (at, _actor, effect) => this.leaving(at, effect) }),
       started: (at) => this.tell(at, 'starts', at.height, 0),
@@ -179,9 +185,12 @@ export class Witness {
   private storing(at: Machine, effect: Extract<Effect, { type: 'store' }>): void {
     for (const { key, value } of effect.writes) {
       if (key[0] !== BLOCK_FAMILY || key.length !== BLOCK_KEY_BYTES || value.length === 0) continue;
-      const block = decodeBlock(value);
-      if (isRefusal(block) || block.evidence.length === 0) continue;
-      this.punish(at, block.header.height, block.evidence);
+      if (!equalBytes(value, this.storedLast)) {
+        const block = decodeBlock(value);
+        this.storedLast = value;
+        this.accuses = isRefusal(block) || block.evidence.length === 0 ? null : block;
+      }
+      if (this.accuses) this.punish(at, this.accuses.header.height, this.accuses.evidence);
     }
   }
 

@@ -25,6 +25,7 @@ import type {
   Who,
   Workload,
 } from './play.ts';
+import { completed } from './usual.ts';
 
 /** A play is not what a play must be: the message says where and why. */
 export class ScenarioError extends Error {
@@ -390,16 +391,7 @@ export function scenario(title: string, words: ScenarioWords): Scenario {
   if (typeof title !== 'string') throw new ScenarioError('scenario: its title comes first, a text');
   if ('does' in (words?.ends ?? {}))
     throw new ScenarioError("ends: say how long it may take: decides(height(3), { within: '60s' })");
-  return {
-    name: kebab(title),
-    title,
-    act: [],
-    holds: [],
-    liars: [],
-    app: 'kvstore',
-    liveness: 'checked',
-    ...words,
-  };
+  return completed({ name: kebab(title), title, ...words });
 }
 
 /** A play that a seed writes. */

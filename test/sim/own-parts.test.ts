@@ -308,7 +308,7 @@ describe('what an application of one’s own answers', () => {
       (answer) => (answer.type === 'check-tx' ? undefined : answer),
       'app: its answer to check-tx: the answer: expected an object, not nothing',
     ],
-    ['a promise', (answer) => Promise.resolve(answer), 'app: its answer to info: type: expected one of'],
+    ['a promise', (answer) => Promise.resolve(answer), 'app: answer() gives a promise; it must not be async'],
   ])('%s is named', (_, change, says) => {
     const App = answering(change);
     const own = play({ app: () => new App(), load: txs({ perSecond: 2, count: 4 }) });

@@ -8,7 +8,8 @@ import { inspect } from 'node:util';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { plays } from '../../../scenarios/index.ts';
 import { fromJson } from '../../../sim/scenario/json.ts';
-import { isDrawn, type Play } from '../../../sim/scenario/play.ts';
+import { isDrawn, type Play, type Scenario } from '../../../sim/scenario/play.ts';
+import { completed } from '../../../sim/scenario/usual.ts';
 import { slipIn, whereLoaded } from '../thrown.ts';
 import { CliError, nearest, packageFolder, whyNot } from '../usage.ts';
 
@@ -77,7 +78,7 @@ async function playOfModule(name: string, path: string): Promise<Play> {
   if (play.act === undefined && typeof play.draw !== 'function') {
     throw new CliError(`the default export of ${name} is no scenario: it has neither an act nor a draw`);
   }
-  return play as Play;
+  return typeof play.draw === 'function' ? (play as Play) : completed(play as Scenario);
 }
 
 async function importModule(name: string, path: string): Promise<Record<string, unknown>> {

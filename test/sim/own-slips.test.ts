@@ -1,0 +1,156 @@
+// What JavaScript lets people do in parts of their own: change what they were given, wait, leave fields undefined, throw nothing at all.
+
+import { describe, expect, it } from 'vitest';
+import { KvStore } from '../../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
+import {
+  at,
+  drawn,
+  everyone,
+  fromJson,
+  height,
+  type Liar,
+  liar,
+  links,
+  type OracleMaker,
+  runScenario,
+  type Scenario,
+  scenario,
+  txs,
+  validators,
+} from '../../sim/index.ts';
+
+const CHANNEL_VOTE = 0x22;
+const words = { cast: validators(4), ends: everyone.decides(height(4), { within: '60s' }) };
+const play = (more: object): Scenario => scenario('slips', { ...words, ...more });
+
+describe('what it was given, changed in place', () => {
+  class Tidy extends KvStore {
+    override answer(request: AbciRequest): AbciResponse {
+      const answer = super.answer(request);
+      if (request.type === 'finalize-block') (request.value.txs as Uint8Array[]).reverse();
+      else if (request.type === 'process-proposal') for (const tx of request.value.txs) tx.fill(0);
+      return answer;
+    }
+  }
+  it('by an application: no node notices, with memory between turns or without', () => {
+    const run = (app: () => KvStore, memo: boolean) =>
+      runScenario(play({ app, load: txs({ perBlock: 2 }) }), { seed: 1, memo });
+    const plain = run(() => new KvStore(), true);
+    const changed = [true, false].map((memo) => run(() => new Tidy(), memo));
+    expect(changed.map(({ holds, digest }) => [holds, digest])).toEqual([
+      [true, plain.digest],
+      [true, plain.digest],
+    ]);
+  });
+
+  /** One bit of the votes that the victim hears. */
+  const flips: Liar = (kit) => (to, payloads) => {
+    if (!kit.victims.has(to)) return null;
+    for (const { channel, bytes } of payloads)
+      if (channel === CHANNEL_VOTE) bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1;
+    return payloads;
+  };
+  it('by a liar: only its victim hears the lie', () => {
+    const run = (memo: boolean) =>
+      runScenario(play({ liars: [liar('v3', flips, ['v0'])] }), { seed: 1, memo });
+    const [first, second] = [run(true), run(false)];
+    expect([first.violations, second.violations]).toEqual([[], []]);
+    expect(first.digest).toBe(second.digest);
+  });
+});
+
+describe('what waits', () => {
+  it.each(['published', 'ended'])('an oracle’s %s', (hook) => {
+    const waits: OracleMaker = () => ({ name: 'mine', [hook]: async () => {} });
+    expect(() => runScenario(play({ oracles: [waits] }), { seed: 1 })).toThrow(
+      `oracles[0]: mine: ${hook}() gives a promise; it must not be async`,
+    );
+  });
+  it.each(['answer', 'restore'])('an application’s %s', (method) => {
+    const app = (): KvStore =>
+      Object.assign(new KvStore(), {
+        [method]: async () => {
+          throw new Error('later');
+        },
+      });
+    const says = (): string => {
+      const [first] = runScenario(play({ app }), { seed: 1 }).violations;
+      return first?.what ?? 'nothing';
+    };
+    expect(says()).toContain(`app: ${method}() gives a promise; it must not be async`);
+  });
+});
+
+it.each<[string, (report: (...words: unknown[]) => void) => void, string]>([
+  ['a name', (report) => report('bad', 'v0', 3n), 'report names a node by the object that a hook was given'],
+  ['a number', (report) => report('bad', null, 3), 'report takes a height that is a bigint (3n), not 3'],
+  [
+    'no height',
+    (report) => report('bad', null),
+    'report takes a height that is a bigint (3n), not undefined',
+  ],
+])('a report with %s is refused', (_, says, because) => {
+  const odd: OracleMaker = (report) => ({
+    name: 'mine',
+    published: () => says(report as (...words: unknown[]) => void),
+  });
+  expect(() => runScenario(play({ oracles: [odd] }), { seed: 1 })).toThrow(`oracles[0]: ${because}`);
+});
+
+it('an application that throws nothing at all is a bug as any other', () => {
+  const app = (): KvStore =>
+    Object.assign(new KvStore(), {
+      answer: (): never => {
+        throw null;
+      },
+    });
+  expect(runScenario(play({ app }), { seed: 1 }).violations[0]?.what).toBe('app threw: it threw null');
+});
+
+it('an application that writes a key that no store takes', () => {
+  const write = { key: new Uint8Array(1979), value: new Uint8Array(1), remove: false };
+  const app = (): KvStore => Object.assign(new KvStore(), { drainWrites: () => [write] });
+  expect(runScenario(play({ app }), { seed: 1 }).violations[0]?.what).toBe(
+    'app threw: the application writes a key of 1979 bytes; a store takes 1 to 1978',
+  );
+});
+
+describe('a field that is undefined', () => {
+  const whole = runScenario(play({}), { seed: 1 }).digest;
+  it.each(['act', 'holds', 'liars', 'app', 'liveness', 'load', 'oracles', 'settings', 'crypto'])(
+    '%s is as if it were not there',
+    (field) => {
+      expect(runScenario(play({ [field]: undefined }), { seed: 1 }).digest).toBe(whole);
+      const plain = { ...play({}), [field]: undefined } as unknown as Scenario;
+      expect(runScenario(plain, { seed: 1 }).digest).toBe(whole);
+    },
+  );
+  it('inside another, too', () => {
+    const inside = (latency: object, consensus: object): string =>
+      runScenario(play({ act: [at('1s', links(latency))], settings: { consensus } }), { seed: 1 }).digest;
+    expect(inside({ latency: undefined, lossPpm: 10 }, { timeoutCommitNs: undefined })).toBe(
+      inside({ lossPpm: 10 }, {}),
+    );
+  });
+  it('does not waive liveness', () => {
+    expect(play({ liveness: undefined })).toMatchObject({ liveness: 'checked' });
+  });
+  it('of a file is one that is not there', () => {
+    expect(fromJson(JSON.stringify({ name: 'x', title: 'x', ...words }))).toMatchObject({
+      liveness: 'checked',
+    });
+  });
+});
+
+it('what draws a play and throws, or gives none', () => {
+  const run = (draw: () => unknown) => () =>
+    runScenario(drawn('mine', 'mine', draw as () => Scenario), { seed: 1 });
+  expect(
+    run(() => {
+      throw new Error('boom');
+    }),
+  ).toThrow('draw: it threw: boom');
+  expect(run(() => words)).not.toThrow();
+  expect(run(() => null)).toThrow('cast');
+});
