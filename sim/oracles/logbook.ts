@@ -1,12 +1,13 @@
 // What a node heard is durable in the log of consensus before a vote is asked for that it justifies. What it signs is durable in the signer's log
-// before anybody has the signature, and in the log of consensus before a peer has it (spec 5.7, 5.8); and it stays there until its height ends: a
-// log that ends an earlier height behind it would be trimmed to that, and who starts from it again has forgotten its lock.
+// before anybody has the signature, each behind one of an earlier place, and in the log of consensus before a peer has it (spec 5.7, 5.8); and
+// it stays there until its height ends: a log that ends an earlier height behind it would be trimmed to that, and who starts from it again has
+// forgotten its lock.
 
 import type { Effect, Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { EMPTY_BYTES, PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
-import { bytes, decodeWith, i64, record, u8 } from '../../protocol/words.ts';
+import { bytes, decodeWith, i64, Reader, record, u8 } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { consensusMessage, decoded } from './messages.ts';
@@ -21,6 +22,23 @@ const BYTES_AT = 6;
 const ownRecord = record({ tag: u8, channel: u8, bytes });
 const END_OF_HEIGHT = 3;
 const endRecord = record({ tag: u8, height: i64 });
+
+/** Where a record of the signer's stands first: what it is about. */
+interface Place {
+  readonly height: bigint;
+  readonly round: number;
+  readonly step: number;
+}
+const PLACE_BYTES = 8 + 4 + 1;
+
+function placeIn(kept: Uint8Array | undefined): Place | null {
+  if (!kept || kept.length < PLACE_BYTES) return null;
+  const reader = new Reader(kept);
+  return { height: reader.i64(), round: reader.i32(), step: reader.u8() };
+}
+const isLater = (a: Place, b: Place): boolean =>
+  a.height !== b.height ? a.height > b.height : a.round !== b.round ? a.round > b.round : a.step > b.step;
+const textOf = ({ height, round, step }: Place): string => `${height}/${round}, step ${step}`;
 
 /** The signer lets its oldest records go when it has 1,024 more than it keeps. */
 const SIGNED_MAX = 1_088;
@@ -102,16 +120,28 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
   const signed = new PerMachine(() => new Signed());
 
   const gives = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
-    const isVote = message.type === 'signed-vote';
+    const isAgain = message.type === 'signed-before';
+    const isVote = message.type === 'signed-vote' || isAgain;
     if (!isVote && message.type !== 'signed-proposal') return;
+    const word = isVote ? message.vote : message.proposal;
+    // Of this place there is no other signature, nor will there be: whatever it gives is what it remembers as the last.
+    const last = at.disk.records('privval').at(-1);
+    if (!last || !holds(last, word.signature))
+      report(`${at.name} gives a signature away that its signer's log does not end with`, at, word.height);
     const mine = signed.of(at);
     const { kept } = mine;
-    if (kept === 0) return; // it has signed that before
+    if (kept === 0 || isAgain) return; // it has signed that before
     mine.kept = 0;
-    const word = isVote ? message.vote : message.proposal;
     mine.gives(word, at.disk.counts('consensus').answered);
     if (at.disk.counts('privval').answered < kept)
       report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
+  };
+
+  /** A key goes forward, whatever it has forgotten. */
+  const signs = (at: Machine, kept: Uint8Array): void => {
+    const [now, before] = [placeIn(kept), placeIn(at.disk.records('privval').at(-1))];
+    if (!now || !before || isLater(now, before)) return;
+    report(`${at.name} signs at ${textOf(now)} after it signed at ${textOf(before)}`, at, now.height);
   };
 
   const asks = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
@@ -185,6 +215,7 @@ export const logbookOracle: OracleMaker = (report, about): Oracle => {
       if (effect.type === 'send' && actor === 'validator') return says(at, effect.payloads);
       if (effect.type !== 'append') return;
       if (effect.log === 'privval') {
+        signs(at, effect.record);
         signed.of(at).kept = at.disk.counts('privval').written + 1;
         const records = at.disk.records('privval').length;
         if (records === SIGNED_MAX)

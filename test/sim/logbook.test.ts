@@ -3,11 +3,13 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { Effect, Payload } from '../../actors/turn.ts';
 import { encodeRecord } from '../../actors/validator/logbook.ts';
+import { lastSignWords, STEP_PREVOTE } from '../../machines/privval/last-sign.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Vote } from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { encodeWith } from '../../protocol/words.ts';
 import { addressFor } from '../../sim/addresses.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
@@ -24,6 +26,8 @@ const [real] = machines as [Machine];
 /** How many records each log was given, and how many of them it called durable. */
 let consensus: { written: number; answered: number };
 let privval: { written: number; answered: number };
+/** What the signer's log holds. */
+let kept: Uint8Array[];
 let said: string[];
 let oracle: Oracle;
 /** v0, with a disk that says what a test wants. */
@@ -31,7 +35,7 @@ const v0: Machine = Object.create(real, {
   disk: {
     value: {
       counts: (name: string) => (name === 'privval' ? privval : consensus),
-      records: () => [],
+      records: (name: string) => (name === 'privval' ? kept : []),
     },
   },
 }) as Machine;
@@ -39,6 +43,7 @@ const v0: Machine = Object.create(real, {
 beforeEach(() => {
   consensus = { written: 0, answered: 0 };
   privval = { written: 0, answered: 0 };
+  kept = [];
   said = [];
   oracle = logbookOracle((what) => said.push(what), {
     chainId: cast.chainId,
@@ -75,14 +80,23 @@ const payloadOf = (vote: Vote): Payload => ({
 const leaves = (actor: string, effect: Effect): void => void oracle.leaving?.(v0, actor, effect);
 /** The signer keeps it and gives it away. */
 function signs(vote: Vote): void {
-  leaves('signer', { type: 'append', log: 'privval', record: Uint8Array.of(1) });
-  privval.answered = ++privval.written;
-  leaves('signer', {
-    type: 'tell',
-    to: 'validator',
-    message: { type: 'signed-vote', vote },
-  });
+  keeps(vote);
+  gives(vote);
 }
+function keeps({ height, round, signature }: Vote): void {
+  const record = encodeWith(lastSignWords, {
+    height,
+    round,
+    step: STEP_PREVOTE,
+    signBytes: EMPTY_BYTES,
+    signature,
+  });
+  leaves('signer', { type: 'append', log: 'privval', record });
+  kept.push(record);
+  privval.answered = ++privval.written;
+}
+const gives = (vote: Vote, type: 'signed-vote' | 'signed-before' = 'signed-vote'): void =>
+  leaves('signer', { type: 'tell', to: 'validator', message: { type, vote } });
 function logs({ channel, bytes }: Payload): void {
   leaves('validator', {
     type: 'append',
@@ -99,6 +113,26 @@ const says = (payload: Payload): void =>
 
 const UNLOGGED = 'v0 says what it signed at 1/0 before its log has it for good';
 
+it('a signature is given away, and again, only while it is the last that is kept', () => {
+  const [one, two] = [voteAt(1n), voteAt(2n)];
+  signs(one);
+  gives(one);
+  gives(one, 'signed-before');
+  expect(said).toEqual([]);
+  keeps(two);
+  gives(one);
+  gives(one, 'signed-before');
+  expect(said).toEqual(Array(2).fill("v0 gives a signature away that its signer's log does not end with"));
+});
+
+it('what is signed is of a later place than what is kept', () => {
+  for (const height of [1n, 2n, 2n, 1n]) keeps(voteAt(height));
+  expect(said).toEqual([
+    'v0 signs at 2/0, step 2 after it signed at 2/0, step 2',
+    'v0 signs at 1/0, step 2 after it signed at 2/0, step 2',
+  ]);
+});
+
 it('what is logged and durable may be said, and again', () => {
   const vote = voteAt(1n);
   signs(vote);
@@ -114,10 +148,11 @@ it('what is not logged, or not for good, may not', () => {
   signs(vote);
   says(payloadOf(vote));
   expect(said).toEqual([UNLOGGED]);
-  signs(vote);
-  logs(payloadOf(vote));
-  says(payloadOf(vote));
-  expect(said).toEqual([UNLOGGED, UNLOGGED]);
+  const next = voteAt(2n);
+  signs(next);
+  logs(payloadOf(next));
+  says(payloadOf(next));
+  expect(said).toEqual([UNLOGGED, UNLOGGED.replace('1/0', '2/0')]);
 });
 
 it.each<[string, (vote: Vote) => Payload]>([

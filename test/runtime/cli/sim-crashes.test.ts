@@ -61,7 +61,7 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
   });
 
   test.each([
-    ['M15', ['--heights', '2', '--only', 'v0/sync/privval'], 'vote-uniqueness'],
+    ['M15', ['--heights', '2', '--only', 'v0/sync/privval'], 'logbook'],
     ['W01', ['--heights', '4', '--only', 'v0/flush/app/1'], 'hygiene'],
     ['W02', ['--heights', '6', '--only', 'v0/flush/app/5'], 'hygiene'],
   ])('finds %s, and the line that it prints finds it again', async (id, flags, oracle) => {
