@@ -64,9 +64,9 @@ export function pairOfTx(tx: Uint8Array): { readonly key: Uint8Array; readonly v
 }
 
 /**
- * `val=TYPE!BASE64!POWER`, power 0 removes, no type means ed25519 (parseValidatorTx). CometBFT's application finds out about a wrong
- * type, key length or an
- * impossible power only when a block holds it, and stops the chain; we refuse it at the door.
+ * `val=TYPE!BASE64!POWER`, power 0 removes, no type means ed25519 (parseValidatorTx). CometBFT's application finds out
+ * about a wrong type, key length or an impossible power only when a block holds it, and stops the chain; we refuse it at
+ * the door.
  */
 export function parseValidatorTx(tx: Uint8Array): ValidatorUpdate | TxRefusal {
   const parts = utf8Decode(tx.subarray(VALIDATOR_PREFIX_LENGTH)).split('!');

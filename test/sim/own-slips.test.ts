@@ -1,4 +1,4 @@
-// What JavaScript lets people do in parts of their own: change what they were given, wait, leave fields undefined, throw nothing at all.
+// What JavaScript lets people do in parts of their own: change what they were given, wait, leave fields undefined, throw null.
 
 import { describe, expect, it } from 'vitest';
 import { KvStore } from '../../machines/apps/kvstore.ts';
@@ -98,7 +98,7 @@ it.each<[string, (report: (...words: unknown[]) => void) => void, string]>([
   expect(() => runScenario(play({ oracles: [odd] }), { seed: 1 })).toThrow(`oracles[0]: ${because}`);
 });
 
-it('an application that throws nothing at all is a bug as any other', () => {
+it('an application that throws null ends its node as any other bug does', () => {
   const app = (): KvStore =>
     Object.assign(new KvStore(), {
       answer: (): never => {
