@@ -3,7 +3,7 @@
 
 import { SECOND } from '../sim/latency.ts';
 import type { Liar } from '../sim/liars/liar.ts';
-import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
+import { aboutOwnBlocks, inHalves } from '../sim/liars/own-blocks.ts';
 import {
   after,
   anyone,
@@ -267,6 +267,16 @@ export const morePartsThanABlock = scenario('who promises more parts than a bloc
   cast: validators(4, { blockBytes: 16_000 }),
   liars: [liar('v2', tooManyParts, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
   holds: loses('v2', 'proposal names 10 parts'),
+  ends: everyone.decides(height(14), { within: '120s' }),
+});
+
+const halver: Liar = (kit) => aboutOwnBlocks(kit, 'lie: a block in halves', inHalves);
+
+export const blocksInHalves = scenario('a true block that is cut otherwise is another one, and refused', {
+  name: 'blocks-in-halves',
+  cast: validators(4),
+  liars: [liar('v2', halver, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
+  holds: loses('v2', 'in all parts but the last'),
   ends: everyone.decides(height(14), { within: '120s' }),
 });
 

@@ -48,6 +48,7 @@ import {
   waitingNodeCatchesUp,
 } from './empty-blocks.ts';
 import {
+  blocksInHalves,
   bothVotesOfALiar,
   extendedVotes,
   falseCopies,
@@ -265,6 +266,7 @@ export const plays: readonly Play[] = [
   forgedPolka,
   polkaForNil,
   mislabelledParts,
+  blocksInHalves,
   morePartsThanABlock,
   forkByTwoVotes,
   forkByAmnesia,

@@ -13,7 +13,7 @@ import {
   type Vote,
 } from '../../protocol/types.ts';
 import { type Liar, type LiarKit, signedAs } from './liar.ts';
-import { aboutOwnBlocks, type Proposed } from './own-blocks.ts';
+import { aboutOwnBlocks, inHalves, type Proposed } from './own-blocks.ts';
 
 const HASH_BYTES = 32;
 const wrong = new Uint8Array(HASH_BYTES).fill(0xee);
@@ -56,6 +56,7 @@ const FAULTS: readonly Fault[] = [
   misnamed,
   ofOtherParts,
   ofTooManyParts,
+  inHalves,
   tooLarge,
 ];
 

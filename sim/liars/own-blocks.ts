@@ -4,9 +4,10 @@
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
+import { merkleProofs } from '../../protocol/merkle.ts';
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
-import { PartSet } from '../../protocol/part-set.ts';
-import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { PartSet, splitIntoParts } from '../../protocol/part-set.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { addressFor } from '../addresses.ts';
@@ -31,6 +32,8 @@ export interface Proposed {
   readonly hash?: Uint8Array;
   /** The parts that its proposal promises. */
   readonly parts?: PartSetHeader;
+  /** Its bytes, cut into parts otherwise than every 64 KiB. */
+  readonly pieces?: readonly Uint8Array[];
 }
 
 /** `change` says what it proposes in place of a block of its own; null: the truth this time. Blocks that are proposed again are left alone. */
@@ -83,11 +86,26 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
 
 function proposedInstead(kit: LiarKit, proposal: Proposal, proposed: Proposed): Other {
   const { block, polRound = proposal.polRound, hash = headerHash(block.header) } = proposed;
-  const whole = PartSet.whole(proposed.bytes ?? encodeBlock(block));
-  const blockId = { hash, parts: proposed.parts ?? whole.header };
-  const payloads = [signedProposal(kit, { ...proposal, polRound, blockId })];
-  for (let i = 0; i < whole.header.total; i++) {
-    payloads.push(partPayload(proposal.height, proposal.round, whole.part(i) ?? unreachable('a whole set')));
-  }
+  const { pieces } = proposed;
+  const cut = pieces ? partsOf(pieces) : splitIntoParts(proposed.bytes ?? encodeBlock(block));
+  const blockId = { hash, parts: proposed.parts ?? cut.header };
+  const { height, round } = proposal;
+  const payloads = [
+    signedProposal(kit, { ...proposal, polRound, blockId }),
+    ...cut.parts.map((part) => partPayload(height, round, part)),
+  ];
   return { instead: proposal.blockId.parts.hash, payloads };
+}
+
+function partsOf(pieces: readonly Uint8Array[]): ReturnType<typeof splitIntoParts> {
+  const { root, proofs } = merkleProofs(pieces);
+  const parts = proofs.map((proof, index) => ({ index, bytes: pieces[index] as Uint8Array, proof }));
+  return { header: { total: parts.length, hash: root }, parts };
+}
+
+/** True, and cut at its half: others would cut it otherwise, and give its parts another hash. */
+export function inHalves(block: Block): Proposed {
+  const bytes = encodeBlock(block);
+  const half = bytes.length >> 1;
+  return { block, pieces: [bytes.subarray(0, half), bytes.subarray(half)] };
 }

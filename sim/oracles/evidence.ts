@@ -25,6 +25,7 @@ import { type GhostChain, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
+import { Retold } from './retold.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 
 /** The double votes that these messages are evidence of. */
@@ -53,6 +54,7 @@ export const evidenceOracle =
     const unpunished = new Unpunished(ghost, about, report);
     const greeted = new Greeted();
     const givenUp = new GivenUp(ghost, about);
+    const retold = new Retold();
     /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
     const told = new Map<string, string>();
     const learns = (evidence: DuplicateVoteEvidence): void => {
@@ -161,9 +163,18 @@ export const evidenceOracle =
       started(at) {
         greeted.starts(at);
         unpunished.starts(at);
+        retold.starts(at);
       },
       leaving(at, _actor, effect) {
-        if (unpunished.isEmpty || effect.type !== 'send') return;
+        if (effect.type !== 'send') return;
+        const peer = about.isHonest(at) ? retold.tells(at, effect.to, effect.payloads, about.now()) : null;
+        if (peer !== null)
+          report(
+            `${at.name} tells ${byId.get(peer)?.name} of one evidence again and again`,
+            at,
+            at.height + 1n,
+          );
+        if (unpunished.isEmpty) return;
         unpunished.offers(at, placesIn(effect.payloads));
       },
       published(at, _actor, event) {
@@ -171,7 +182,10 @@ export const evidenceOracle =
         else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
         else if (event.type === 'evidence')
           unpunished.stores(at, hexOf(event.validator), event.height, told.get(hexOf(event.hash)) ?? null);
-        else if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
+        else if (event.type === 'peer') {
+          greeted.greets(at, event.peer, event.up, about.now());
+          retold.greets(at, event.peer);
+        }
       },
       heard(at, from, payloads) {
         if (honest.size === about.machines.length || !about.isHonest(at)) return;

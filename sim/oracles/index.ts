@@ -69,7 +69,7 @@ export function allOracles(genesisText: string): OraclesOfRun {
       applicationOracle(ghost),
       chainOver(ghost),
       storesOracle(ghost),
-      logbookOracle,
+      logbookOracle(ghost),
       durableOracle,
       resourceBounds,
       memoryOracle(ghost),

@@ -1,10 +1,11 @@
 // Who has caught up takes part: a node that asks for blocks, and has as many as the chain has, does not go on asking. While it has nobody to ask it
-// cannot know.
+// cannot know, and does not take part: it would begin a height that others have decided long ago.
 
 import type { PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { blocksyncMessage } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Block sync looks every second, and asks again what was lost; who claims more than there is is believed for less than a minute. */
@@ -19,6 +20,8 @@ export const joiningOracle =
     const idle = new Map<Machine, { readonly life: number; readonly sinceNs: number }>();
     /** Whom each is connected to. */
     const peers = new PerMachine(() => new Set<PeerId>());
+    /** Who was told, in this life, how far the chain is. */
+    const told = new Set<Machine>();
     const isAlone = (at: Machine): boolean => about.machines.length > 1 && peers.of(at).size === 0;
     const hasLiar = about.machines.some((machine) => !about.isHonest(machine));
 
@@ -42,9 +45,21 @@ export const joiningOracle =
     });
     return {
       name: 'joining',
-      effects: [],
+      effects: ['tell'],
       events: ['peer'],
-      started: (at) => peers.delete(at),
+      started(at) {
+        peers.delete(at);
+        told.delete(at);
+      },
+      heard(at, _from, payloads) {
+        if (told.has(at)) return;
+        if (payloads.some((payload) => blocksyncMessage(payload)?.type === 'status-response')) told.add(at);
+      },
+      leaving(at, actor, effect) {
+        if (effect.type !== 'tell' || actor !== 'blocksync' || effect.message.type !== 'caught-up') return;
+        if (told.has(at) || !about.isHonest(at)) return;
+        report(`${at.name} takes part before anybody told it how far the chain is`, at, at.height + 1n);
+      },
       published(at, _actor, event) {
         if (event.type !== 'peer') return;
         if (event.up) peers.of(at).add(event.peer);

@@ -4,24 +4,23 @@
 // forgotten its lock.
 
 import type { Effect, Payload } from '../../actors/turn.ts';
-import { equalBytes } from '../../protocol/bytes.ts';
+import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { EMPTY_BYTES, PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
-import { bytes, decodeWith, i64, Reader, record, u8 } from '../../protocol/words.ts';
+import { decodeWith, Reader } from '../../protocol/words.ts';
+import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { GhostChain } from './ghost.ts';
+import { endIn, OWN, ownRecord, unexplained } from './log-reasons.ts';
 import { consensusMessage, decoded } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
-import { isOwn } from './votes.ts';
+import { Heard } from './tally.ts';
+import { isOwn, nameOf } from './votes.ts';
 
-/** Two kinds of record, as they stand in the log of consensus. */
-const OWN = 2;
-/** Behind its tag: the channel, then the length of its bytes, and them. */
+/** Of a record of its own, behind its tag: the channel, then the length of its bytes, and them. */
 const CHANNEL_AT = 1;
 const BYTES_AT = 6;
-const ownRecord = record({ tag: u8, channel: u8, bytes });
-const END_OF_HEIGHT = 3;
-const endRecord = record({ tag: u8, height: i64 });
 
 /** Where a record of the signer's stands first: what it is about. */
 interface Place {
@@ -116,122 +115,144 @@ function wordOf(message: ConsensusMessage | null): Word | null {
   return message?.type === 'proposal' ? message.proposal : null;
 }
 
-export const logbookOracle: OracleMaker = (report, about): Oracle => {
-  const signed = new PerMachine(() => new Signed());
+export const logbookOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const signed = new PerMachine(() => new Signed());
+    /** Signatures that the signer remembered and the log may not: a disk that lies loses what they rested on. */
+    const remembered = new PerMachine(() => new Set<string>());
 
-  const gives = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
-    const isAgain = message.type === 'signed-before';
-    const isVote = message.type === 'signed-vote' || isAgain;
-    if (!isVote && message.type !== 'signed-proposal') return;
-    const word = isVote ? message.vote : message.proposal;
-    // Of this place there is no other signature, nor will there be: whatever it gives is what it remembers as the last.
-    const last = at.disk.records('privval').at(-1);
-    if (!last || !holds(last, word.signature))
-      report(`${at.name} gives a signature away that its signer's log does not end with`, at, word.height);
-    const mine = signed.of(at);
-    const { kept } = mine;
-    if (kept === 0 || isAgain) return; // it has signed that before
-    mine.kept = 0;
-    mine.gives(word, at.disk.counts('consensus').answered);
-    if (at.disk.counts('privval').answered < kept)
-      report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
-  };
+    const gives = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
+      const isAgain = message.type === 'signed-before';
+      const isVote = message.type === 'signed-vote' || isAgain;
+      if (!isVote && message.type !== 'signed-proposal') return;
+      const word = isVote ? message.vote : message.proposal;
+      // Of this place there is no other signature, nor will there be: whatever it gives is what it remembers as the last.
+      const last = at.disk.records('privval').at(-1);
+      if (!last || !holds(last, word.signature))
+        report(`${at.name} gives a signature away that its signer's log does not end with`, at, word.height);
+      const mine = signed.of(at);
+      const { kept } = mine;
+      if (isAgain) remembered.of(at).add(byteKey(word.signature));
+      if (kept === 0 || isAgain) return; // it has signed that before
+      mine.kept = 0;
+      mine.gives(word, at.disk.counts('consensus').answered);
+      if (at.disk.counts('privval').answered < kept)
+        report(`${at.name} gives a signature away before its signer's log has it for good`, at, word.height);
+    };
 
-  /** A key goes forward, whatever it has forgotten. */
-  const signs = (at: Machine, kept: Uint8Array): void => {
-    const [now, before] = [placeIn(kept), placeIn(at.disk.records('privval').at(-1))];
-    if (!now || !before || isLater(now, before)) return;
-    report(`${at.name} signs at ${textOf(now)} after it signed at ${textOf(before)}`, at, now.height);
-  };
+    /** A key goes forward, whatever it has forgotten. */
+    const signs = (at: Machine, kept: Uint8Array): void => {
+      const [now, before] = [placeIn(kept), placeIn(at.disk.records('privval').at(-1))];
+      if (!now || !before || isLater(now, before)) return;
+      report(`${at.name} signs at ${textOf(now)} after it signed at ${textOf(before)}`, at, now.height);
+    };
 
-  const asks = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
-    if (message.type !== 'sign-vote') return;
-    const { written, answered } = at.disk.counts('consensus');
-    if (answered >= written) return;
-    const { height, round } = message.vote;
-    report(
-      `${at.name} has a vote signed at ${height}/${round} before its log has for good what it heard`,
-      at,
-      height,
-    );
-  };
-
-  const logs = (at: Machine, logged: Uint8Array): void => {
-    const mine = signed.get(at);
-    if (!mine || mine.saysAll) return;
-    if (logged[0] === OWN) mine.logs(logged, at.disk.counts('consensus').written + 1);
-  };
-
-  const says = (at: Machine, payloads: readonly Payload[]): void => {
-    const mine = signed.get(at);
-    if (!mine || mine.saysAll) return;
-    for (const payload of payloads) {
-      if (payload.channel !== CHANNEL_VOTE && payload.channel !== CHANNEL_DATA) continue;
-      const message = consensusMessage(payload);
-      const word = wordOf(message);
-      if (!word || (message?.type === 'vote' && !isOwn(at, message.vote))) continue;
-      const unsaid = mine.find(word);
-      if (!unsaid) continue;
-      mine.says(unsaid);
-      const { logged, record } = unsaid;
-      const isLogged = record > 0 && equalBytes(logged.subarray(BYTES_AT), payload.bytes);
-      if (isLogged && at.disk.counts('consensus').answered >= record) continue;
+    const asks = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
+      if (message.type !== 'sign-vote') return;
+      const { written, answered } = at.disk.counts('consensus');
+      if (answered >= written) return;
+      const { height, round } = message.vote;
       report(
-        `${at.name} says what it signed at ${word.height}/${word.round} before its log has it for good`,
+        `${at.name} has a vote signed at ${height}/${round} before its log has for good what it heard`,
         at,
-        word.height,
+        height,
       );
-    }
-  };
+    };
 
-  /** The furthest height that each node was at, over all its lives. */
-  const furthest = new PerMachine(() => ({ height: 0n }));
+    const logs = (at: Machine, logged: Uint8Array): void => {
+      const mine = signed.get(at);
+      if (!mine || mine.saysAll) return;
+      if (logged[0] === OWN) mine.logs(logged, at.disk.counts('consensus').written + 1);
+    };
 
-  const ends = (at: Machine, height: bigint): void => {
-    // As it should be; else another life may have been further, and its disk may have lost that.
-    if (height >= furthest.of(at).height) return;
-    for (const logged of at.disk.records('consensus')) {
-      const said = saidAt(logged);
-      if (said <= height) continue;
-      report(`${at.name} logs the end of height ${height} behind what it said at ${said}`, at, height);
-      return;
-    }
-  };
+    const says = (at: Machine, payloads: readonly Payload[]): void => {
+      const mine = signed.get(at);
+      if (!mine || mine.saysAll) return;
+      for (const payload of payloads) {
+        if (payload.channel !== CHANNEL_VOTE && payload.channel !== CHANNEL_DATA) continue;
+        const message = consensusMessage(payload);
+        const word = wordOf(message);
+        if (!word || (message?.type === 'vote' && !isOwn(at, message.vote))) continue;
+        const unsaid = mine.find(word);
+        if (!unsaid) continue;
+        mine.says(unsaid);
+        const { logged, record } = unsaid;
+        const isLogged = record > 0 && equalBytes(logged.subarray(BYTES_AT), payload.bytes);
+        if (isLogged && at.disk.counts('consensus').answered >= record) continue;
+        report(
+          `${at.name} says what it signed at ${word.height}/${word.round} before its log has it for good`,
+          at,
+          word.height,
+        );
+      }
+    };
 
-  return {
-    name: 'logbook',
-    effects: ['append', 'tell', 'send'],
-    events: ['step'],
-    started: (at) => signed.delete(at),
-    published(at, _actor, event) {
-      if (event.type !== 'step') return;
-      const known = furthest.of(at);
-      if (event.height > known.height) known.height = event.height;
-    },
-    leaving(at, actor, effect) {
-      if (!about.isHonest(at)) return;
-      if (effect.type === 'tell' && actor === 'signer') return gives(at, effect);
-      if (effect.type === 'tell' && actor === 'validator') return asks(at, effect);
-      if (effect.type === 'send' && actor === 'validator') return says(at, effect.payloads);
-      if (effect.type !== 'append') return;
-      if (effect.log === 'privval') {
-        signs(at, effect.record);
-        signed.of(at).kept = at.disk.counts('privval').written + 1;
-        const records = at.disk.records('privval').length;
-        if (records === SIGNED_MAX)
-          report(
-            `${at.name}'s signer keeps the last ${records} signatures, and lets none go`,
-            at,
-            at.height + 1n,
-          );
+    /** The furthest height that each node was at, over all its lives. */
+    const furthest = new PerMachine(() => ({ height: 0n }));
+
+    const ends = (at: Machine, height: bigint): void => {
+      // As it should be; else another life may have been further, and its disk may have lost that.
+      if (height >= furthest.of(at).height) return;
+      for (const logged of at.disk.records('consensus')) {
+        const said = saidAt(logged);
+        if (said <= height) continue;
+        report(`${at.name} logs the end of height ${height} behind what it said at ${said}`, at, height);
         return;
       }
-      logs(at, effect.record);
-      const entry = effect.record[0] === END_OF_HEIGHT ? decodeWith(endRecord, effect.record) : null;
-      if (entry) ends(at, entry.height);
-    },
+    };
+
+    /** A life begins with what its log explains. */
+    const begins = (at: Machine): void => {
+      signed.delete(at);
+      if (!about.isHonest(at)) return;
+      const heard = new Heard((height) => ghost.set(height), hexFor(at));
+      const log = at.disk.records('consensus');
+      const isForgotten = (vote: Vote): boolean => remembered.of(at).has(byteKey(vote.signature));
+      const found = unexplained(log, (height) => heard.at(height), isForgotten);
+      if (!found) return;
+      const { vote, missing } = found;
+      report(
+        `${at.name}'s log has its precommit of ${nameOf(vote)} at ${vote.height}/${vote.round}, and not ${missing}`,
+        at,
+        vote.height,
+      );
+    };
+
+    return {
+      name: 'logbook',
+      effects: ['append', 'tell', 'send'],
+      events: ['step'],
+      started: begins,
+      published(at, _actor, event) {
+        if (event.type !== 'step') return;
+        const known = furthest.of(at);
+        if (event.height > known.height) known.height = event.height;
+      },
+      leaving(at, actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell' && actor === 'signer') return gives(at, effect);
+        if (effect.type === 'tell' && actor === 'validator') return asks(at, effect);
+        if (effect.type === 'send' && actor === 'validator') return says(at, effect.payloads);
+        if (effect.type !== 'append') return;
+        if (effect.log === 'privval') {
+          signs(at, effect.record);
+          signed.of(at).kept = at.disk.counts('privval').written + 1;
+          const records = at.disk.records('privval').length;
+          if (records === SIGNED_MAX)
+            report(
+              `${at.name}'s signer keeps the last ${records} signatures, and lets none go`,
+              at,
+              at.height + 1n,
+            );
+          return;
+        }
+        logs(at, effect.record);
+        const ended = endIn(effect.record);
+        if (ended !== null) ends(at, ended);
+      },
+    };
   };
-};
 
 /** The height of a vote or proposal of its own; 0: it is none. */
 function saidAt(logged: Uint8Array): bigint {

@@ -1,8 +1,10 @@
 // Resource bounds (SIMULATION invariant 20): what a node writes and says for one height is bounded by the
 // number of validators and the rounds it took, whatever liars send it.
 
+import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { heardIn } from './log-reasons.ts';
 
 /** Records of a height that do not depend on its rounds: its end, timeouts, a restart's own. */
 const RECORDS_BASE = 64;
@@ -11,6 +13,8 @@ const RECORDS_PER_VALIDATOR = 4;
 const RECORDS_PER_ROUND = 16;
 /** Votes, proposals and timeouts are smaller. */
 const SMALL_BYTES = 1_024;
+/** A vote has some hundred; what stands behind it and nobody knows is not kept. */
+const VOTE_BYTES_MAX = 5 * 1_024;
 /** Votes for rounds ahead of its own that a peer may make a node take, in one height. */
 const AHEAD_PER_VALIDATOR = 160;
 
@@ -55,6 +59,8 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
     leaving(at, _actor, effect) {
       if (effect.type === 'trim' && effect.log === 'consensus') of(at).trimmed = at.height;
       if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
+      if (effect.record.length > VOTE_BYTES_MAX && heardIn(effect.record)?.channel === CHANNEL_VOTE)
+        report(`${at.name} logs ${effect.record.length} bytes for a vote`, at, at.height + 1n);
       if (effect.record.length > SMALL_BYTES) return; // parts of blocks: bounded by the size of a block
       const use = of(at);
       if (at.height - use.trimmed > HEIGHTS_LOGGED_MAX) {

@@ -7,6 +7,7 @@ import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { Lately, LatelyAt } from '../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
 import {
+  BLOCK_PART_BYTES,
   type BlockId,
   NIL_BLOCK_ID,
   type Part,
@@ -74,13 +75,15 @@ export const setOfParts = (header: PartSetHeader): string => named.of(header, na
 /** Parts that were looked into: each reaches many nodes. */
 const sets = new LatelyAt<Part, string | null>(256);
 
-/** The set that a part belongs to; null: it is not what its proof is about. */
+/** The set that a part belongs to; null: it is not what its proof is about, or not as long as all but the last are. */
 export function setOfPart(part: Part): string | null {
   let known = sets.get(part.index, part);
   if (known === undefined) {
     const { index, bytes, proof } = part;
     const root = merkleProofRoot(proof);
-    const isTrue = root && Number(proof.index) === index && equalBytes(proof.leafHash, leafHash(bytes));
+    const isFull = bytes.length === BLOCK_PART_BYTES || BigInt(index) === proof.total - 1n;
+    const isTrue =
+      root && isFull && Number(proof.index) === index && equalBytes(proof.leafHash, leafHash(bytes));
     known = isTrue ? nameOfSet({ total: Number(proof.total), hash: root }) : null;
     sets.set(index, part, known);
   }

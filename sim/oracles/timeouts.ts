@@ -21,6 +21,7 @@ const least: ReadonlyMap<string, (config: ConsensusConfig, round: bigint) => big
   ['propose', (config, round) => config.timeoutProposeNs + round * config.timeoutProposeDeltaNs],
   ['prevote', (config, round) => config.timeoutPrevoteNs + round * config.timeoutPrevoteDeltaNs],
   ['precommit', (config, round) => config.timeoutPrecommitNs + round * config.timeoutPrecommitDeltaNs],
+  ['empty', (config) => config.createEmptyBlocksIntervalNs],
 ]);
 
 /** When a node, in this life, said that it entered the commit of a height: by its own clock, and by the world's. */
@@ -105,6 +106,13 @@ export const timeouts =
       leaving(at, actor, effect) {
         if (effect.type !== 'schedule' || actor !== 'validator') return;
         const { step, height, round } = timerOf(effect.timer);
+        const { timeoutCommitNs } = at.config.consensus;
+        if (step === 'start' && effect.afterNs > timeoutCommitNs)
+          report(
+            `${at.name} waits ${effect.afterNs} ns to start; timeout_commit is ${timeoutCommitNs} ns`,
+            at,
+            height,
+          );
         const expected = least.get(step)?.(at.config.consensus, BigInt(round));
         if (expected === undefined || effect.afterNs === expected) return;
         const what = `waits ${effect.afterNs} ns to ${step} in round ${round}; the timeout is ${expected} ns`;

@@ -149,6 +149,7 @@ class Watch {
     for (const [at, { pool, txsSinceNs, wait }] of this.nodes) {
       if (!wait || at.node?.isPaused !== false) continue;
       const { height } = wait;
+      this.isDue(at, wait);
       const isProofDue = this.isProofDue(height) === true;
       if (pool.owedTxs === 0 && !isProofDue) continue;
       const waitedNs = now - Math.max(wait.atNs, isProofDue ? 0 : txsSinceNs, at.heldUntilNs);
@@ -159,5 +160,15 @@ class Watch {
       const late = `does not begin height ${height} for ${Math.round(waitedNs / 1e8) / 10} s`;
       this.report(`${at.name} ${what} and ${late}`, at, height);
     }
+  }
+
+  /** The interval after which there is an empty block, by its own clock (CometBFT enterNewRound). */
+  private isDue(at: Machine, { height, count, atNs }: Wait): void {
+    const intervalNs = Number(at.config.consensus.createEmptyBlocksIntervalNs);
+    const waited = at.clock.count() - count;
+    if (intervalNs === 0 || waited <= intervalNs + PATIENCE_NS) return;
+    if (this.about.now() - Math.max(atNs, at.heldUntilNs) <= PATIENCE_NS) return;
+    const late = `does not begin height ${height} for ${Math.round(waited / 1e8) / 10} s`;
+    this.report(`${at.name} ${late}; the interval of empty blocks is ${intervalNs} ns`, at, height);
   }
 }

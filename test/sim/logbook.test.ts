@@ -15,6 +15,7 @@ import { makeCast } from '../../sim/cast.ts';
 import { Choices } from '../../sim/choices.ts';
 import type { Machine } from '../../sim/machine.ts';
 import type { Oracle } from '../../sim/oracle.ts';
+import { GhostChain } from '../../sim/oracles/ghost.ts';
 import { logbookOracle } from '../../sim/oracles/logbook.ts';
 import { worldCrypto } from '../../sim/sim-crypto.ts';
 import { World } from '../../sim/world.ts';
@@ -45,7 +46,7 @@ beforeEach(() => {
   privval = { written: 0, answered: 0 };
   kept = [];
   said = [];
-  oracle = logbookOracle((what) => said.push(what), {
+  oracle = logbookOracle(new GhostChain(cast.genesis))((what) => said.push(what), {
     chainId: cast.chainId,
     machines,
     now: () => 0,
