@@ -16,6 +16,9 @@ export type Seed = string | number | bigint;
 /** Seeds have 64 bits. */
 export const SEED_MAX = 0xffff_ffff_ffff_ffffn;
 
+/** Of several texts of one number (`007`) the shortest: they are one seed. */
+export const seedText = (seed: Seed): string => (isSeed(String(seed)) ? String(BigInt(seed)) : String(seed));
+
 /** Whether this is one, in decimal. */
 export const isSeed = (text: string): boolean => /^[0-9]{1,20}$/.test(text) && BigInt(text) <= SEED_MAX;
 
@@ -146,12 +149,12 @@ export class Choices {
 
   constructor(source: ChoiceSource, keep: 'record' | 'forget' = 'record') {
     if ('seed' in source) {
-      this.root = String(source.seed);
+      this.root = seedText(source.seed);
       this.scripts = null;
       this.isLeastBeyond = false;
     } else {
       const { recorded, beyond } = source;
-      this.root = beyond === 'least' ? recorded.seed : String(beyond.seed);
+      this.root = beyond === 'least' ? recorded.seed : seedText(beyond.seed);
       this.scripts = recorded.valuesByLabel();
       this.isLeastBeyond = beyond === 'least';
     }

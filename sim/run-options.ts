@@ -59,7 +59,11 @@ export function mustBeOptions(options: RunOptions): void {
   const odd = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option));
   if (odd !== undefined)
     throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);
-  const { heights, oracles } = options;
+  const { heights, oracles, crypto, cast } = options;
+  if (crypto !== undefined && crypto !== 'sim' && crypto !== 'ed25519')
+    throw new ScenarioError(`crypto: expected sim or ed25519, not ${crypto}`);
+  if (cast !== undefined && !Array.isArray((cast as Cast | null)?.members))
+    throw new ScenarioError('cast: expected people as makeCast makes them');
   if (heights !== undefined && (!Number.isSafeInteger(heights) || heights < 1))
     throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
   if (oracles !== undefined && !Array.isArray(oracles))

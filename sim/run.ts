@@ -9,7 +9,7 @@ import type { TurnRecord } from '../runtime/kernel/record.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import { hexFor } from './addresses.ts';
 import { type Cast, fullMesh, makeCast, paramsWith, randomMesh } from './cast.ts';
-import { Choices } from './choices.ts';
+import { Choices, seedText } from './choices.ts';
 import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
 import { castLiars } from './liars/cast-liars.ts';
@@ -234,7 +234,7 @@ class Run {
         isBegun = true;
         const nodes = this.world.machines.map(({ config }) => configValue(config));
         const { seed, about: more } = this.options;
-        const about = { scenario: this.play.name, seed: String(seed), ...more };
+        const about = { scenario: this.play.name, seed: seedText(seed), ...more };
         emit(encodeHeader({ format: TRACE_FORMAT, commit: this.options.commit ?? 'unknown', nodes, about }));
       }
       const { node } = at;
@@ -330,7 +330,7 @@ class Run {
     const { world, play, options } = this;
     return {
       scenario: play.name,
-      seed: String(options.seed),
+      seed: seedText(options.seed),
       crypto: this.crypto,
       holds: world.violations.length === 0,
       violations: world.violations,

@@ -16,14 +16,31 @@ import {
 } from './checks.ts';
 import { ScenarioError } from './words.ts';
 
-const bigInt: Check = { expects: 'a bigint', holds: (value) => typeof value === 'bigint' };
+const bigInt: Check = {
+  expects: 'a bigint of 64 bits',
+  holds: (value) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
+};
+const unsigned: Check = {
+  expects: 'a bigint of 64 bits, not negative',
+  holds: (value) => typeof value === 'bigint' && BigInt.asUintN(64, value) === value,
+};
 const bytes: Check = { expects: 'a Uint8Array', holds: (value) => value instanceof Uint8Array };
 const code: Check = {
   expects: 'a whole number from 0 to 4294967295',
   holds: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff_ffff,
 };
-/** Rules of the chain look into these. */
+/** Nobody looks into these. */
 const anything: Check = { expects: 'anything' };
+/** Whether they may be, the rules of the chain say. */
+const params = maybe(
+  object({
+    block: maybe(object({ maxBytes: bigInt, maxGas: bigInt })),
+    evidence: maybe(object({ maxAgeBlocks: bigInt, maxAgeNs: bigInt, maxBytes: bigInt })),
+    validator: maybe(object({ publicKeyTypes: listOf(isText) })),
+    version: maybe(object({ app: unsigned })),
+    abci: maybe(object({ voteExtensionsEnableHeight: bigInt })),
+  }),
+);
 
 const events = listOf(object({ type: isText, attributes: listOf(anything) }));
 const result: Shape = {
@@ -43,11 +60,11 @@ const VALUES: Readonly<Record<AbciResponse['type'], Shape>> = {
   info: {
     data: isText,
     version: isText,
-    appVersion: bigInt,
+    appVersion: unsigned,
     lastBlockHeight: bigInt,
     lastBlockAppHash: bytes,
   },
-  'init-chain': { consensusParams: maybe(anything), validators: updates, appHash: bytes },
+  'init-chain': { consensusParams: params, validators: updates, appHash: bytes },
   query: {
     code,
     log: isText,
@@ -65,7 +82,7 @@ const VALUES: Readonly<Record<AbciResponse['type'], Shape>> = {
     events,
     txResults: listOf(object(result)),
     validatorUpdates: updates,
-    consensusParamUpdates: maybe(anything),
+    consensusParamUpdates: params,
     appHash: bytes,
   },
   commit: { retainHeight: bigInt },

@@ -118,7 +118,12 @@ function guarded(oracle: Oracle, field: string): Oracle {
 export const ownOracle =
   (make: OracleMaker, i: number): OracleMaker =>
   (report, about) => {
+    let isMade = false;
     const told: Report = (what, at, height) => {
+      if (!isMade)
+        throw new ScenarioError(
+          `oracles[${i}]: report was called before a hook was: there is nothing yet to judge`,
+        );
       if (typeof what !== 'string')
         throw new ScenarioError(`oracles[${i}]: report takes a text that says what is broken, not ${what}`);
       if (at !== null && !about.machines.includes(at))
@@ -153,6 +158,7 @@ export const ownOracle =
       const odd = oddKinds(oracle[field], Object.keys(known), method in oracle && method);
       if (odd !== null) no(`${oracle.name}: ${field}: ${odd}`);
     }
+    isMade = true;
     return guarded(oracle, `oracles[${i}]`);
   };
 

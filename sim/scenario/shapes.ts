@@ -332,7 +332,7 @@ export const scenarioShape = object({
     also(
       object({
         perSecond: maybe(rate),
-        perBlock: maybe(rate),
+        perBlock: maybe(ordinal),
         count: maybe(whole),
         copies: maybe(positive),
         size: blockBytes, // no chain takes a larger one

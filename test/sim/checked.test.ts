@@ -496,6 +496,16 @@ describe('who runs a module runs it without its types, so', () => {
     expect(() => runScenario(play(), { seed: 1, oracle: [] } as never)).toThrow('oracle: no such option');
     expect(() => runScenario(play(), { seed: 1, heights: 'x' } as never)).toThrow('heights: expected');
     expect(() => runScenario(play(), { seed: 1, oracles: 'x' } as never)).toThrow('oracles: expected a list');
+    expect(() => runScenario(play(), { seed: 1, crypto: 'real' } as never)).toThrow(
+      'crypto: expected sim or ed25519, not real',
+    );
+    expect(() => runScenario(play(), { seed: 1, cast: {} } as never)).toThrow('cast: expected people');
+  });
+
+  it('a seed is a number, however it is written', () => {
+    const [short, long] = [7, '007'].map((seed) => runScenario(play(), { seed }));
+    expect(long?.seed).toBe('7');
+    expect(long?.digest).toBe(short?.digest);
   });
 
   it('a seed is a whole number from 0', () => {

@@ -153,6 +153,7 @@ it.each<[string, object, string]>([
   ],
   ['an oracle', { oracles: ['mine'] }, 'oracles[0]: expected a function that makes an oracle, not "mine"'],
   ['a workload', { load: { size: 1, perBlock: 1, make: 'x' } }, 'load.make: expected a function (stream, n)'],
+  ['a part of a transaction', { load: { size: 1, perBlock: 0.1 } }, 'load.perBlock: expected a whole number'],
   [
     'a transaction',
     { load: txs({ perBlock: 1, make: () => 'x' as never }) },
@@ -287,7 +288,7 @@ describe('what an application of one’s own answers', () => {
     [
       'a number where a bigint belongs',
       (answer) => (answer.type === 'commit' ? { ...answer, value: { retainHeight: 0 } } : answer),
-      'app: its answer to commit: value.retainHeight: expected a bigint, not 0',
+      'app: its answer to commit: value.retainHeight: expected a bigint of 64 bits, not 0',
     ],
     [
       'a field inside a list that is missing',
@@ -307,6 +308,27 @@ describe('what an application of one’s own answers', () => {
       'nothing',
       (answer) => (answer.type === 'check-tx' ? undefined : answer),
       'app: its answer to check-tx: the answer: expected an object, not nothing',
+    ],
+    [
+      'a height that no 64 bits hold',
+      (answer) => (answer.type === 'commit' ? { ...answer, value: { retainHeight: 1n << 63n } } : answer),
+      'app: its answer to commit: value.retainHeight: expected a bigint of 64 bits, not 9223372036854775808',
+    ],
+    [
+      'parameters of another kind',
+      (answer) =>
+        answer.type === 'finalize-block'
+          ? { ...answer, value: { ...answer.value, consensusParamUpdates: { block: { maxBytes: 1 } } } }
+          : answer,
+      'value.consensusParamUpdates.block.maxBytes: expected a bigint of 64 bits, not 1',
+    ],
+    [
+      'no parameters, as nobody says it',
+      (answer) =>
+        answer.type === 'finalize-block'
+          ? { ...answer, value: { ...answer.value, consensusParamUpdates: null } }
+          : answer,
+      'value.consensusParamUpdates: expected an object, not null',
     ],
     ['a promise', (answer) => Promise.resolve(answer), 'app: answer() gives a promise; it must not be async'],
   ])('%s is named', (_, change, says) => {

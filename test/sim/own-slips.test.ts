@@ -98,6 +98,16 @@ it.each<[string, (report: (...words: unknown[]) => void) => void, string]>([
   expect(() => runScenario(play({ oracles: [odd] }), { seed: 1 })).toThrow(`oracles[0]: ${because}`);
 });
 
+it('a report before there is a hook to be asked is refused', () => {
+  const early: OracleMaker = (report) => {
+    report('bad', null, 1n);
+    return { name: 'mine', ended: () => {} };
+  };
+  expect(() => runScenario(play({ oracles: [early] }), { seed: 1 })).toThrow(
+    'oracles[0]: report was called before a hook was',
+  );
+});
+
 it('an application that throws null ends its node as any other bug does', () => {
   const app = (): KvStore =>
     Object.assign(new KvStore(), {

@@ -92,9 +92,8 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   };
   const startedMs = performance.now();
   const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
-  const verdict = asTyped(runScenario(play, { ...options, watch }), nameOrFile, flags);
+  const verdict = asTyped(performed(play, { ...options, watch }, trace), nameOrFile, flags);
   const wallMs = performance.now() - startedMs;
-  trace?.close();
   const pageBytes = collector ? page?.write(collector.picture(verdict)) : undefined;
   bar.clear();
   const explanation = verdict.holds ? null : explainRun(play, options);
@@ -106,6 +105,15 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
   if (page && !flags.json) print(row('picture', `${page.path}, ${bytesName(pageBytes ?? 0)}`));
   return verdict.holds ? EXIT.holds : EXIT.violated;
+}
+
+/** A part of one's own may throw: the trace up to there says when it did. */
+function performed(play: Play, options: RunOptions, trace: TraceWriter | null): Verdict {
+  try {
+    return runScenario(play, options);
+  } finally {
+    trace?.close();
+  }
 }
 
 /** Where to look first is the last record of the node that broke its promise: a vote leaves it when the disk has it, and others go on meanwhile. */

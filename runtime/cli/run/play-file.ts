@@ -58,9 +58,12 @@ function playOfJson(name: string, path: string): Play {
   return playFromJson(name, text);
 }
 
+/** Some editors begin a file with it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
 /** `name`: what to call it when it is none. */
 export function playFromJson(name: string, text: string): Play {
-  const play = fromJson(text);
+  const play = fromJson(text.replace(BYTE_ORDER_MARK, ''));
   if (isRefusal(play)) throw new CliError(`${name} is not a scenario: ${play.because}`);
   return play as Play;
 }

@@ -8,7 +8,7 @@ import { hexOf } from '../../../protocol/bytes.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../../../protocol/signatures.ts';
 import { ownApplication } from '../../../sim/scenario/own.ts';
-import { isDrawn } from '../../../sim/scenario/play.ts';
+import { scenarioUnder } from '../../../sim/scenario/under.ts';
 import { worldCrypto } from '../../../sim/sim-crypto.ts';
 import { publishedIn, Replay, type Replayed } from '../../kernel/replay.ts';
 import type { TraceHeader } from '../../kernel/trace.ts';
@@ -49,7 +49,10 @@ export interface ReplayFlags {
 
 export async function replayCommand(path: string, flags: ReplayFlags): Promise<Exit> {
   const { mutant, ...rest } = flags;
-  if (mutant === undefined) return replayTrace(path, flags, await applicationOf(flags.play));
+  if (mutant === undefined) {
+    const trace = new TraceFile(path);
+    return replayTrace(path, trace, flags, await applicationOf(flags.play, trace.header));
+  }
   const inPatched = (patched: typeof import('./replay-command.ts')): Promise<Exit> =>
     patched.replayCommand(path, { ...rest, planted: mutant });
   return withMutant(mutant, 'sim replay', 'runtime/cli/traces/replay-command.js', inPatched);
@@ -57,15 +60,26 @@ export async function replayCommand(path: string, flags: ReplayFlags): Promise<E
 
 type OwnApplication = () => Application;
 
-async function applicationOf(file: string | undefined): Promise<OwnApplication | null> {
+/** A drawn play is asked for the one that the trace's seed drew. */
+async function applicationOf(
+  file: string | undefined,
+  { about, nodes }: TraceHeader,
+): Promise<OwnApplication | null> {
   if (file === undefined) return null;
-  const play = await loadPlay(file);
-  if (isDrawn(play) || typeof play.app !== 'function')
-    throw new CliError(`--play: ${file} has no application of its own`);
-  return ownApplication(play.app);
+  const named = nodes.map((node) => configOfValue(node).app).find((app) => !isRefusal(applicationNamed(app)));
+  if (named !== undefined)
+    throw new CliError(`--play: the trace is of the application ${named}, and needs none`);
+  const { app } = scenarioUnder(await loadPlay(file), about['seed'] ?? '1');
+  if (typeof app !== 'function') throw new CliError(`--play: ${file} has no application of its own`);
+  return ownApplication(app);
 }
 
-function replayTrace(path: string, flags: ReplayFlags, application: OwnApplication | null): Exit {
+function replayTrace(
+  path: string,
+  trace: TraceFile,
+  flags: ReplayFlags,
+  application: OwnApplication | null,
+): Exit {
   const at = flags.at === undefined ? null : countOf(flags.at, '--at');
   if (flags.json && at !== null) throw new CliError('--json tells the whole replay, --at a place in words');
   if (flags.break && at === null) throw new CliError('--break needs --at: the record to stop before');
@@ -73,7 +87,6 @@ function replayTrace(path: string, flags: ReplayFlags, application: OwnApplicati
     throw new CliError(
       '--break stops in a debugger, and there is none: begin with node inspect, or --inspect-brk',
     );
-  const trace = new TraceFile(path);
   warnOfBuild(trace.header, flags.planted);
   const names = namesOf(trace.header);
   const replay = new Replay(trace.header, castOf(application));

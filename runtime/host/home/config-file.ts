@@ -187,7 +187,7 @@ function filesOf(keys: Keys): FilesOfNode {
 
 function mempoolOf(keys: Keys): MempoolConfig {
   const { mempool } = DEFAULT_NODE;
-  const kind = keys.text('mempool.type', mempool.kind);
+  const kind = keys.text('mempool.type', mempool.kind) || 'flood'; // empty: from before there was a choice
   if (kind !== 'flood' && kind !== 'nop') throw keys.wrong('mempool.type', '"flood" or "nop"');
   return {
     ...mempool,

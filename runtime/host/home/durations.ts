@@ -4,24 +4,30 @@ const UNIT_NS: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
   µs: 1_000n,
+  μs: 1_000n, // the Greek letter, and the sign before it
   ms: 1_000_000n,
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
 const FRACTION_DIGITS = 9;
+/** Of int64: 292 years. */
+const DURATION_MAX_NS = 0x7fff_ffff_ffff_ffffn;
+/** As time.ParseDuration takes them: digits before the point, behind it, or both. */
+const WHOLE = /^\+?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+const EACH = /([0-9]*)\.?([0-9]*)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /** Nanoseconds of a Go duration (`1m0s`, `1.5s`, `100ms`); null when it is none, or negative. */
 export function durationNs(text: string): bigint | null {
-  if (text === '0') return 0n;
-  if (!/^(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return null;
+  if (text === '0' || text === '+0') return 0n;
+  if (!WHOLE.test(text)) return null;
   let sum = 0n;
-  for (const [, whole, fraction, unit] of text.matchAll(/([0-9]+)(?:\.([0-9]+))?(ns|us|µs|ms|s|m|h)/g)) {
+  for (const [, whole = '', fraction = '', unit] of text.matchAll(EACH)) {
     const unitNs = UNIT_NS[unit as string] as bigint;
-    const digits = (fraction ?? '').slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0');
-    sum += BigInt(whole as string) * unitNs + (BigInt(digits) * unitNs) / 1_000_000_000n;
+    const digits = fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0');
+    sum += BigInt(whole) * unitNs + (BigInt(digits) * unitNs) / 1_000_000_000n;
   }
-  return sum;
+  return sum <= DURATION_MAX_NS ? sum : null;
 }
 
 /** As Go prints durations of whole milliseconds: `0s`, `500ms`, `1.5s`, `1m0s`. */

@@ -49,7 +49,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['invalid-blocks', '1', 'X60', 'certificate'],
   ['invalid-blocks', '1', 'X61', 'names another block before it'],
   ['invalid-blocks', '1', 'X62', 'is of version'],
-  ['invalid-blocks', '2', 'X63', 'hygiene'],
+  ['invalid-blocks', '1', 'X63', 'hygiene'],
   ['invalid-blocks-for-one', '1', 'X64', 'liveness'],
   ['forged-votes', '5', 'X65', 'which broke no rule'],
   ['forged-votes', '1', 'X66', 'as if v4 had been absent'],

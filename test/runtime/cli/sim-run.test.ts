@@ -242,6 +242,14 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(out).toMatch(/again +npx nodecli sim run .*cut\.mjs --seed 1/);
   });
 
+  test('a JSON file may begin with a byte order mark', () => {
+    const text = readFileSync(join(root, 'scenarios/zoo/triggers/M06.json'), 'utf8');
+    writeFileSync(folder.at('marked.json'), `\uFEFF${text}`);
+    const { code, err } = nodecli('sim', 'run', folder.at('marked.json'), '--quiet');
+    expect(err).toBe('');
+    expect(code).toBe(0);
+  });
+
   test.each([
     ['as it is loaded', 'nix();', 2, /cannot be loaded: nix is not defined \(thrown at .*slip\.mjs:1:1\)/],
     [

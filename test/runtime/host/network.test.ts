@@ -329,9 +329,24 @@ describe('config.toml', () => {
     expect(durationText(ns)).toBe(text);
   });
 
-  test.each(['', '1', 's', '1x', '-1s', '1s ', '1.s'])('"%s" is no duration', (text) => {
-    expect(durationNs(text)).toBe(null);
+  test.each([
+    ['.5s', 500_000_000n],
+    ['1.s', 1_000_000_000n],
+    ['+1s', 1_000_000_000n],
+    ['+0', 0n],
+    ['1.5µs', 1_500n],
+    ['1.5μs', 1_500n],
+    ['9223372036854775807ns', 0x7fff_ffff_ffff_ffffn],
+  ])('the duration %s is read as Go reads it', (text, ns) => {
+    expect(durationNs(text)).toBe(ns);
   });
+
+  test.each(['', '1', 's', '.s', '+', '1x', '-1s', '1s ', '+1s+1s', '9223372036854775808ns', '9999999h'])(
+    '"%s" is no duration',
+    (text) => {
+      expect(durationNs(text)).toBe(null);
+    },
+  );
 });
 
 describe("the key's last signature", () => {
