@@ -5,7 +5,6 @@ import type { PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
-import { blocksyncMessage } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Block sync looks every second, and asks again what was lost; who claims more than there is is believed for less than a minute. */
@@ -20,8 +19,8 @@ export const joiningOracle =
     const idle = new Map<Machine, { readonly life: number; readonly sinceNs: number }>();
     /** Whom each is connected to. */
     const peers = new PerMachine(() => new Set<PeerId>());
-    /** Who was told, in this life, how far the chain is. */
-    const told = new Set<Machine>();
+    /** Who was connected to somebody, in this life. */
+    const hasMet = new Set<Machine>();
     const isAlone = (at: Machine): boolean => about.machines.length > 1 && peers.of(at).size === 0;
     const hasLiar = about.machines.some((machine) => !about.isHonest(machine));
 
@@ -49,21 +48,19 @@ export const joiningOracle =
       events: ['peer'],
       started(at) {
         peers.delete(at);
-        told.delete(at);
-      },
-      heard(at, _from, payloads) {
-        if (told.has(at)) return;
-        if (payloads.some((payload) => blocksyncMessage(payload)?.type === 'status-response')) told.add(at);
+        hasMet.delete(at);
       },
       leaving(at, actor, effect) {
         if (effect.type !== 'tell' || actor !== 'blocksync' || effect.message.type !== 'caught-up') return;
-        if (told.has(at) || !about.isHonest(at)) return;
-        report(`${at.name} takes part before anybody told it how far the chain is`, at, at.height + 1n);
+        if (hasMet.has(at) || !about.isHonest(at)) return;
+        report(`${at.name} takes part before it has met anybody`, at, at.height + 1n);
       },
       published(at, _actor, event) {
         if (event.type !== 'peer') return;
-        if (event.up) peers.of(at).add(event.peer);
-        else peers.of(at).delete(event.peer);
+        if (event.up) {
+          peers.of(at).add(event.peer);
+          hasMet.add(at);
+        } else peers.of(at).delete(event.peer);
         if (isAlone(at)) idle.delete(at);
       },
     };

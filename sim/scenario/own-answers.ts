@@ -20,6 +20,8 @@ const bigInt: Check = {
   expects: 'a bigint of 64 bits',
   holds: (value) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
 };
+/** The rules of the chain judge it, and name it where it is too large. */
+const judged: Check = { expects: 'a bigint', holds: (value) => typeof value === 'bigint' };
 const unsigned: Check = {
   expects: 'a bigint of 64 bits, not negative',
   holds: (value) => typeof value === 'bigint' && BigInt.asUintN(64, value) === value,
@@ -31,14 +33,13 @@ const code: Check = {
 };
 /** Nobody looks into these. */
 const anything: Check = { expects: 'anything' };
-/** Whether they may be, the rules of the chain say. */
 const params = maybe(
   object({
-    block: maybe(object({ maxBytes: bigInt, maxGas: bigInt })),
-    evidence: maybe(object({ maxAgeBlocks: bigInt, maxAgeNs: bigInt, maxBytes: bigInt })),
+    block: maybe(object({ maxBytes: judged, maxGas: judged })),
+    evidence: maybe(object({ maxAgeBlocks: judged, maxAgeNs: judged, maxBytes: judged })),
     validator: maybe(object({ publicKeyTypes: listOf(isText) })),
-    version: maybe(object({ app: unsigned })),
-    abci: maybe(object({ voteExtensionsEnableHeight: bigInt })),
+    version: maybe(object({ app: judged })),
+    abci: maybe(object({ voteExtensionsEnableHeight: judged })),
   }),
 );
 
@@ -48,12 +49,12 @@ const result: Shape = {
   data: bytes,
   log: isText,
   info: isText,
-  gasWanted: bigInt,
-  gasUsed: bigInt,
+  gasWanted: judged,
+  gasUsed: judged,
   events,
   codespace: isText,
 };
-const updates = listOf(object({ publicKey: object({ type: isText, bytes }), power: bigInt }));
+const updates = listOf(object({ publicKey: object({ type: isText, bytes }), power: judged }));
 
 const VALUES: Readonly<Record<AbciResponse['type'], Shape>> = {
   exception: { error: isText },

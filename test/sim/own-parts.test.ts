@@ -320,7 +320,7 @@ describe('what an application of one’s own answers', () => {
         answer.type === 'finalize-block'
           ? { ...answer, value: { ...answer.value, consensusParamUpdates: { block: { maxBytes: 1 } } } }
           : answer,
-      'value.consensusParamUpdates.block.maxBytes: expected a bigint of 64 bits, not 1',
+      'value.consensusParamUpdates.block.maxBytes: expected a bigint, not 1',
     ],
     [
       'no parameters, as nobody says it',
