@@ -119,6 +119,7 @@ import {
 import {
   asymmetricPartition,
   evenSplit,
+  greatPowers,
   lessThanOneThirdSilent,
   longOutage,
   minorityPartition,
@@ -245,6 +246,7 @@ export const plays: readonly Play[] = [
   permanentCut,
   oneThirdSilent,
   lessThanOneThirdSilent,
+  greatPowers,
   proposerDown,
   equivocatingProposer,
   equivocatorPunished,

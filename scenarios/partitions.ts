@@ -103,3 +103,11 @@ export const lessThanOneThirdSilent = scenario('less than a third falls silent, 
   act: [when(everyone.decides(height(3)), isolate('v3', 'for-ever'))],
   ends: these('v0', 'v1', 'v2').decides(height(12), { within: '180s' }),
 });
+
+/** Together v0 and v1 have one more than two thirds; who counts in 53 bits asks for one more than that. */
+export const greatPowers = scenario('where powers have sixteen digits one more than two thirds is enough', {
+  name: 'great-powers',
+  cast: powers(9_007_199_254_641_979, 9_007_199_254_302_738, 9_007_199_254_472_358),
+  act: [when(everyone.decides(height(6)), isolate('v2', 'for-ever'))],
+  ends: these('v0', 'v1').decides(height(14), { within: '240s' }),
+});

@@ -306,6 +306,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['calm', '1', 'X322', 'ns to start; timeout_commit is 1000000000 ns'],
   ['equivocator-punished', '1', 'X323', 'of one evidence again and again'],
   ['tour', '1', 'X324', 'takes part before it has met anybody'],
+  ['great-powers', '1', 'X325', 'liveness'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
