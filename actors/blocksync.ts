@@ -80,6 +80,8 @@ const statusOf = ({ base, height }: StoreRange): BlocksyncMessage => ({
   base,
 });
 
+const UNASKED_BYTES_MAX = 64 * 1024;
+
 /** One turn: what was heard, and the effects so far. */
 class BlocksyncTurn {
   private readonly config: BlocksyncConfig;
@@ -220,6 +222,8 @@ class BlocksyncTurn {
 
   /** False: the peer is dropped, and with it the rest of its envelope. */
   private onHeard(peer: PeerId, bytes: Uint8Array): boolean {
+    // Blocks alone are long, and read they are many times as long as their bytes (CometBFT FilterMsgBytes): of whom none is asked it is not read.
+    if (bytes.length > UNASKED_BYTES_MAX && this.state.pool?.isAsked(peer) !== true) return true;
     const message = decodeBlocksyncMessage(bytes);
     if (isRefusal(message)) return this.score(peer, message.because);
     switch (message.type) {

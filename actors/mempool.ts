@@ -100,6 +100,10 @@ function resultOf(answer: AbciResponse): ResponseCheckTx {
   return { ...PLAIN_RESULT, code: CODE_FAILED, log: `the application failed: ${answer.value.error}` };
 }
 
+/** A transaction of one byte, with its tag and length. */
+const FRAMED_MAX = 3;
+const PADDING_MAX = 64 * 1024;
+
 /** No batch of ours is longer, with all its frames; others may be, with fields that nobody knows, and are not remembered. */
 const UNDERSTOOD_BYTES_MAX = 1024 * 1024 + 64 * 1024;
 const understood = new Lately<Uint8Array, ReturnType<typeof decodeMempoolMessage>>(16);
@@ -176,6 +180,11 @@ class MempoolTurn {
   /** False: the peer is dropped, and with it the rest of its envelope. */
   private onPayload(peer: PeerId, { channel, bytes }: Payload): boolean {
     if (channel !== CHANNEL_MEMPOOL) return unreachable(`mempool owns no channel ${channel}`);
+    const tooLong = this.tooLong(bytes);
+    if (tooLong !== null) {
+      this.effects.push({ type: 'score', peer, because: `mempool message: ${tooLong}`, drop: true });
+      return false;
+    }
     const message = messageOf(bytes);
     const because = isRefusal(message) ? message.because : this.faultOf(message.txs);
     if (isRefusal(message) || because !== null) {
@@ -190,6 +199,13 @@ class MempoolTurn {
       if (!isRefusal(checking)) this.ask(checking.tx, CHECK_TX_NEW, { about: 'new', checking });
     }
     return true;
+  }
+
+  /** Null: it is worth reading. Read, it is many times as long as its bytes: transactions of a byte each take three. */
+  private tooLong({ length }: Uint8Array): string | null {
+    const { txBytesMax, batchBytesMax } = this.config;
+    const most = FRAMED_MAX * Math.max(txBytesMax, batchBytesMax) + PADDING_MAX;
+    return length > most ? `${length} bytes, the maximum is ${most}` : null;
   }
 
   /** Null: the sizes are right (spec 3.2, mempool pre-filter). */

@@ -42,6 +42,8 @@ export interface Handshake {
   /** The seen commit of the last block, for the height after it. */
   lastCommit: Commit | null;
   response: ResponseFinalizeBlock | null;
+  /** Of the block that the application executes again. */
+  txs: number;
   whenDone: (v: ValidatorState) => void;
 }
 
@@ -55,6 +57,7 @@ export function beginHandshake(v: ValidatorState, whenDone: (v: ValidatorState) 
     read: null,
     lastCommit: null,
     response: null,
+    txs: 0,
     whenDone,
   };
   v.ask(
@@ -235,6 +238,7 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
   if (height <= S && A < height) {
     // The application lags behind the state: execute again, without touching the state.
     shaking.stage = 'replaying';
+    shaking.txs = block.txs.length;
     shaking.lastCommit = commit;
     v.history.addBlock(block.header, block.lastCommit);
     if (read.found.voters && !recallValidators(v, height - 1n, read.found.voters)) return;
@@ -284,6 +288,11 @@ function applyAgainstMock(
 /** FinalizeBlock and Commit answers while the application catches up alone. */
 export function onReplayFinalized(v: ValidatorState, response: ResponseFinalizeBlock): void {
   const shaking = shake(v);
+  const results = response.txResults.length;
+  if (results !== shaking.txs)
+    return v.halt(
+      `the application gives ${results} results for ${shaking.txs} transactions of a block that it executes again. Fix it and restart this node`,
+    );
   shaking.response = response;
   shaking.stage = 'committing';
   v.ask({ for: 'commit' }, COMMIT);

@@ -21,7 +21,12 @@ export const lastSignWords = record({
 export type LastSign = Of<typeof lastSignWords>;
 
 export type SignRefusal = Refusal<
-  'height-regression' | 'round-regression' | 'step-regression' | 'no-sign-bytes' | 'conflicting-data'
+  | 'height-regression'
+  | 'round-regression'
+  | 'step-regression'
+  | 'no-sign-bytes'
+  | 'no-signature'
+  | 'conflicting-data'
 >;
 
 export type SignVerdict =
@@ -70,6 +75,7 @@ function judgeAgain(
   request: SignRequest,
 ): SignVerdict | SignRefusal {
   if (signBytes.length === 0) return refuse('no-sign-bytes', 'no SignBytes found');
+  if (signature.length === 0) return refuse('no-signature', 'Signature is nil but SignBytes is not!');
   const timeNs = timeOfSignBytes(signBytes, step === STEP_PROPOSE ? 'proposal' : 'vote');
   if (timeNs !== null && equalBytes(signBytes, request.signBytesAt(timeNs))) {
     return { verdict: 'reuse', timeNs, signature };

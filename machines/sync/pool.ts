@@ -235,6 +235,11 @@ export class SyncPool {
     }
   }
 
+  /** Whether it owes an answer: any other of its blocks would not be taken. */
+  isAsked(peer: string): boolean {
+    return (this.peers.get(peer)?.open.size ?? 0) > 0;
+  }
+
   /** A peer sent a block (AddBlock). A refusal is worth the connection: nobody asked for it. */
   gave(peer: string, height: bigint, fetched: Fetched, nowNs: bigint): Refusal<'unsolicited-block'> | null {
     const known = this.peers.get(peer);

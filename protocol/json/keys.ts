@@ -158,6 +158,9 @@ export const parsePrivValidatorState = (text: string): SignState | MalformedJson
     }
     if (state.height < 0n) fault('height', 'at least 0');
     if (state.round < 0) fault('round', 'at least 0');
+    // A key that signed there would say again what nobody can check.
+    if (state.signBytes.length > 0 && state.signature.length === 0)
+      fault('signature', 'what signbytes were signed with');
     return state.step >= 0 && state.step <= STEP_MAX ? state : fault('step', `from 0 to ${STEP_MAX}`);
   });
 

@@ -61,7 +61,7 @@ export function makeValidatorSet(members: readonly Membership[]): ValidatorSet |
 
 /**
  * The set of validators that somebody else made, priorities included (`ValidatorSetFromExistingValidators`):
- * what RPC tells light clients. Sorted; the proposer is the one with the highest priority.
+ * what RPC tells light clients. Sorted; the proposer is who paid for its turn last, and so has the lowest priority (`findPreviousProposer`).
  */
 export function existingValidatorSet(members: readonly Validator[]): ValidatorSet | ValidatorSetRefusal {
   if (members.length === 0) return refuse('empty-set', 'validator set is empty');
@@ -77,7 +77,18 @@ export function existingValidatorSet(members: readonly Validator[]): ValidatorSe
     return refuse('power-total-too-big', `total voting power exceeds ${VOTING_POWER_TOTAL_MAX}`);
   }
   const validators = [...members].sort(byPowerThenAddress);
-  return { validators, proposer: proposerOf({ validators, proposer: null, powerTotal }), powerTotal };
+  return { validators, proposer: previousProposer(validators), powerTotal };
+}
+
+/** Of equals the one with the greater address. */
+function previousProposer(validators: readonly Validator[]): Validator {
+  let last = validators[0]!;
+  for (const validator of validators) {
+    if (validator.priority < last.priority) last = validator;
+    else if (validator.priority === last.priority && compareBytes(validator.address, last.address) > 0)
+      last = validator;
+  }
+  return last;
 }
 
 /**

@@ -7,10 +7,11 @@ import {
   type ExtendedCommit,
   type ExtendedCommitSig,
   NIL_BLOCK_ID,
+  VOTES_MAX,
   ZERO_TIME_NS,
 } from '../types.ts';
 import { readSharedBlockId, writeBlockId } from './block-id.ts';
-import { decodeWith, growing, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_COMMIT_SIG: CommitSig = {
@@ -75,6 +76,11 @@ function readExtendedCommitSig(reader: ProtoReader, was: ExtendedCommitSig): Ext
   return { flag, validatorAddress, timeNs, signature, extension, extensionSignature };
 }
 
+/** No set is larger: of more nobody need make objects, each many times as long as its bytes (CometBFT MaxVotesCount). */
+function mustHaveRoom({ length }: readonly unknown[]): void {
+  if (length >= VOTES_MAX) throw new Malformed(`more than ${VOTES_MAX} signatures`);
+}
+
 export function writeCommit(writer: ProtoWriter, commit: Commit): void {
   writer.int64(0x08, commit.height);
   writer.int(0x10, commit.round);
@@ -89,8 +95,10 @@ export function readCommit(reader: ProtoReader, was: Commit): Commit {
     if (reader.tag === 0x08) height = reader.int64();
     else if (reader.tag === 0x10) round = reader.int32();
     else if (reader.tag === 0x1a) blockId = readSharedBlockId(reader, blockId);
-    else if (reader.tag === 0x22) signatures.push(reader.message(readCommitSig, NO_COMMIT_SIG));
-    else reader.skip(4);
+    else if (reader.tag === 0x22) {
+      mustHaveRoom(signatures);
+      signatures.push(reader.message(readCommitSig, NO_COMMIT_SIG));
+    } else reader.skip(4);
   }
   return { height, round, blockId, signatures };
 }
@@ -109,9 +117,10 @@ export function readExtendedCommit(reader: ProtoReader, was: ExtendedCommit): Ex
     if (reader.tag === 0x08) height = reader.int64();
     else if (reader.tag === 0x10) round = reader.int32();
     else if (reader.tag === 0x1a) blockId = readSharedBlockId(reader, blockId);
-    else if (reader.tag === 0x22)
+    else if (reader.tag === 0x22) {
+      mustHaveRoom(signatures);
       signatures.push(reader.message(readExtendedCommitSig, NO_EXTENDED_COMMIT_SIG));
-    else reader.skip(4);
+    } else reader.skip(4);
   }
   return { height, round, blockId, signatures };
 }

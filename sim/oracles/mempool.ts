@@ -77,9 +77,26 @@ class Watch {
 
   /** What actors of a node say to each other. */
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
+    if (mail.type === 'reap') this.reaps(at, mail);
     if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else this.pools.of(at).hears(mail, this.about.now());
     if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value);
+  }
+
+  /** What the proposer asks for is what the parameters of its height allow. */
+  private reaps(
+    at: Machine,
+    { bytesMax, gasMax }: { readonly bytesMax: bigint; readonly gasMax: bigint },
+  ): void {
+    const height = at.height + 1n;
+    const params = this.ghost.params(height);
+    if (!params) return;
+    const { maxGas } = params.block;
+    if (gasMax !== maxGas)
+      this.bad(at, `asks for transactions that want ${gasMax} gas; block.max_gas is ${maxGas}`);
+    const room = proposerRoomAt(this.ghost, height);
+    if (room !== Number.POSITIVE_INFINITY && (bytesMax < 0n || Number(bytesMax) > Math.max(room, 0)))
+      this.bad(at, `asks for ${bytesMax} bytes of transactions, and the block has room for ${room}`);
   }
 
   private asks(at: Machine, { tx, type }: RequestCheckTx): void {
@@ -91,6 +108,8 @@ class Watch {
     // A slow application that is asked about all that waits with every block is further behind with each.
     if ((accepted?.open ?? 0) > 1)
       this.bad(at, `asks its application again about ${nameOf(tx)}, and has not been answered yet`);
+    if (type !== CHECK_TX_NEW && !at.config.mempool.recheck)
+      this.bad(at, `asks its application again about ${nameOf(tx)}, and mempool.recheck is off`);
     if (type === CHECK_TX_NEW && (accepted?.owedSince ?? null) !== null)
       this.bad(at, `takes ${nameOf(tx)} for a new one, and holds it`);
   }
@@ -199,6 +218,7 @@ class Watch {
   offers(at: Machine, payload: Payload): void {
     const txs = txsIn(payload);
     if (!txs) return this.bad(at, 'offers peers what does not decode');
+    if (!at.config.mempool.broadcast) this.bad(at, 'offers peers transactions, and mempool.broadcast is off');
     const since = this.about.now() - HOP_NS;
     const isGone = ({ refusedNs }: Accepted): boolean =>
       refusedNs !== null && refusedNs < since && at.heldUntilNs < refusedNs;

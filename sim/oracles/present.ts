@@ -12,11 +12,15 @@ import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { countedUntil } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
+import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
 
 /** More than any set has. */
 const VALIDATORS_MAX = 65_536;
+
+/** The one before that under way, that one, and the next: a block is known when the first node stores it. */
+const HEIGHTS_HEARD = 3;
 
 interface Arrived {
   readonly vote: Vote;
@@ -52,16 +56,20 @@ export const presentOracle =
     const byAddress = machinesByAddress(about);
     const hearings = new Map<Machine, Hearing[]>();
     const greeted = new Greeted();
+    const givenUp = new GivenUp(ghost, about);
     const hearingOf = (at: Machine, height: bigint): Hearing | undefined =>
       hearings.get(at)?.find((each) => each.height === height && each.life === at.lives);
 
-    /** Of the height before: those of the height under way count where votes are counted. */
+    /** Of the height before, and of that under way what is of a round that it has begun: until its block is stored it may be this or that. */
+    const isTimely = (at: Machine, { height, round }: Vote): boolean =>
+      height === at.height || (height === at.height + 1n && round <= at.round);
+
     const hears = (at: Machine, vote: Vote): void => {
       if (at.mode !== 'consensus' || at.node?.isPaused !== false) return;
       let hearing = hearingOf(at, vote.height);
       if (!hearing) {
         hearing = new Hearing(vote.height, at.lives);
-        hearings.set(at, [hearing, ...(hearings.get(at) ?? [])].slice(0, 2));
+        hearings.set(at, [hearing, ...(hearings.get(at) ?? [])].slice(0, HEIGHTS_HEARD));
       }
       hearing.hears(vote, about.now());
     };
@@ -103,13 +111,13 @@ export const presentOracle =
         else if (event.type === 'step') begins(at, event);
       },
       heard(at, from, payloads) {
-        if (!about.isHonest(at)) return;
+        if (!about.isHonest(at) || givenUp.mayBe(from, payloads)) return;
         const messages = messagesIn(payloads);
         for (let i = 0; i < messages.length; i++) {
           const message = messages[i];
           // Of an envelope the node reads nothing behind what is no word.
           if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
-          if (message?.type !== 'vote' || message.vote.height !== at.height) continue;
+          if (message?.type !== 'vote' || !isTimely(at, message.vote)) continue;
           if (payloads[i]?.channel !== CHANNEL_VOTE) continue;
           const { type, blockId } = message.vote;
           if (type !== PRECOMMIT || blockId.hash.length === 0 || !greeted.hears(at, from, about.now()))

@@ -69,6 +69,8 @@ export const timeouts =
   (report, about): Oracle => {
     const commits = new Map<Machine, Commit>();
     const precommits = new Precommits();
+    /** When a node, in this life, gave its application the block of a height. */
+    const decisions = new Map<Machine, Commit>();
     const isSkipping = about.machines.some(({ config }) => config.consensus.skipTimeoutCommit);
 
     const begins = (at: Machine, height: bigint): void => {
@@ -84,12 +86,30 @@ export const timeouts =
       report(`${at.name} ${what}${lacks}`, at, height);
     };
 
+    /** timeout_commit runs from the decision, not from when the application has answered (CometBFT CommitTime). */
+    const waits = (at: Machine, height: bigint, afterNs: bigint): void => {
+      const { timeoutCommitNs } = at.config.consensus;
+      if (afterNs > timeoutCommitNs)
+        report(
+          `${at.name} waits ${afterNs} ns to start; timeout_commit is ${timeoutCommitNs} ns`,
+          at,
+          height,
+        );
+      const decided = decisions.get(at);
+      if (decided?.height !== height - 1n || afterNs === 0n || at.heldUntilNs >= decided.atNs) return;
+      const whole = Number(afterNs) + at.clock.count() - decided.count;
+      if (whole <= Number(timeoutCommitNs) + saidLateNs(at)) return;
+      const what = `waits until ${whole} ns after its decision to start; timeout_commit is ${timeoutCommitNs} ns`;
+      report(`${at.name} ${what}`, at, height);
+    };
+
     return {
       name: 'timeouts',
-      effects: ['schedule'],
+      effects: ['schedule', 'tell'],
       events: ['step'],
       started(at) {
         commits.delete(at);
+        decisions.delete(at);
       },
       ...(isSkipping && {
         heard(at: Machine, _from: PeerId | null, payloads: readonly Payload[]) {
@@ -104,15 +124,17 @@ export const timeouts =
         else if (step === STEP.newRound && round === 0) begins(at, height);
       },
       leaving(at, actor, effect) {
-        if (effect.type !== 'schedule' || actor !== 'validator') return;
+        if (actor !== 'validator') return;
+        if (effect.type === 'tell') {
+          const { message } = effect;
+          if (message.type !== 'request' || message.request.type !== 'finalize-block') return;
+          const { height } = message.request.value;
+          if (at.mode === 'consensus')
+            decisions.set(at, { height, count: at.clock.count(), atNs: about.now() });
+        }
+        if (effect.type !== 'schedule') return;
         const { step, height, round } = timerOf(effect.timer);
-        const { timeoutCommitNs } = at.config.consensus;
-        if (step === 'start' && effect.afterNs > timeoutCommitNs)
-          report(
-            `${at.name} waits ${effect.afterNs} ns to start; timeout_commit is ${timeoutCommitNs} ns`,
-            at,
-            height,
-          );
+        if (step === 'start') waits(at, height, effect.afterNs);
         const expected = least.get(step)?.(at.config.consensus, BigInt(round));
         if (expected === undefined || effect.afterNs === expected) return;
         const what = `waits ${effect.afterNs} ns to ${step} in round ${round}; the timeout is ${expected} ns`;

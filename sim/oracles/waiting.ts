@@ -71,12 +71,14 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly nodes: PerMachine<Waiting>;
   private readonly hasLiar: boolean;
+  private readonly initialHeight: bigint;
   private readonly appHashes = new Map<bigint, Uint8Array>();
   /** The last height that somebody began: who begins it later has heard of that. */
   private begun = 0n;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.nodes = new PerMachine((at) => new Waiting(new Pool(ghost, at)));
+    this.initialHeight = ghost.genesis.initialHeight;
     this.report = report;
     this.about = about;
     this.hasLiar = about.machines.some((each) => !about.isHonest(each));
@@ -139,6 +141,7 @@ class Watch {
 
   /** The header of this height is the first that proves what the application answered; null: nobody knows. */
   private isProofDue(height: bigint): boolean | null {
+    if (height === this.initialHeight) return true; // what InitChain answered
     const last = this.appHashes.get(height - 1n);
     const before = this.appHashes.get(height - 2n);
     return last === undefined || before === undefined ? null : !equalBytes(last, before);

@@ -116,6 +116,24 @@ function syncing(...peers: string[]): Blocksync {
   return driven;
 }
 
+it('does not read what is long of whom it asks nothing, and whoever it asks is read', () => {
+  const bytes = new Uint8Array(65 * 1024).fill(0xff);
+  const long = (peer: string): BlocksyncMail => ({
+    type: 'heard',
+    peer,
+    payloads: [{ channel: CHANNEL_BLOCKSYNC, bytes }],
+  });
+  const idle = blocksync();
+  idle.tell(up('a'));
+  expect(said(idle.tell(long('a')))).toEqual([]);
+  const driven = syncing('a');
+  expect(sentOf(driven.tell(timer('begin')))).toContain('a: block-request 1');
+  driven.tell(up('b'));
+  const scoresIn = (effects: readonly Effect[]): string[] => only(effects, 'score').map(({ peer }) => peer);
+  expect(scoresIn(driven.tell(long('b')))).toEqual([]);
+  expect(scoresIn(driven.tell(long('a')))).toEqual(['a']);
+});
+
 it('says where it is to who comes, and asks everybody when it has to sync', () => {
   const driven = blocksync();
   expect(sentOf(driven.tell(up('a')))).toEqual([]); // before the handshake nothing is known

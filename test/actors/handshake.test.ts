@@ -135,6 +135,15 @@ describe('what else a handshake refuses', () => {
     },
   );
 
+  it('an application that gives other results than there are transactions as it catches up', () => {
+    const disk = diskOf(past, 1n, 4n, 4n, 1n);
+    const result = { code: 0, data: EMPTY_BYTES, log: '', info: '', gasWanted: 0n, gasUsed: 0n };
+    const txResults = [{ ...result, events: [], codespace: '' }];
+    disk.app.finalize = (height) => (height === 2n ? { txResults } : {});
+    expect(halted(disk)).toContain('the application gives 1 results for 0 transactions');
+    expect(disk.app.asked.filter((each) => each.startsWith('finalize'))).toEqual(['finalize-block 2']);
+  });
+
   it('a fresh application of another chain', () => {
     const disk = newDisk();
     disk.app.hash = new Uint8Array(32).fill(1);

@@ -106,6 +106,20 @@ it('asks the application, then offers what is ours to all at once', () => {
   expect(checkedOf(then)).toMatchObject([{ code: 0, because: '' }]);
 });
 
+it('does not read what is far longer than any batch', () => {
+  const pool = mempool({ txBytesMax: 1_000, batchBytesMax: 1_000 });
+  pool.tell(up('a'));
+  const most = 3 * 1_000 + 64 * 1024;
+  const long = (length: number): MempoolMail => ({
+    type: 'heard',
+    peer: 'a',
+    payloads: [{ channel: CHANNEL_MEMPOOL, bytes: new Uint8Array(length).fill(0xff) }],
+  });
+  const because = (length: number): string | undefined => only(pool.tell(long(length)), 'score')[0]?.because;
+  expect(because(most + 1)).toBe(`mempool message: ${most + 1} bytes, the maximum is ${most}`);
+  expect(because(most)).not.toContain('the maximum is');
+});
+
 it('says why a submission is refused', () => {
   const pool = mempool({ txsMax: 2 });
   expect(checkedOf(settle(pool, submit(1), 5))).toMatchObject([

@@ -81,6 +81,11 @@ const rows: readonly { last: LastSign | null; asked: At; says: string }[] = [
     says: 'conflicting data',
   },
   { last: { ...signed({}), signBytes: EMPTY_BYTES }, asked: {}, says: 'no SignBytes found' },
+  {
+    last: { ...signed({}), signature: EMPTY_BYTES },
+    asked: {},
+    says: 'Signature is nil but SignBytes is not!',
+  },
   { last: { ...signed({}), signBytes: Uint8Array.from([1, 2, 3]) }, asked: {}, says: 'conflicting data' },
 ];
 

@@ -1,7 +1,7 @@
 // Bytes that somebody made so that decoding them takes long, or means something else.
 
 import { expect, it } from 'vitest';
-import { decodeBlock, decodeCommit, decodeVote } from '../../protocol/wire/index.ts';
+import { decodeBlock, decodeBlocksyncMessage, decodeCommit, decodeVote } from '../../protocol/wire/index.ts';
 import { growing, ProtoReader } from '../../protocol/wire/reader.ts';
 
 const repeated = (bytes: readonly number[], times: number): Uint8Array =>
@@ -23,6 +23,17 @@ it('a message that comes again and again merges', () => {
   expect(withCommits).toMatchObject({ lastCommit: { signatures: { length: 1_000 } } });
   expect(decodeBlock(Uint8Array.of())).toMatchObject({ txs: [], lastCommit: null });
   expect(decodeCommit(Uint8Array.of())).toMatchObject({ signatures: [] });
+});
+
+it('a commit has no more signatures than a set may have validators', () => {
+  const empty = [0x22, 0x00];
+  expect(decodeCommit(repeated(empty, 10_000))).toMatchObject({ signatures: { length: 10_000 } });
+  const because = expect.stringContaining('more than 10000 signatures');
+  expect(decodeCommit(repeated(empty, 10_001))).toMatchObject({ because });
+  const extended = repeated([0x12, 0x02, 0x22, 0x00], 10_001); // of a block response, merged
+  expect(decodeBlocksyncMessage(Uint8Array.of(0x1a, 0xc4, 0xb8, 0x02, ...extended))).toMatchObject({
+    because,
+  });
 });
 
 it('a field number of more than 29 bits is unknown, not a known one', () => {

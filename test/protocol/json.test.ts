@@ -252,6 +252,7 @@ describe("the signer's state", () => {
     '{"height":"1","round":-1,"step":0}',
     '{"height":"1","round":0,"step":4}',
     '{"height":"1","round":0,"step":1,"signature":"?"}',
+    '{"height":"1","round":0,"step":1,"signbytes":"AB"}',
     '',
   ])('refuses %s', (raw) =>
     expect(parsePrivValidatorState(raw)).toMatchObject({ refused: 'malformed-json' }),

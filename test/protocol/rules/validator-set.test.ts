@@ -8,6 +8,7 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { hasTwoThirds, moreThanThird, powerNeeded } from '../../../protocol/rules/quorum.ts';
 import {
   applyUpdates,
+  existingValidatorSet,
   hashOfSet,
   incrementPriority,
   indexByAddress,
@@ -202,5 +203,18 @@ describe('an update is refused', () => {
 
   it('and no set starts with a member without power', () => {
     expect(makeValidatorSet(members([5n, 0n]))).toMatchObject({ refused: 'zero-power' });
+  });
+});
+
+describe('a set as somebody else tells it', () => {
+  const proposer = (priorities: readonly bigint[]) => {
+    const { validators } = setOf(...priorities.map(() => 10n));
+    const told = validators.map((each, i) => ({ ...each, priority: priorities[i] as bigint }));
+    const set = okay(existingValidatorSet(told));
+    return validators.findIndex(({ address }) => compareBytes(address, okay(set).proposer!.address) === 0);
+  };
+  it('was last proposed by who has the lowest priority, of equals by the last', () => {
+    expect(proposer([2n, -2n, 0n])).toBe(1);
+    expect(proposer([-1n, 2n, -1n])).toBe(2);
   });
 });

@@ -307,6 +307,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['equivocator-punished', '1', 'X323', 'of one evidence again and again'],
   ['tour', '1', 'X324', 'takes part before it has met anybody'],
   ['great-powers', '1', 'X325', 'liveness'],
+  ['tour', '1', 'X326', 'as if v3 had been absent from 13'],
+  ['gas-is-counted', '1', 'X327', 'asks for transactions that want -1 gas'],
+  ['calm', '1', 'X328', 'asks for -1 bytes of transactions'],
+  ['slow-applications', '1', 'X329', 'after its decision to start'],
+  ['no-empty-blocks', '1', 'X330', 'owes the header that proves what block 0 did'],
+  ['wide-swarm', '2', 'X331', 'mempool.broadcast is off'],
+  ['too-dear-leaves', '1', 'X332', 'mempool.recheck is off'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
