@@ -10,8 +10,24 @@ export class Interrupted extends CliError {
   }
 }
 
-/** Not SIGHUP: to listen would undo `nohup`, with which a campaign outlives its terminal. */
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** SIGHUP, too: Node listens to it even under `nohup`, and would die of it. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** One keypress may come twice: from the terminal, and from npm or npx, which pass on what they got. */
+const ECHO_MS = 1_000;
+
+/** Signals that ask for the end: of those that come together the first alone counts. */
+export class Asking {
+  private askedMs = Number.NEGATIVE_INFINITY;
+
+  /** False: it is an echo of the one before. */
+  counts(): boolean {
+    const nowMs = performance.now();
+    const isEcho = nowMs - this.askedMs < ECHO_MS;
+    if (!isEcho) this.askedMs = nowMs;
+    return !isEcho;
+  }
+}
 const controller = new AbortController();
 /** What the first signal does, and whatever else makes going on useless. */
 export const interrupt = (): void => controller.abort();
@@ -19,13 +35,28 @@ export const interrupt = (): void => controller.abort();
 /** Signals are of the process, so this is too. */
 export const interruption: AbortSignal = controller.signal;
 
-/** While this runs, the first signal of each kind aborts `interruption` and nothing else. */
+const asking = new Asking();
+/** How many `interruptible` are under way, one in another. */
+let depth = 0;
+
+function listen(isOn: boolean): void {
+  for (const signal of SIGNALS) process[isOn ? 'on' : 'off'](signal, onSignal);
+}
+
+function onSignal(signal: NodeJS.Signals): void {
+  if (!asking.counts()) return;
+  if (!interruption.aborted) return interrupt();
+  listen(false);
+  process.kill(process.pid, signal);
+}
+
+/** While this runs, the first signal aborts `interruption` and nothing else. */
 export async function interruptible<T>(run: () => Promise<T>): Promise<T> {
-  for (const signal of SIGNALS) process.once(signal, interrupt);
+  if (depth++ === 0) listen(true);
   try {
     return await run();
   } finally {
-    for (const signal of SIGNALS) process.off(signal, interrupt);
+    if (--depth === 0) listen(false);
   }
 }
 

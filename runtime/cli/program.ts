@@ -1,7 +1,7 @@
 // The program `nodecli`: its commands, and how an error ends it.
 
 import { Command, CommanderError } from 'commander';
-import { ScenarioError } from '../../sim/scenario/words.ts';
+import type { ScenarioError } from '../../sim/scenario/words.ts';
 import { chaosCommand, clusterCommand } from './cluster/command.ts';
 import { interrupt } from './interrupt.ts';
 import { simCommand } from './sim-command.ts';
@@ -45,9 +45,13 @@ function onBrokenPipe(error: NodeJS.ErrnoException): void {
   process.exit(EXIT.usage);
 }
 
+/** By name: that of a build with a bug planted is of another class. */
+const isScenarioError = (error: unknown): error is ScenarioError =>
+  error instanceof Error && error.name === 'ScenarioError';
+
 function told(error: unknown, wantsStack: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.usage;
-  if (error instanceof ScenarioError) {
+  if (isScenarioError(error)) {
     console.error(`nodecli: this is not a scenario: ${error.message}${whereOwn(error.cause)}`);
     if (wantsStack && error.cause !== undefined) console.error(error.cause);
     return EXIT.usage;

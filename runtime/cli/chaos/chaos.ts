@@ -11,6 +11,7 @@ import { byteKey, concatBytes } from '../../../protocol/bytes.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { Choices, type Stream } from '../../../sim/choices.ts';
+import { SetupError } from '../../host/disk/files.ts';
 import { homesFound, readHome } from '../../host/home/home.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from '../cluster/cluster.ts';
 import { ClusterLoad, loadOf } from '../cluster/load.ts';
@@ -19,7 +20,7 @@ import { Interrupted } from '../interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, seedOf } from '../usage.ts';
 import { type Damage, damageLogs } from './damage.ts';
 import { Agreement, Problems, Signatures } from './facts.ts';
-import { checkStores } from './stores.ts';
+import { checkStores, NO_STORE_FACTS } from './stores.ts';
 import { type ChaosTable, chaosTable, type Killed } from './table.ts';
 import { checkTrace } from './traces.ts';
 
@@ -319,7 +320,12 @@ class Chaos {
     const rows: ChaosTable['rows'][number][] = [];
     for (const node of cluster.nodes) {
       const { name, home } = node;
-      const store = await checkStores({ name, home, height: this.reported.get(node) ?? 0n }, this.txs, facts);
+      const reported = { name, home, height: this.reported.get(node) ?? 0n };
+      const store = await checkStores(reported, this.txs, facts).catch((error: unknown) => {
+        if (!(error instanceof SetupError)) throw error;
+        problems.add(`the stores of ${name} cannot be read: ${error.message}`);
+        return NO_STORE_FACTS;
+      });
       const trace = checkTrace(name, node.record as string, facts);
       // A life may be killed between its record and its word to us, not the other way round.
       if (trace.lives < node.lives) {

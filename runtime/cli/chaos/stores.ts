@@ -27,6 +27,9 @@ export interface StoreFacts {
   readonly twice: number;
 }
 
+/** Of stores that nobody can read. */
+export const NO_STORE_FACTS: StoreFacts = { height: 0n, txs: 0, twice: 0 };
+
 interface Reported {
   readonly name: string;
   readonly home: string;
@@ -41,12 +44,15 @@ export async function checkStores(
   facts: { readonly problems: Problems; readonly agreement: Agreement; readonly signatures: Signatures },
 ): Promise<StoreFacts> {
   const chain = openStore(join(node.home, 'data', 'chain.db'));
-  const app = openStore(join(node.home, 'data', 'app.db'));
   try {
-    return new StoreCheck(node, chain, app, facts).run(txs);
+    const app = openStore(join(node.home, 'data', 'app.db'));
+    try {
+      return new StoreCheck(node, chain, app, facts).run(txs);
+    } finally {
+      await app.close();
+    }
   } finally {
     await chain.close();
-    await app.close();
   }
 }
 

@@ -9,7 +9,7 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { makeFolder, SetupError } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/home.ts';
-import { Interrupted, interruption } from '../interrupt.ts';
+import { Asking, Interrupted, interruption } from '../interrupt.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { CliError, countOf, EXIT, type Exit, whyNot } from '../usage.ts';
 import { Cluster } from './cluster.ts';
@@ -155,7 +155,9 @@ export class Interrupt {
   private readonly onSignal: () => void;
 
   constructor(killAll: () => void) {
+    const asking = new Asking();
     this.onSignal = () => {
+      if (!asking.counts()) return;
       if (this.signal.aborted) killAll();
       this.controller.abort(new Interrupted());
     };

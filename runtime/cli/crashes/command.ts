@@ -20,6 +20,7 @@ import {
   EXIT,
   type Exit,
   fileOf,
+  isCliError,
   needsBuild,
   seedOf,
   whyNot,
@@ -66,12 +67,13 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
       fileOf(flags.save, '--save'),
     );
   const startedMs = performance.now();
-  const { results, isWhole } = await performAll(grid, chosen, workers, flags.json !== true);
+  const { results, isWhole, lost } = await performAll(grid, chosen, workers, flags.json !== true);
   const summary = summaryOf(grid, results, performance.now() - startedMs);
   if (flags.json) print(toJson({ ...options, ...summary }));
   else tell(options, grid, results, summary, isWhole);
-  if (!isWhole)
-    throw new Interrupted(`${grouped(results.length)} of ${grouped(chosen.length)} crashes were tried`);
+  const tried = `${grouped(results.length)} of ${grouped(chosen.length)} crashes were tried`;
+  if (lost !== null) throw new CliError(`${lost.trimEnd()}\n${tried}`, EXIT.violated);
+  if (!isWhole) throw new Interrupted(tried);
   return summary.failures.length === 0 ? EXIT.holds : EXIT.violated;
 }
 
@@ -118,7 +120,12 @@ async function performAll(
   chosen: readonly GridPoint[],
   count: number,
   isShown: boolean,
-): Promise<{ readonly results: readonly PointResult[]; readonly isWhole: boolean }> {
+): Promise<{
+  readonly results: readonly PointResult[];
+  readonly isWhole: boolean;
+  /** What ended a worker, and with it the campaign: what was found before that is told all the same. */
+  readonly lost: string | null;
+}> {
   const indexes = new Map(grid.points.map((point, index) => [point, index]));
   const bar = new ProgressBar(isShown);
   const results: PointResult[] = [];
@@ -142,6 +149,7 @@ async function performAll(
       }
     };
   };
+  let lost: string | null = null;
   const isWhole = await isUninterrupted(() =>
     withWorkers(Math.min(count, Math.ceil(runsOf(chosen).length / RUNS_PER_JOB)), {}, async (workers) => {
       for (let left = chosen; left.length > 0; ) {
@@ -150,10 +158,13 @@ async function performAll(
         await Promise.all(workers.map(performRuns(runs, missed)));
         left = missed;
       }
+    }).catch((error: unknown) => {
+      if (error instanceof Interrupted || !isCliError(error)) throw error;
+      lost = error.message;
     }),
   );
   bar.clear();
-  return { results: results.filter(() => true), isWhole }; // without the holes of those that were not tried
+  return { results: results.filter(() => true), isWhole: isWhole && lost === null, lost }; // without the holes of those that were not tried
 }
 
 // --- what came of it ---------------------------------------------------------------------------------------

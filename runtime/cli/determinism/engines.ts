@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { whyNot } from '../usage.ts';
 
 export interface Engine {
   readonly major: number;
@@ -46,7 +47,11 @@ function versionOf(path: string): string | null {
 /** Null: npm says that it worked. */
 function fetchInto(folder: string, major: number): string | null {
   console.error(`fetching node@${major} into ${folder} (once)`);
-  mkdirSync(folder, { recursive: true });
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    return whyNot(error);
+  }
   const args = ['install', '--prefix', folder, '--no-save', '--no-audit', '--no-fund', `node@${major}`];
   const npm = spawnSync('npm', args, {
     encoding: 'utf8',

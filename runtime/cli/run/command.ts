@@ -14,7 +14,7 @@ import { withMutant } from '../patch/patched-build.ts';
 import { Columns, explanationLines, ProgressBar, row, Story, toJson, verdictLines } from '../screen.ts';
 import { bytesName, grouped } from '../telling.ts';
 import { TraceWriter } from '../traces/trace-file.ts';
-import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf } from '../usage.ts';
+import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf, whyNot } from '../usage.ts';
 import { castOfFiles } from './cast-files.ts';
 import { mustBeApart } from './outputs.ts';
 import { PageFile } from './picture-page.ts';
@@ -94,7 +94,7 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
   const verdict = asTyped(performed(play, { ...options, watch }, trace), nameOrFile, flags);
   const wallMs = performance.now() - startedMs;
-  const pageBytes = collector ? page?.write(collector.picture(verdict)) : undefined;
+  const drawn = tried(() => (collector ? page?.write(collector.picture(verdict)) : undefined));
   bar.clear();
   const explanation = verdict.holds ? null : explainRun(play, options);
   if (flags.json) print(toJson(explanation ? { ...verdict, explanation } : verdict));
@@ -103,8 +103,19 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     for (const line of explanationLines(explanation)) print(line);
   if (trace && !flags.json)
     print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
-  if (page && !flags.json) print(row('picture', `${page.path}, ${bytesName(pageBytes ?? 0)}`));
+  // A full disk takes the page, and not what the run came to.
+  if (drawn.threw !== undefined && verdict.holds) throw drawn.threw;
+  if (drawn.threw !== undefined) console.error(`nodecli: ${whyNot(drawn.threw)}`);
+  else if (page && !flags.json) print(row('picture', `${page.path}, ${bytesName(drawn.value ?? 0)}`));
   return verdict.holds ? EXIT.holds : EXIT.violated;
+}
+
+function tried<T>(run: () => T): { readonly value?: T; readonly threw?: unknown } {
+  try {
+    return { value: run() };
+  } catch (threw) {
+    return { threw };
+  }
 }
 
 /** A part of one's own may throw: the trace up to there says when it did. */

@@ -9,7 +9,7 @@ import type { CrashesJob, CrashesResult } from '../crashes/job.ts';
 import type { ExploreJob, ExploreResult } from '../explore/job.ts';
 import { Interrupted, interruptible, interruption } from '../interrupt.ts';
 import type { ShrinkJob, ShrinkResult, ShrinkSoFar } from '../shrink/job.ts';
-import { cliFolder } from '../usage.ts';
+import { CliError, cliFolder, EXIT, whyNot } from '../usage.ts';
 import { ANSWERS } from './answers.ts';
 import type { Job, JobResult } from './job.ts';
 
@@ -68,7 +68,11 @@ class Process {
       env: { ...process.env, NODE_ENV: 'production' },
     });
     living.add(this.child);
-    createInterface({ input: this.child.stdio[ANSWERS] as NodeJS.ReadableStream }).on('line', (line) => {
+    this.child.on('error', (error) => this.fail(`it cannot be started: ${whyNot(error)}`));
+    // Where no descriptor is left there are no pipes either, and the error comes later.
+    const answers = this.child.stdio?.[ANSWERS] as NodeJS.ReadableStream | undefined;
+    if (!answers) return;
+    createInterface({ input: answers }).on('line', (line) => {
       const said = wholeOf(line);
       if (said === null) return; // it died in the middle of it, and its end says so
       if ('soFar' in said) this.waiting[0]?.heard(said.soFar as ShrinkSoFar);
@@ -80,7 +84,6 @@ class Process {
     };
     this.child.stdout?.on('data', complains);
     this.child.stderr?.on('data', complains);
-    this.child.on('error', (error) => this.fail(error.message));
     this.child.stdin?.on('error', () => {}); // it is gone: its end says so
     this.child.on('close', () => living.delete(this.child));
     this.child.on('close', (code, signal) =>
@@ -169,7 +172,7 @@ export class Worker {
 }
 
 const errorOf = (because: string): Error =>
-  interruption.aborted ? new Interrupted() : new Error(`a worker failed: ${because}`);
+  interruption.aborted ? new Interrupted() : new CliError(`a worker failed: ${because}`, EXIT.violated);
 
 /**
  * MiB for each half of the young objects. V8's own 16 hold some thirty heights of four validators: what is kept for sixty is copied twice,
@@ -193,12 +196,13 @@ export async function withWorkers<T>(
   use: (workers: readonly Worker[]) => Promise<T>,
 ): Promise<T> {
   const flags = flagsOf(count, options);
-  const workers = Array.from({ length: count }, () => new Worker({ ...options, flags }));
+  const workers: Worker[] = [];
   const end = (): void => {
     for (const worker of workers) worker.end();
   };
   interruption.addEventListener('abort', end);
   try {
+    for (let i = 0; i < count; i++) workers.push(new Worker({ ...options, flags }));
     return await interruptible(() => use(workers));
   } finally {
     interruption.removeEventListener('abort', end);

@@ -111,4 +111,11 @@ describe.skipIf(!isBuilt)('sim run --html', () => {
     expect(err).toMatch(/--html: the page cannot be written to .*: it is a folder/);
     expect(hasStack(err)).toBe(false);
   });
+
+  test.skipIf(!existsSync('/dev/full'))('a full disk takes the page, and not the verdict', () => {
+    const { code, out, err } = nodecli('sim', 'run', 'calm', '--html', '/dev/full');
+    expect(out).toContain('HOLDS  calm');
+    expect(err).toMatch(/^nodecli: --html: the page cannot be written to .dev.full/);
+    expect(code).toBe(2);
+  });
 });

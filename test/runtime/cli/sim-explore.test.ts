@@ -199,6 +199,8 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     const { pid, ended } = startNodecli('sim', ...flags);
     await hasChildren(pid);
     process.kill(-pid, 'SIGINT');
+    await sleep(1);
+    process.kill(-pid, 'SIGINT'); // as npm passes on what it got from the terminal, too
     const { code, out, err } = await ended;
     expect(out).not.toContain('HOLDS');
     expect(err.trim().split('\n').at(-1)).toMatch(/^nodecli: interrupted: \d+ (of [\d,]+|runs? made)/);

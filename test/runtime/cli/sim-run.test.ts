@@ -52,6 +52,17 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(await run('tour', '--mutant', join(root, 'scenarios/zoo/X170.json'))).toBe(1);
   });
 
+  test('what is no play is none with a bug planted, either', () => {
+    const text = 'export default { name: "mine", act: [], cast: { powers: ["x"] } };';
+    writeFileSync(folder.at('none.mjs'), text);
+    const planted = ['--mutant', join(root, 'scenarios/zoo/M06.json')];
+    for (const more of [[], planted]) {
+      const { code, err } = nodecli('sim', 'run', folder.at('none.mjs'), ...more);
+      expect(err).toMatch(/^nodecli: this is not a scenario: /);
+      expect(code).toBe(2);
+    }
+  });
+
   test('what it writes is none of what it reads, and each another', () => {
     const play = folder.at('own.json');
     const text = readFileSync(join(root, 'scenarios/zoo/triggers/M06.json'), 'utf8');
