@@ -55,6 +55,8 @@ export function* walkFromTrust(
 ): LightWalk<TrustPath | SkippingRefusal> {
   const level = validateTrustLevel(options.level);
   if (level !== null) return level;
+  if (options.periodNs <= 0n)
+    return refuse('expired', `trusting period must be greater than zero, not ${options.periodNs}`);
   const trusted = yield* fetchBlock(trust.height, options.chainId);
   if (isRefusal(trusted)) return trusted;
   const { header, commit } = trusted.signedHeader;
@@ -70,7 +72,6 @@ export function* walkFromTrust(
     verify,
   );
   if (signed !== null) return refuse('invalid', `invalid commit: ${signed.because}`);
-  if (target === trust.height) return { path: [trusted] };
   return yield* walkFromBlock(trusted, target, options, verify);
 }
 
@@ -81,6 +82,7 @@ export function* walkFromBlock(
   options: LightClientOptions,
   verify: Verify,
 ): LightWalk<TrustPath | SkippingRefusal> {
+  if (target === trusted.signedHeader.header.height) return { path: [trusted] };
   const block = yield* fetchBlock(target, options.chainId);
   if (isRefusal(block)) return block;
   return target < trusted.signedHeader.header.height

@@ -176,6 +176,10 @@ describe('each refusal has its own reason', () => {
     const trust = { height: 1n, hash: headerHash(header) };
     const asked = walkFromTrust(trust, 1n, { ...options, level }, verifySignature).next();
     expect(because(asked.value)).toMatch('trust');
+    for (const periodNs of [0n, -1n]) {
+      const never = walkFromTrust(trust, 1n, { ...options, periodNs }, verifySignature).next();
+      expect(because(never.value)).toBe(`trusting period must be greater than zero, not ${periodNs}`);
+    }
   });
 });
 
@@ -276,5 +280,7 @@ describe('a light client', () => {
       walkNow(walkFromBlock(at(1), 5n, options, verifySignature), (height) => blocks.get(height) ?? null),
     );
     expect(result.path.length).toBe(2);
+    const there = okay(walkNow(walkFromBlock(at(5), 5n, options, verifySignature), () => null));
+    expect(there.path).toEqual([at(5)]);
   });
 });
