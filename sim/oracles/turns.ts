@@ -25,6 +25,8 @@ class Turn {
   round = -1;
   /** When it began, or the node came back to it, or its application had made a block. */
   sinceNs = 0;
+  /** When its life, or its part in consensus, began: what its log says of its turns it says in that moment. */
+  backNs = -1;
   /** Blocks that its application is making, or will when it is through with something else: a slow one may have one to make for a round that is over. */
   preparing = 0;
   /** The last proposal that its signer was asked for, in any life, and how many records the signer's log had then; null: it was refused. */
@@ -122,9 +124,15 @@ export const turnsOracle =
       },
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;
-        if (event.type === 'step' && event.step === STEP.propose) begins(at, event.height, event.round);
-        // It comes back: into this round, which it then says, or to wait for it once more.
-        else if (event.type === 'mode') turns.of(at).height = -1n;
+        const turn = turns.of(at);
+        if (event.type === 'mode') {
+          // It comes back: into this round, which it then says, or to wait for it once more.
+          turn.height = -1n;
+          turn.backNs = about.now();
+        } else if (event.type !== 'step') return;
+        else if (event.step === STEP.propose) begins(at, event.height, event.round);
+        // By its log it is beyond this turn already.
+        else if (event.step > STEP.propose && turn.backNs === about.now()) turn.height = -1n;
       },
       leaving(at, _actor, effect) {
         if (effect.type === 'tell' && about.isHonest(at))

@@ -570,6 +570,19 @@ describe('whose turn it is', () => {
     expect(said).toEqual([`${proposer.name} has the turn at 1/0, and proposes nothing in 3 s`]);
   });
 
+  it('has not had it when its log says, in the moment that it comes back, that it is beyond it', () => {
+    for (const isAtOnce of [true, false]) {
+      const oracle = oracleOf(turnsOracle(ghost));
+      comesBack(oracle);
+      enters(oracle, 0, STEP.propose);
+      if (!isAtOnce) nowNs += 1;
+      enters(oracle, 0, STEP.prevote);
+      nowNs += 3_000_000_000;
+      enters(oracle, 1, STEP.propose);
+      expect(said).toHaveLength(isAtOnce ? 0 : 1);
+    }
+  });
+
   it('has not had it when it died, and waits for that round once more, or is led to a later one', () => {
     for (const round of [0, 1]) {
       const oracle = oracleOf(turnsOracle(ghost));
