@@ -235,9 +235,12 @@ export class SyncPool {
     }
   }
 
-  /** Whether it owes an answer: any other of its blocks would not be taken. */
+  /** Whether some block of its would be taken: any other need not be read. */
   isAsked(peer: string): boolean {
-    return (this.peers.get(peer)?.open.size ?? 0) > 0;
+    if (!this.peers.has(peer)) return false;
+    for (const { asked, fetched } of this.wanted.values())
+      if (fetched === null && asked.has(peer)) return true;
+    return false;
   }
 
   /** A peer sent a block (AddBlock). A refusal is worth the connection: nobody asked for it. */

@@ -10,7 +10,7 @@ export class Interrupted extends CliError {
   }
 }
 
-/** SIGHUP, too: Node listens to it even under `nohup`, and would die of it. */
+/** SIGHUP, too: Node undoes what `nohup` has set, and would die of it. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** One keypress may come twice: from the terminal, and from npm or npx, which pass on what they got. */
@@ -52,11 +52,12 @@ function onSignal(signal: NodeJS.Signals): void {
 
 /** While this runs, the first signal aborts `interruption` and nothing else. */
 export async function interruptible<T>(run: () => Promise<T>): Promise<T> {
-  if (depth++ === 0) listen(true);
+  if (depth++ === 0 && !interruption.aborted) listen(true);
   try {
     return await run();
   } finally {
-    if (--depth === 0) listen(false);
+    // Asked to end it goes on listening: an echo that comes while it tells what it has must not take that.
+    if (--depth === 0 && !interruption.aborted) listen(false);
   }
 }
 

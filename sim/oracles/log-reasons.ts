@@ -74,6 +74,8 @@ function missingFor({ round, blockId }: Vote, heard: HeardHeight): string | null
   if (blockId.hash.length === 0)
     return heard.isMostOfAny('prevotes', round) ? null : 'two thirds of the prevotes';
   if (!heard.isPolka(round, blockId.hash)) return 'a polka for it';
+  // What it made itself it may have made again, byte for byte, where its log was lost: then it logs no parts.
+  for (let r = 0; r <= round; r++) if (heard.isProposer(r)) return null;
   for (let i = 0; i < blockId.parts.total; i++)
     if (!heard.hasPart(blockId.parts, i)) return `part ${i} of it`;
   return null;

@@ -1,5 +1,5 @@
-// Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that came after it was
-// decided and before round 0 began. Applications punish who is absent, and timeout_commit is there for those who are a little late. Who lies
+// Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that came before
+// round 0 began, of a round that its proposer had reached. Applications punish who is absent, and timeout_commit is there for those who are a little late. Who lies
 // may have said something else first.
 
 import type { NodeEvent } from '../../actors/turn.ts';

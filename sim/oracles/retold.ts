@@ -42,7 +42,7 @@ export class Retold {
       peers.set(peer, known);
     }
     // What a pause or a slow disk held back leaves at once.
-    const since = Math.max(nowNs - PERIOD_NS, at.heldUntilNs);
+    const since = Math.max(nowNs - PERIOD_NS / at.clock.fastest, at.heldUntilNs);
     const times = (known.get(evidence) ?? []).filter((ns) => ns > since);
     known.set(evidence, [...times, nowNs]);
     return times.length >= TIMES_MAX;

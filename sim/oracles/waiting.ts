@@ -157,9 +157,8 @@ class Watch {
       if (pool.owedTxs === 0 && !isProofDue) continue;
       const waitedNs = now - Math.max(wait.atNs, isProofDue ? 0 : txsSinceNs, at.heldUntilNs);
       if (waitedNs <= PATIENCE_NS) continue;
-      const what = isProofDue
-        ? `owes the header that proves what block ${height - 1n} did`
-        : 'has a transaction';
+      const proof = height === this.initialHeight ? 'InitChain answered' : `block ${height - 1n} did`;
+      const what = isProofDue ? `owes the header that proves what ${proof}` : 'has a transaction';
       const late = `does not begin height ${height} for ${Math.round(waitedNs / 1e8) / 10} s`;
       this.report(`${at.name} ${what} and ${late}`, at, height);
     }

@@ -94,6 +94,7 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
   const verdict = asTyped(performed(play, { ...options, watch }, trace), nameOrFile, flags);
   const wallMs = performance.now() - startedMs;
+  const kept = tried(() => trace?.close());
   const drawn = tried(() => (collector ? page?.write(collector.picture(verdict)) : undefined));
   bar.clear();
   const explanation = verdict.holds ? null : explainRun(play, options);
@@ -101,12 +102,15 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   else for (const line of verdictLines(verdict, wallMs)) print(line);
   if (explanation && !flags.json && !flags.quiet)
     for (const line of explanationLines(explanation)) print(line);
-  if (trace && !flags.json)
+  if (trace && !flags.json && kept.threw === undefined)
     print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
-  // A full disk takes the page, and not what the run came to.
-  if (drawn.threw !== undefined && verdict.holds) throw drawn.threw;
-  if (drawn.threw !== undefined) console.error(`nodecli: ${whyNot(drawn.threw)}`);
-  else if (page && !flags.json) print(row('picture', `${page.path}, ${bytesName(drawn.value ?? 0)}`));
+  if (page && !flags.json && drawn.threw === undefined)
+    print(row('picture', `${page.path}, ${bytesName(drawn.value ?? 0)}`));
+  // A full disk takes a file, and not what the run came to.
+  for (const { threw } of [kept, drawn]) {
+    if (threw !== undefined && verdict.holds) throw threw;
+    if (threw !== undefined) console.error(`nodecli: ${whyNot(threw)}`);
+  }
   return verdict.holds ? EXIT.holds : EXIT.violated;
 }
 
@@ -122,8 +126,9 @@ function tried<T>(run: () => T): { readonly value?: T; readonly threw?: unknown 
 function performed(play: Play, options: RunOptions, trace: TraceWriter | null): Verdict {
   try {
     return runScenario(play, options);
-  } finally {
-    trace?.close();
+  } catch (error) {
+    tried(() => trace?.close());
+    throw error;
   }
 }
 

@@ -311,7 +311,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['gas-is-counted', '1', 'X327', 'asks for transactions that want -1 gas'],
   ['calm', '1', 'X328', 'asks for -1 bytes of transactions'],
   ['slow-applications', '1', 'X329', 'after its decision to start'],
-  ['no-empty-blocks', '1', 'X330', 'owes the header that proves what block 0 did'],
+  ['no-empty-blocks', '1', 'X330', 'owes the header that proves what InitChain answered'],
   ['wide-swarm', '2', 'X331', 'mempool.broadcast is off'],
   ['too-dear-leaves', '1', 'X332', 'mempool.recheck is off'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],

@@ -146,7 +146,8 @@ describe.skipIf(!isBuilt)('sim run', () => {
   });
 
   test.skipIf(!existsSync('/dev/full'))('a trace that finds no room is told with its flag', () => {
-    const { code, err } = nodecli('sim', 'run', 'calm', '--trace', '/dev/full', '--quiet');
+    const { code, out, err } = nodecli('sim', 'run', 'calm', '--trace', '/dev/full', '--quiet');
+    expect(out).toContain('HOLDS  calm');
     expect(err).toMatch(/^nodecli: --trace: \/dev\/full cannot be written: ENOSPC/);
     expect(code).toBe(2);
   });
