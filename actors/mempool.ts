@@ -201,22 +201,27 @@ class MempoolTurn {
     return true;
   }
 
+  /** Of the transactions in a message, together: one may be larger than a batch. */
+  private get bytesMax(): number {
+    const { txBytesMax, batchBytesMax } = this.config;
+    return Math.max(txBytesMax, batchBytesMax);
+  }
+
   /** Null: it is worth reading. Read, it is many times as long as its bytes: transactions of a byte each take three. */
   private tooLong({ length }: Uint8Array): string | null {
-    const { txBytesMax, batchBytesMax } = this.config;
-    const most = FRAMED_MAX * Math.max(txBytesMax, batchBytesMax) + PADDING_MAX;
+    const most = FRAMED_MAX * this.bytesMax + PADDING_MAX;
     return length > most ? `${length} bytes, the maximum is ${most}` : null;
   }
 
   /** Null: the sizes are right (spec 3.2, mempool pre-filter). */
   private faultOf(txs: readonly Uint8Array[]): string | null {
-    const { txBytesMax, batchBytesMax } = this.config;
+    const { txBytesMax } = this.config;
     let bytes = 0;
     for (const { length } of txs) {
       if (length > txBytesMax) return `a transaction of ${length} bytes, the maximum is ${txBytesMax}`;
       bytes += length;
     }
-    const bytesMax = Math.max(txBytesMax, batchBytesMax);
+    const { bytesMax } = this;
     return bytes > bytesMax ? `${bytes} bytes of transactions, the maximum is ${bytesMax}` : null;
   }
 
