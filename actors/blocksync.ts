@@ -80,6 +80,7 @@ const statusOf = ({ base, height }: StoreRange): BlocksyncMessage => ({
   base,
 });
 
+/** Of what nobody asked for; all words but blocks are far shorter. */
 const UNASKED_BYTES_MAX = 64 * 1024;
 
 /** One turn: what was heard, and the effects so far. */

@@ -41,14 +41,15 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(report.nodes.some(({ lives }: { lives: number }) => lives > 1)).toBe(true);
   });
 
+  const ofItsOwn = [
+    `import * as w from '${join(root, 'dist/sim/scenario/words.js')}';`,
+    `import { KvStore } from '${join(root, 'dist/machines/apps/kvstore.js')}';`,
+    "const ends = w.everyone.decides(w.height(2), { within: '9s' });",
+  ];
+
   test('of an application of one’s own replays with the play that has it', () => {
-    const [words, kvstore] = ['sim/scenario/words.js', 'machines/apps/kvstore.js'].map((file) =>
-      join(root, 'dist', file),
-    );
     const body = [
-      `import * as w from '${words}';`,
-      `import { KvStore } from '${kvstore}';`,
-      "const ends = w.everyone.decides(w.height(2), { within: '9s' });",
+      ...ofItsOwn,
       "export default w.scenario('mine', { cast: w.validators(4), app: () => new KvStore(), ends });",
     ].join('\n');
     writeFileSync(folder.at('own.mjs'), body);
@@ -70,13 +71,8 @@ describe.skipIf(!isBuilt)('traces', () => {
   });
 
   test('of an application that a seed drew, too; and one that needs none says so', () => {
-    const [words, kvstore] = ['sim/scenario/words.js', 'machines/apps/kvstore.js'].map((file) =>
-      join(root, 'dist', file),
-    );
     const body = [
-      `import * as w from '${words}';`,
-      `import { KvStore } from '${kvstore}';`,
-      "const ends = w.everyone.decides(w.height(2), { within: '9s' });",
+      ...ofItsOwn,
       'class Odd extends KvStore { constructor(name) { super(); this.name = name; } }',
       'const draw = (stream) => {',
       "  const name = 'app' + stream.draw(1000);",
