@@ -1,7 +1,7 @@
 // Accountability (SIMULATION invariant 9), the part that a running chain shows: only liars are punished, each lie once, by evidence that
 // proves it, and a double vote that one honest node could prove does not go unpunished.
 
-import type { Payload } from '../../actors/turn.ts';
+import type { Payload, PeerId } from '../../actors/turn.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
@@ -25,6 +25,7 @@ import { type GhostChain, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
+import { PassedOn } from './passed-on.ts';
 import { Retold } from './retold.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 
@@ -55,10 +56,13 @@ export const evidenceOracle =
     const greeted = new Greeted();
     const givenUp = new GivenUp(ghost, about);
     const retold = new Retold();
+    const passedOn = new PassedOn();
     /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
     const told = new Map<string, string>();
-    const learns = (evidence: DuplicateVoteEvidence): void => {
-      told.set(hexOf(evidenceIdentity(evidence)), placeOfEvidence(evidence));
+    const learns = (at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void => {
+      const hash = hexOf(evidenceIdentity(evidence));
+      passedOn.isToldBy(from, at, hash);
+      told.set(hash, placeOfEvidence(evidence));
       if (told.size > TOLD_MAX)
         for (const oldest of [...told.keys()].slice(0, TOLD_MAX / 2)) told.delete(oldest);
     };
@@ -153,6 +157,25 @@ export const evidenceOracle =
     };
     ghost.onBlock.push(inBlock);
 
+    const tells = (at: Machine, peers: readonly PeerId[], payloads: readonly Payload[]): void => {
+      const peer = retold.tells(at, peers, payloads, about.now());
+      if (peer !== null)
+        report(
+          `${at.name} tells ${byId.get(peer)?.name} of one evidence again and again`,
+          at,
+          at.height + 1n,
+        );
+      if (passedOn.owes(at))
+        for (const each of doubleVotesIn(payloads)) passedOn.tells(at, peers, hexOf(evidenceIdentity(each)));
+    };
+
+    const hasTold = (at: Machine, height: bigint): void => {
+      const missed = passedOn.missedBy(at, about.now());
+      if (missed === null) return;
+      const what = `keeps evidence that it was told of, and does not tell ${byId.get(missed)?.name}`;
+      report(`${at.name} ${what}`, at, height);
+    };
+
     return {
       name: 'evidence',
       effects: ['send'],
@@ -164,33 +187,32 @@ export const evidenceOracle =
         greeted.starts(at);
         unpunished.starts(at);
         retold.starts(at);
+        passedOn.starts(at);
       },
       leaving(at, _actor, effect) {
         if (effect.type !== 'send') return;
-        const peer = about.isHonest(at) ? retold.tells(at, effect.to, effect.payloads, about.now()) : null;
-        if (peer !== null)
-          report(
-            `${at.name} tells ${byId.get(peer)?.name} of one evidence again and again`,
-            at,
-            at.height + 1n,
-          );
-        if (unpunished.isEmpty) return;
-        unpunished.offers(at, placesIn(effect.payloads));
+        if (about.isHonest(at)) tells(at, effect.to, effect.payloads);
+        if (!unpunished.isEmpty) unpunished.offers(at, placesIn(effect.payloads));
       },
       published(at, _actor, event) {
-        if (event.type === 'committed') unpunished.decides(at, event.round);
-        else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
-        else if (event.type === 'evidence')
-          unpunished.stores(at, hexOf(event.validator), event.height, told.get(hexOf(event.hash)) ?? null);
-        else if (event.type === 'peer') {
+        if (event.type === 'committed') {
+          unpunished.decides(at, event.round);
+          if (about.isHonest(at)) hasTold(at, event.height);
+        } else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
+        else if (event.type === 'evidence') {
+          const hash = hexOf(event.hash);
+          unpunished.stores(at, hexOf(event.validator), event.height, told.get(hash) ?? null);
+          passedOn.keeps(at, hash, event.height, about.now());
+        } else if (event.type === 'peer') {
           greeted.greets(at, event.peer, event.up, about.now());
           retold.greets(at, event.peer);
+          passedOn.greets(at, event.peer);
         }
       },
       heard(at, from, payloads) {
         if (honest.size === about.machines.length || !about.isHonest(at)) return;
         if (!greeted.hears(at, from, about.now())) return;
-        for (const each of doubleVotesIn(payloads)) learns(each);
+        for (const each of doubleVotesIn(payloads)) learns(at, from, each);
         const sender = byId.get(from);
         if (givenUp.mayBe(from, payloads)) return;
         const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
@@ -199,7 +221,8 @@ export const evidenceOracle =
         const messages = messagesIn(payloads);
         for (let i = 0; i < messages.length; i++) {
           const message = messages[i];
-          if (message?.type === 'vote') {
+          if (message?.type === 'new-round-step') passedOn.stands(at, from, message.height, about.now());
+          else if (message?.type === 'vote') {
             const address = hexOf(message.vote.validatorAddress);
             if (!honest.has(address)) unpunished.hears(at, address, message.vote);
           } else if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;

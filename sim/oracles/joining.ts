@@ -1,14 +1,17 @@
 // Who has caught up takes part: a node that asks for blocks, and has as many as the chain has, does not go on asking. While it has nobody to ask it
-// cannot know, and does not take part: it would begin a height that others have decided long ago.
+// cannot know, and does not take part: it would begin a height that others have decided long ago. Nor does it while somebody has more than it has.
 
-import type { PeerId } from '../../actors/turn.ts';
+import type { Payload, PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
+import { TipClaims } from './tip-claims.ts';
 
 /** Block sync looks every second, and asks again what was lost; who claims more than there is is believed for less than a minute. */
 const LONG_NS = 45_000_000_000;
+/** Block sync ends within a block of what is claimed: that block needs the commit of the next. It ends while the validator applies one. */
+const LEFT_TO_CONSENSUS = 2n;
 /** It asks how many there are every few seconds. */
 const BEHIND_MAX = 12n;
 
@@ -21,6 +24,10 @@ export const joiningOracle =
     const peers = new PerMachine(() => new Set<PeerId>());
     /** Who was connected to somebody, in this life. */
     const hasMet = new Set<Machine>();
+    const claims = new TipClaims();
+    const honest = new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id));
+    /** What a link has changed is no word of who sent it. */
+    const changed = new WeakSet<Payload>();
     const isAlone = (at: Machine): boolean => about.machines.length > 1 && peers.of(at).size === 0;
     const hasLiar = about.machines.some((machine) => !about.isHonest(machine));
 
@@ -42,25 +49,46 @@ export const joiningOracle =
         }
       }
     });
+    const takesPart = (at: Machine): void => {
+      if (!hasMet.has(at)) report(`${at.name} takes part before it has met anybody`, at, at.height + 1n);
+      const highest = claims.highest(at, about.now());
+      if (highest === null || highest <= at.height + LEFT_TO_CONSENSUS) return;
+      const what = `ends block sync at ${at.height}, and a peer says that it has ${highest}`;
+      report(`${at.name} ${what}`, at, at.height + 1n);
+    };
+
     return {
       name: 'joining',
-      effects: ['tell'],
-      events: ['peer'],
+      effects: ['tell', 'score'],
+      events: ['peer', 'mode'],
       started(at) {
         peers.delete(at);
         hasMet.delete(at);
+        claims.starts(at);
+      },
+      corrupted(payload) {
+        changed.add(payload);
+      },
+      heard(at, from, payloads) {
+        if (at.mode !== 'sync') return;
+        if (!honest.has(from) || payloads.some((payload) => changed.has(payload))) claims.distrusts(at, from);
+        else claims.hears(at, from, payloads, about.now());
       },
       leaving(at, actor, effect) {
+        if (effect.type === 'score') claims.distrusts(at, effect.peer);
         if (effect.type !== 'tell' || actor !== 'blocksync' || effect.message.type !== 'caught-up') return;
-        if (hasMet.has(at) || !about.isHonest(at)) return;
-        report(`${at.name} takes part before it has met anybody`, at, at.height + 1n);
+        if (about.isHonest(at)) takesPart(at);
       },
       published(at, _actor, event) {
+        if (event.type === 'mode' && event.mode === 'sync') claims.begins(at, about.now());
         if (event.type !== 'peer') return;
         if (event.up) {
           peers.of(at).add(event.peer);
           hasMet.add(at);
-        } else peers.of(at).delete(event.peer);
+        } else {
+          peers.of(at).delete(event.peer);
+          claims.goes(at, event.peer);
+        }
         if (isAlone(at)) idle.delete(at);
       },
     };

@@ -1,17 +1,18 @@
 // Who spoke in time is not absent: the last commit in a proposer's block holds every precommit for the block before that came before
 // round 0 began, of a round that its proposer had reached. Applications punish who is absent, and timeout_commit is there for those who are a little late. Who lies
-// may have said something else first.
+// may have said something else first. And who has all precommits waits for none, where skip_timeout_commit says so.
 
 import type { NodeEvent } from '../../actors/turn.ts';
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import { equalBlockId, isNilBlockId } from '../../protocol/block-id.ts';
+import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { type Block, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import { type Block, type Commit, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { countedUntil } from './between-heights.ts';
-import { type GhostChain, isTrueVote } from './ghost.ts';
+import { type GhostChain, type GhostSet, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
@@ -36,6 +37,8 @@ class Hearing {
   private readonly places = new Set<number>();
   /** When round 0 of the next height began. */
   endedNs: number | null = null;
+  /** In which round the node decided, and when its block was executed. */
+  executed: { readonly round: number; readonly atNs: number } | null = null;
 
   constructor(height: bigint, life: number) {
     this.height = height;
@@ -47,6 +50,10 @@ class Hearing {
     const { size } = this.places;
     this.places.add(vote.round * VALIDATORS_MAX + vote.validatorIndex);
     if (this.places.size > size) this.arrived.push({ vote, atNs });
+  }
+
+  ofRound(round: number): readonly Arrived[] {
+    return this.arrived.filter(({ vote }) => vote.round === round);
   }
 }
 
@@ -64,7 +71,9 @@ export const presentOracle =
     const isTimely = (at: Machine, { height, round }: Vote): boolean =>
       height === at.height || (height === at.height + 1n && round <= at.round);
 
+    /** A vote of others, or what its signer tells it of its own. */
     const hears = (at: Machine, vote: Vote): void => {
+      if (vote.type !== PRECOMMIT || !isTimely(at, vote)) return;
       if (at.mode !== 'consensus' || at.node?.isPaused !== false) return;
       let hearing = hearingOf(at, vote.height);
       if (!hearing) {
@@ -74,10 +83,48 @@ export const presentOracle =
       hearing.hears(vote, about.now());
     };
 
+    const executes = (at: Machine, { height, round }: Extract<NodeEvent, { type: 'committed' }>): void => {
+      const hearing = hearingOf(at, height);
+      if (hearing && at.mode === 'consensus') hearing.executed = { round, atNs: about.now() };
+    };
+
     const begins = (at: Machine, { height, round, step }: Extract<NodeEvent, { type: 'step' }>): void => {
       if (round !== 0 || step !== STEP.newRound) return;
       const hearing = hearingOf(at, height - 1n);
-      if (hearing) hearing.endedNs ??= about.now();
+      if (!hearing || hearing.endedNs !== null) return;
+      hearing.endedNs = about.now();
+      if (!at.config.consensus.skipTimeoutCommit || !wereAllThere(at, hearing)) return;
+      const what = `${at.name} had all precommits of ${height - 1n} and waited on; skip_timeout_commit is set`;
+      report(what, at, height);
+    };
+
+    /** For certain, and long before the next height began: nothing was left to wait for. */
+    const wereAllThere = (at: Machine, hearing: Hearing): boolean => {
+      const { height, executed, endedNs } = hearing;
+      const set = ghost.set(height);
+      const before = endedNs === null ? null : countedUntil(at, endedNs);
+      if (!set || !executed || before === null || executed.atNs > before) return false;
+      const arrived = hearing.ofRound(executed.round);
+      return (
+        arrived.length === set.members.length &&
+        arrived.every(({ vote, atNs }) => atNs <= before && isTrueVote(about, set, vote))
+      );
+    };
+
+    const isOfHonest = ({ validatorAddress }: Vote): boolean => {
+      const voter = byAddress.get(hexOf(validatorAddress));
+      return !!voter && about.isHonest(voter);
+    };
+
+    /** All of them are there, and dated after their block: a vote for nil takes no time from the next one, and is not left out (docs/decisions/0010). */
+    const areAllLater = (set: GhostSet, hearing: Hearing, { height, round }: Commit): boolean => {
+      const timeNs = ghost.timeNs(height);
+      const arrived = hearing.ofRound(round);
+      return (
+        timeNs !== undefined &&
+        arrived.length === set.members.length &&
+        arrived.every(({ vote }) => vote.timeNs > timeNs && isOfHonest(vote) && isTrueVote(about, set, vote))
+      );
     };
 
     /** A block of the chain, the first time that an honest node stores it. */
@@ -88,14 +135,13 @@ export const presentOracle =
       if (!at || !hearing?.endedNs || !lastCommit || !set) return;
       const before = countedUntil(at, hearing.endedNs);
       if (before === null) return;
-      for (const { vote, atNs } of hearing.arrived) {
-        if (atNs > before || vote.round !== lastCommit.round) continue;
-        if (!equalBytes(vote.blockId.hash, lastCommit.blockId.hash)) continue;
-        const voter = byAddress.get(hexOf(vote.validatorAddress));
-        if (!voter || !about.isHonest(voter)) continue;
-        if (lastCommit.signatures[vote.validatorIndex]?.flag !== FLAG_ABSENT || !isTrueVote(about, set, vote))
-          continue;
-        const what = `${at.name} proposed block ${header.height} as if ${voter.name} had been absent from ${vote.height}`;
+      for (const { vote, atNs } of hearing.ofRound(lastCommit.round)) {
+        if (atNs > before || lastCommit.signatures[vote.validatorIndex]?.flag !== FLAG_ABSENT) continue;
+        if (!isOfHonest(vote) || !isTrueVote(about, set, vote)) continue;
+        if (isNilBlockId(vote.blockId) && !areAllLater(set, hearing, lastCommit)) continue;
+        if (!isNilBlockId(vote.blockId) && !equalBlockId(vote.blockId, lastCommit.blockId)) continue;
+        const voter = byAddress.get(hexOf(vote.validatorAddress))?.name;
+        const what = `${at.name} proposed block ${header.height} as if ${voter} had been absent from ${vote.height}`;
         report(`${what}, and had its precommit`, at, header.height);
       }
     };
@@ -103,12 +149,17 @@ export const presentOracle =
 
     return {
       name: 'present',
-      effects: [],
-      events: ['peer', 'step'],
+      effects: ['tell'],
+      events: ['peer', 'step', 'committed'],
       started: (at) => greeted.starts(at),
       published(at, _actor, event) {
         if (event.type === 'peer') greeted.greets(at, event.peer, event.up, about.now());
         else if (event.type === 'step') begins(at, event);
+        else if (event.type === 'committed') executes(at, event);
+      },
+      leaving(at, actor, effect) {
+        if (actor !== 'signer' || effect.type !== 'tell' || !about.isHonest(at)) return;
+        if (effect.message.type === 'signed-vote') hears(at, effect.message.vote);
       },
       heard(at, from, payloads) {
         if (!about.isHonest(at) || givenUp.mayBe(from, payloads)) return;
@@ -117,12 +168,8 @@ export const presentOracle =
           const message = messages[i];
           // Of an envelope the node reads nothing behind what is no word.
           if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
-          if (message?.type !== 'vote' || !isTimely(at, message.vote)) continue;
-          if (payloads[i]?.channel !== CHANNEL_VOTE) continue;
-          const { type, blockId } = message.vote;
-          if (type !== PRECOMMIT || blockId.hash.length === 0 || !greeted.hears(at, from, about.now()))
-            continue;
-          hears(at, message.vote);
+          if (message?.type !== 'vote' || payloads[i]?.channel !== CHANNEL_VOTE) continue;
+          if (greeted.hears(at, from, about.now())) hears(at, message.vote);
         }
       },
     };

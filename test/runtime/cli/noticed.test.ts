@@ -314,6 +314,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['no-empty-blocks', '1', 'X330', 'owes the header that proves what InitChain answered'],
   ['wide-swarm', '2', 'X331', 'mempool.broadcast is off'],
   ['too-dear-leaves', '1', 'X332', 'mempool.recheck is off'],
+  ['nil-stays-nil', '1', 'X333', 'as if v3 had been absent from 5'],
+  ['all-precommits-are-here', '1', 'X334', 'skip_timeout_commit is set'],
+  ['little-evidence', '1', 'X335', 'does not tell v0'],
+  ['old-copy', '1', 'X336', 'and a peer says that it has 14'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
