@@ -134,7 +134,8 @@ export function eventName(event: NodeEvent, nameOf: (peer: string) => string): s
   }
 }
 
-const STEP_NAME: Readonly<Record<number, string>> = {
+/** Of `step` events. */
+export const STEP_NAME: Readonly<Record<number, string>> = {
   1: 'new height',
   2: 'new round',
   3: 'propose',

@@ -1,24 +1,12 @@
 // A cluster on a terminal: the nodes' lines with their names before them, and below them one line per node
 // that is kept fresh. Elsewhere plain lines.
 
+import { STEP_NAME } from '../telling.ts';
 import type { Cluster, ClusterNode } from './cluster.ts';
 
 const REDRAW_MS = 200;
 /** Where nothing can be redrawn, a status line per node comes this often. */
 const PLAIN_STATUS_MS = 10_000;
-
-/** Spec 5.1. */
-const STEPS = [
-  '',
-  'new height',
-  'new round',
-  'propose',
-  'prevote',
-  'prevote wait',
-  'precommit',
-  'precommit wait',
-  'commit',
-] as const;
 
 export class ClusterScreen {
   private readonly cluster: Cluster;
@@ -91,7 +79,7 @@ export class ClusterScreen {
     if (!node.isUp) return `${name} down${node.fatal === null ? '' : `: ${node.fatal}`}`;
     if (!status) return `${name} starting`;
     const step =
-      status.mode === 'consensus' ? `round ${status.round}, ${STEPS[status.step] ?? ''}` : status.mode;
+      status.mode === 'consensus' ? `round ${status.round}, ${STEP_NAME[status.step] ?? ''}` : status.mode;
     return (
       `${name} height ${node.height}, ${step}, ${status.peers} peers, ${status.pool} txs in pool, ` +
       `${Math.round(status.rssBytes / 1e6)} MB`

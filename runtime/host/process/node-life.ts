@@ -7,7 +7,6 @@ import { configValue, nodeCast, ownerOf } from '../../../actors/node.ts';
 import type { ActorName, NodeEvent } from '../../../actors/turn.ts';
 import type { ValidatorState } from '../../../actors/validator/state.ts';
 import { blockKey, GENESIS_KEY } from '../../../machines/chain/keys.ts';
-import { hexOf } from '../../../protocol/bytes.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { rememberingVerify, verifySignature } from '../../../protocol/signatures.ts';
@@ -18,6 +17,7 @@ import { openRecorder, type Recorder } from '../disk/recorder.ts';
 import { type NodeHome, readHome, withGenesisOf } from '../home/home.ts';
 import { exportSignState, importSignState } from '../home/sign-state.ts';
 import { type HostPorts, hostPorts } from '../ports.ts';
+import { Lines } from './lines.ts';
 import type { FromNode, NodeStatus } from './process-words.ts';
 
 export interface LifeOptions {
@@ -45,6 +45,7 @@ export class NodeLife {
   private readonly ports: HostPorts;
   private readonly recorder: Recorder | null;
   private readonly node: Node;
+  private readonly lines = new Lines();
   private height = 0n;
   private round = 0;
   private step = 0;
@@ -180,36 +181,24 @@ export class NodeLife {
   }
 
   private onEvent(event: NodeEvent): void {
-    const { say, tell } = this.options;
+    const line = this.lines.of(event);
+    if (line !== null) this.options.say(line);
     switch (event.type) {
       case 'step':
         this.round = event.round;
         this.step = event.step;
-        if (event.round > 0 && event.step === 1) say(`height ${event.height} goes to round ${event.round}`);
         return;
       case 'committed':
         return this.onCommitted(event);
       case 'applied':
-        return tell({ type: 'applied', height: event.height, stateDigest: event.stateDigest });
+        return this.options.tell({ type: 'applied', height: event.height, stateDigest: event.stateDigest });
       case 'mode':
         this.mode = event.mode;
-        return say(MODE_TEXT[event.mode] ?? event.mode);
+        return;
       case 'peer':
         if (event.up) this.peers.add(event.peer);
         else this.peers.delete(event.peer);
-        return say(`peer ${event.peer.slice(0, 8)} ${event.up ? 'is here' : 'is gone'}`);
-      case 'warning':
-        return say(`warning: ${event.what}`);
-      case 'refused':
-        return say(
-          `warning: block ${hexOf(event.hash).slice(0, 12)} of height ${event.height} is invalid: ${event.because}`,
-        );
-      case 'evidence':
-        return say(
-          event.validator.length > 0
-            ? `evidence against ${hexOf(event.validator).slice(0, 8)} of height ${event.height}`
-            : `evidence of an attack on light clients of height ${event.height}`,
-        );
+        return;
       case 'halted':
         return this.options.ended(`the node halted: ${event.what}`, false);
     }
@@ -218,11 +207,6 @@ export class NodeLife {
   private onCommitted(event: Extract<NodeEvent, { type: 'committed' }>): void {
     const { height, round, hash, appHash, stateDigest } = event;
     this.height = height;
-    const late = round > 0 ? `, round ${round}` : '';
-    const block = hexOf(hash).slice(0, 8);
-    this.options.say(
-      `committed height ${height}${late}, block ${block}, ${event.txs} txs, app hash ${hexOf(appHash)}`,
-    );
     const txs = event.txs === 0 ? [] : this.txHashes(height);
     this.options.tell({ type: 'committed', height, round, hash, appHash, stateDigest, txs });
   }
@@ -233,12 +217,6 @@ export class NodeLife {
     return !block || isRefusal(block) ? [] : block.txs.map(sha256);
   }
 }
-
-const MODE_TEXT: Readonly<Record<string, string>> = {
-  handshake: 'asks the application how far it is',
-  sync: 'looks for blocks that it lacks',
-  consensus: 'takes part in consensus',
-};
 
 const repairText = ({ path, offset, bytesCut, savedAs, corruption }: Repair): string =>
   `repaired ${path}: cut ${bytesCut} bytes at byte ${offset}` +

@@ -1,0 +1,34 @@
+// What a node tells the person who runs it.
+
+import { expect, test } from 'vitest';
+import type { NodeEvent } from '../../../actors/turn.ts';
+import { BenchRun } from '../../../runtime/cli/bench/world.ts';
+import { Lines } from '../../../runtime/host/process/lines.ts';
+
+const NO_HASH = new Uint8Array(32);
+
+test('a round that failed is told once, whatever its steps are', () => {
+  const lines = new Lines();
+  const step = (height: bigint, round: number, each: number): string | null =>
+    lines.of({ type: 'step', height, round, step: each });
+  expect([1, 2, 3, 4, 6].map((each) => step(7n, 0, each))).toEqual([null, null, null, null, null]);
+  expect([2, 3, 4].map((each) => step(7n, 1, each))).toEqual(['height 7 goes to round 1', null, null]);
+  expect(step(7n, 2, 3)).toBe('height 7 goes to round 2');
+  expect(step(8n, 0, 1)).toBeNull();
+  // Another height fails in the same round as the one before.
+  expect(step(8n, 2, 2)).toBe('height 8 goes to round 2');
+});
+
+test('what a chain publishes is told as far as a person needs it', () => {
+  const told = new Map<NodeEvent['type'], string | null>();
+  const lines = new Lines();
+  const run = new BenchRun({ validators: 1, crypto: 'sim', memo: true, txs: 1, seed: 'lines' });
+  run.world.listeners.push((_at, event) => void told.set(event.type, lines.of(event)));
+  run.runTo(3);
+  expect(told.get('committed')).toMatch(/^committed height 3, block [0-9a-f]{8}, 1 txs, app hash [0-9a-f]+$/);
+  expect(told.get('mode')).toBe('takes part in consensus');
+  expect(told.get('applied')).toBeNull();
+  expect(
+    lines.of({ type: 'refused', height: 4n, hash: NO_HASH, because: 'the time is not the median' }),
+  ).toBe('warning: block 000000000000 of height 4 is invalid: the time is not the median');
+});
