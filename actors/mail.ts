@@ -116,6 +116,8 @@ export const mempoolMail = union(
     committed: { height: i64, txs: list(bytes), codes: list(u32), txBytesMax: i64, gasMax: i64 },
     /** The height of a peer that has fallen behind, for which gossip waits; -1 when it is behind no more. */
     'peer-height': { peer: text, height: i64 },
+    /** The handshake is over: the application has its state, and may be asked about transactions (CometBFT makes its mempool then). */
+    opens: {},
   },
   {
     ...portAnswersByHand,
@@ -140,7 +142,7 @@ export const blocksyncMail = union({
   'sync-from': { height: i64, base: i64, sync: bool },
   /** The validator verified and executed the block of this height; the store now reaches it. */
   'block-applied': { height: i64 },
-  /** The block of this height, or the commit of the next, does not verify: both senders lied or are broken. */
+  /** The block of this height, or the commit of the next, does not verify: one of their senders lied or is broken, or both (docs/decisions/0007). */
   'block-refused': { height: i64, because: text },
 });
 export type BlocksyncMail = Of<typeof blocksyncMail>;

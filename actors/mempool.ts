@@ -36,7 +36,19 @@ export interface MempoolState {
   isNotified: boolean;
   /** When the timer `gossip` will come; null: it is not set. */
   timerDueNs: bigint | null;
+  /** What came before the application could be asked, in order; null: it can. */
+  early: Early | null;
 }
+
+/** Transactions of users and peers, while the handshake runs. */
+interface Early {
+  readonly came: Extract<MempoolMail, { type: 'submit' | 'heard' }>[];
+  bytes: number;
+}
+
+/** More waits for no handshake: a user is told so, and a peer offers it to others. */
+const EARLY_BYTES_MAX = 8 * 1024 * 1024;
+const EARLY_MESSAGES_MAX = 4_096;
 
 const TIMER = 'gossip';
 /** Nodes relay at different times: who is first spares the others most of their work. */
@@ -64,6 +76,7 @@ export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, Mempool
         tagNext: 1,
         isNotified: false,
         timerDueNs: null,
+        early: { came: [], bytes: 0 },
       },
       effects: NO_EFFECTS,
     }),
@@ -128,13 +141,16 @@ class MempoolTurn {
   }
 
   receive(message: MempoolMail): readonly Effect[] {
-    const { gossip, pool } = this.state;
+    const { gossip, pool, early } = this.state;
     switch (message.type) {
       case 'submit':
-        this.onSubmit(message.tx);
-        break;
       case 'heard':
-        for (const payload of message.payloads) if (!this.onPayload(message.peer, payload)) break;
+        if (early) this.keepEarly(early, message);
+        else this.take(message);
+        break;
+      case 'opens':
+        this.state.early = null;
+        for (const each of early?.came ?? []) this.take(each);
         break;
       case 'answer':
         this.onAnswer(message.tag, message.response);
@@ -166,6 +182,25 @@ class MempoolTurn {
     }
     this.offer();
     return this.effects;
+  }
+
+  private take(message: Early['came'][number]): void {
+    if (message.type === 'submit') this.onSubmit(message.tx);
+    else for (const payload of message.payloads) if (!this.onPayload(message.peer, payload)) break;
+  }
+
+  private keepEarly(early: Early, message: Early['came'][number]): void {
+    const bytes =
+      message.type === 'submit'
+        ? message.tx.length
+        : message.payloads.reduce((sum, payload) => sum + payload.bytes.length, 0);
+    if (early.came.length < EARLY_MESSAGES_MAX && early.bytes + bytes <= EARLY_BYTES_MAX) {
+      early.came.push(message);
+      early.bytes += bytes;
+    } else if (message.type === 'submit') {
+      const because = `mempool is full: ${early.bytes} bytes wait for the handshake with the application. Send it again later`;
+      this.effects.push(checked(sha256(message.tx), CODE_REFUSED_BY_POOL, because));
+    }
   }
 
   private onSubmit(tx: Uint8Array): void {

@@ -8,7 +8,7 @@ import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { applyInitChain, genesisState } from '../../protocol/rules/state.ts';
+import { applyInitChain, genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
 import {
   ABCI_VERSION,
   BLOCK_PROTOCOL,
@@ -254,6 +254,15 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
     return done(v);
   }
   if (height !== B || B !== S + 1n) unreachable('the handshake table has no such row');
+  // InitChain may have answered otherwise than before. Its evidence was judged when it was decided (CometBFT replayBlock).
+  const refusal = validateBlockInState(v.chain, block, {
+    verify: v.config.verify,
+    verifyEvidence: () => null,
+  });
+  if (refusal)
+    return v.halt(
+      `block ${height} in the store does not follow from the state: ${refusal.because}. Did the application answer InitChain otherwise than before?`,
+    );
   shaking.lastCommit = commit;
   shaking.stage = 'applying';
   if (A === B) return applyAgainstMock(v, block, commit, read.found.response);

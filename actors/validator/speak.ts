@@ -215,9 +215,11 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
   v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: params.block.maxGas });
 }
 
+/** Of a round that we have left, or of a height that is decided: the application has its block, and is asked for no other. */
 function isStale(v: ValidatorState): boolean {
   const { proposing, consensus } = v;
-  return !proposing || proposing.height !== consensus.height || proposing.round !== consensus.round;
+  if (!proposing || consensus.decision !== null) return true;
+  return proposing.height !== consensus.height || proposing.round !== consensus.round;
 }
 
 /** The commit that our proposal carries: what we saw decide the height before. History keeps it longer than the votes. */

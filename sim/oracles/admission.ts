@@ -41,12 +41,13 @@ export const admissionOracle =
     return {
       name: 'admission',
       effects: ['send', 'tell'],
-      events: ['peer'],
+      events: ['peer', 'mode'],
       started: (at) => watch.starts(at),
       submitted: (at, tx) => watch.given(at, tx),
       heard: (at, from, payloads) => watch.hears(at, from, payloads),
       published(at, _actor, event) {
         if (event.type === 'peer') watch.greets(at, event.peer, event.up);
+        else if (event.type === 'mode' && event.mode !== 'handshake') watch.opens(at);
       },
       leaving(at, _actor, effect) {
         if (!about.isHonest(at)) return;
@@ -79,6 +80,12 @@ class Watch {
     this.pools.delete(at);
     this.greeted.starts(at);
     this.watching.delete(at);
+  }
+
+  /** The handshake is over: what came meanwhile the application is asked about now. */
+  opens(at: Machine): void {
+    const { due } = this.pools.of(at);
+    for (const [id, { bytes }] of due) due.set(id, { sinceNs: this.about.now(), bytes });
   }
 
   private isAwake(at: Machine): boolean {
@@ -199,6 +206,7 @@ class Watch {
   }
 
   private looksAt(at: Machine, pool: Counted): void {
+    if (at.mode === 'handshake') return;
     const now = this.about.now();
     for (const [id, { sinceNs }] of pool.due) {
       if (now - sinceNs < ASKED_WITHIN_NS) continue;

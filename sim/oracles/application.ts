@@ -157,13 +157,17 @@ class Watch {
   hears(at: Machine, { to, message }: Extract<Effect, { type: 'tell' }>): void {
     if (to === 'app') {
       const mail = message as AppMail;
-      if (mail.type === 'request' && mail.from === 'validator') this.asks(at, mail.tag, mail.request);
+      if (mail.type !== 'request') return;
+      if (mail.from === 'validator') this.asks(at, mail.tag, mail.request);
+      else if (at.mode === 'handshake')
+        this.bad(at, at.height + 1n, 'asks its application about a transaction before the handshake is over');
     } else if (to === 'validator') {
       const mail = message as ValidatorMail;
       if (mail.type === 'answer') this.answers(at, mail);
     } else if (to === 'signer') {
       const mail = message as SignerMail;
       if (mail.type === 'sign-vote') this.votes(at, mail.vote);
+      else if (mail.type === 'sign-proposal') this.prepares(at, this.talks.of(at), mail.proposal.height);
     }
   }
 
@@ -171,6 +175,7 @@ class Watch {
     const talk = this.talks.of(at);
     talk.asked.push({ tag, request });
     if (request.type === 'init-chain') this.begins(at, request.value);
+    else if (request.type === 'prepare-proposal') this.prepares(at, talk, request.value.height);
     else if (request.type === 'process-proposal') this.judges(at, talk, request.value);
     else if (request.type === 'finalize-block') this.executes(at, talk, request.value);
     else if (request.type === 'commit') {
@@ -248,6 +253,13 @@ class Watch {
         `tells its application at FinalizeBlock another ${wrong} than block ${height} has`,
       );
     decided.good.push(request);
+  }
+
+  /** It asks for a block to propose, or for the signature of one. */
+  private prepares(at: Machine, { executing, committed }: Talk, height: bigint): void {
+    const last = executing ?? committed;
+    if (last !== null && height <= last)
+      this.bad(at, height, `prepares a block of ${height}, and its application has executed ${last}`);
   }
 
   private judges(at: Machine, { asked }: Talk, request: RequestProcessProposal): void {

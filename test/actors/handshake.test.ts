@@ -135,6 +135,17 @@ describe('what else a handshake refuses', () => {
     },
   );
 
+  it('a stored block that InitChain contradicts', () => {
+    const disk = diskOf(past, 0n, 0n, 1n, 1n);
+    disk.app.answers['init-chain'] = () => ({
+      type: 'init-chain',
+      value: { validators: [{ publicKey: person(1).publicKey, power: 10n }], appHash: EMPTY_BYTES },
+    });
+    expect(halted(disk)).toMatch(/^block 1 in the store does not follow from the state: .*ValidatorsHash/);
+    expect(disk.app.asked).toEqual(['info', 'init-chain']);
+    expect(disk.chain.has(hexOf(STATE_KEY))).toBe(true);
+  });
+
   it('an application that gives other results than there are transactions as it catches up', () => {
     const disk = diskOf(past, 1n, 4n, 4n, 1n);
     const result = { code: 0, data: EMPTY_BYTES, log: '', info: '', gasWanted: 0n, gasUsed: 0n };

@@ -16,8 +16,14 @@ import { Driven, only, said } from './drive.ts';
 const MS = 1_000_000n;
 
 type Mempool = Driven<MempoolState, MempoolMail>;
-const mempool = (more: Partial<MempoolConfig> = {}): Mempool =>
+/** While the handshake runs. */
+const earlyMempool = (more: Partial<MempoolConfig> = {}): Mempool =>
   new Driven(mempoolLogic({ ...DEFAULT_MEMPOOL, ...more }));
+const mempool = (more: Partial<MempoolConfig> = {}): Mempool => {
+  const driven = earlyMempool(more);
+  driven.tell({ type: 'opens' });
+  return driven;
+};
 
 const tx = (n: number): Uint8Array => Uint8Array.of(n, 0x3d, n);
 const txsPayload = (...ns: number[]): Payload => ({
@@ -347,4 +353,34 @@ it('what lies between fields that nobody knows does not keep them in memory', ()
   settle(pool, { type: 'heard', peer: 'a', payloads: [{ channel, bytes: padded }] });
   expect(heldBy(pool)).toEqual([tx(1)]);
   expect(heldBy(pool)[0]!.buffer.byteLength).toBeLessThan(65_536);
+});
+
+it('asks the application about nothing before the handshake is over, and then in the order in which it came', () => {
+  const pool = earlyMempool();
+  expect(pool.tell(up('a'))).toEqual([]);
+  expect(questionsOf(pool.tell(submit(3)))).toEqual([]);
+  expect(questionsOf(pool.tell(heard('a', 1, 2)))).toEqual([]);
+  expect(questionsOf(pool.tell({ type: 'opens' })).map(({ n }) => n)).toEqual([3, 1, 2]);
+  expect(questionsOf(pool.tell(submit(4))).map(({ n }) => n)).toEqual([4]);
+});
+
+it('holds so much for the time after the handshake, and says what it cannot hold', () => {
+  const pool = earlyMempool();
+  const large = (n: number): MempoolMail => ({ type: 'submit', tx: new Uint8Array(1_000_000).fill(n) });
+  for (let n = 0; n < 8; n++) expect(pool.tell(large(n))).toEqual([]);
+  const [refused] = only(pool.tell(large(8)), 'publish');
+  expect(refused?.event).toMatchObject({
+    type: 'checked',
+    code: 1,
+    because: expect.stringContaining('wait for the handshake'),
+  });
+  // Of peers that is nobody's loss: they offer it to others.
+  expect(
+    pool.tell({
+      type: 'heard',
+      peer: 'a',
+      payloads: [{ channel: CHANNEL_MEMPOOL, bytes: new Uint8Array(500_000) }],
+    }),
+  ).toEqual([]);
+  expect(questionsOf(pool.tell({ type: 'opens' })).length).toBe(8);
 });

@@ -173,6 +173,32 @@ describe('a network of one', () => {
     expect(okay(decodeBlock(value)).txs).toEqual([utf8Encode('due')]);
   });
 
+  it('what the application prepared for a height that is decided meanwhile is not proposed', () => {
+    const proposer = [0, 1, 2, 3].find((i) => !notProposers(probe, 0).includes(i)) ?? unreachable('somebody');
+    const home = four({ me: proposer });
+    const { app } = home.disk;
+    app.silent.add('prepare-proposal').add('finalize-block');
+    home.fire('start');
+    const made = nextBlock(home, ['another']);
+    const voters = [0, 1, 2, 3].filter((i) => i !== proposer);
+    const precommits = voters.map((who) => signedVote(home, who, PRECOMMIT, 1, made.id));
+    home.hear('peer', ...precommits.map((vote) => ({ type: 'vote', vote }) as const));
+    home.hear('peer', ...proposalOf(home, made, 1));
+    expect(app.asked.filter((each) => /^(prepare|finalize)/.test(each))).toEqual([
+      'prepare-proposal 1',
+      'finalize-block 1',
+    ]);
+    const [prepare] = home.unanswered as [number, number];
+    home.tell({ type: 'answer', tag: prepare, response: { type: 'prepare-proposal', value: { txs: [] } } });
+    expect(home.sent.filter(({ message }) => message.type === 'proposal')).toEqual([]);
+    // Nor is it asked for a block of that height any more.
+    const asked = app.asked.length;
+    home.state.reapsDue = 1;
+    home.tell({ type: 'reaped', txs: [] });
+    expect(app.asked.slice(asked)).toEqual([]);
+    expect(home.halted).toBeNull();
+  });
+
   it('proposes after a crash in its own round, when the proposal was never said', () => {
     const home = new Home({
       genesis: ALONE,
