@@ -83,23 +83,9 @@ export function pushOwn(v: ValidatorState, vote: Vote, payload: Payload): void {
 
 /** The first word to a peer: where we stand. */
 export function greet(v: ValidatorState, view: PeerView): void {
-  const { consensus } = v;
-  view.told = `${consensus.height}/${consensus.round}`;
-  view.toldHeight = consensus.height;
-  send(
-    v,
-    [view.peer],
-    [
-      payloadOf({
-        type: 'new-round-step',
-        height: consensus.height,
-        round: consensus.round,
-        step: 1,
-        secondsSinceStart: 0n,
-        lastCommitRound: consensus.lastCommit?.round ?? -1,
-      }),
-    ],
-  );
+  view.told = '';
+  const step = roundStep(v.consensus, view, startedSeconds(v));
+  if (step) send(v, [view.peer], [payloadOf(step)]);
 }
 
 // --- ticks -----------------------------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ function hearRoundStep(
   view: PeerView,
   message: Extract<ConsensusMessage, { type: 'new-round-step' }>,
 ): void {
-  view.onRoundStep(message.height, message.round, message.step, message.lastCommitRound);
+  view.onRoundStep(message.height, message.round);
   tellWhoIsBehind(v, view);
 }
 

@@ -1,4 +1,4 @@
-// Liveness (SIMULATION invariants 10 and 11): once all trouble is over, every node of the core decides the next
+// Liveness: once all trouble is over, every node of the core decides the next
 // height within the analytic bound, and the next, and the next. How near it came is kept.
 
 import { hexFor } from '../addresses.ts';

@@ -67,8 +67,7 @@ export class Claims {
   }
 
   private standingOf({ height, round, step, lastCommitRound }: Said<'new-round-step'>): string | null {
-    // In its first word to a peer it begins.
-    if (height !== this.height || round !== this.round || (step !== this.step && step !== STEP.newHeight))
+    if (height !== this.height || round !== this.round || step !== this.step)
       return `that it is at ${height}/${round}, step ${step}, and is at ${this.height}/${this.round}, step ${this.step}`;
     if (this.decidedBy === null || this.decidedBy === lastCommitRound) return null;
     return `that round ${lastCommitRound} decided height ${height - 1n}, and it was round ${this.decidedBy}`;

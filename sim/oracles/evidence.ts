@@ -1,4 +1,4 @@
-// Accountability (SIMULATION invariant 9), the part that a running chain shows: only liars are punished, each lie once, by evidence that
+// Accountability, the part that a running chain shows: only liars are punished, each lie once, by evidence that
 // proves it, and a double vote that one honest node could prove does not go unpunished.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
@@ -165,14 +165,15 @@ export const evidenceOracle =
           at,
           at.height + 1n,
         );
-      if (passedOn.owes(at))
-        for (const each of doubleVotesIn(payloads)) passedOn.tells(at, peers, hexOf(evidenceIdentity(each)));
+      if (passedOn.debts.areOpen(at))
+        for (const each of doubleVotesIn(payloads))
+          passedOn.debts.tells(at, peers, hexOf(evidenceIdentity(each)));
     };
 
     const hasTold = (at: Machine, height: bigint): void => {
-      const missed = passedOn.missedBy(at, about.now());
-      if (missed === null) return;
-      const what = `keeps evidence that it was told of, and does not tell ${byId.get(missed)?.name}`;
+      const missed = passedOn.debts.missed(at, about.now());
+      if (!missed) return;
+      const what = `keeps evidence that it was told of, and does not tell ${byId.get(missed.peer)?.name}`;
       report(`${at.name} ${what}`, at, height);
     };
 

@@ -19,6 +19,10 @@ export class Greeted {
     else peers.delete(peer);
   }
 
+  peersOf(at: Machine): Iterable<PeerId> {
+    return this.sinceNs.get(at)?.keys() ?? [];
+  }
+
   /** For certain: all its actors know by now. */
   hears(at: Machine, peer: PeerId, now: number): boolean {
     const since = this.sinceNs.get(at)?.get(peer);

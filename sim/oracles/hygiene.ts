@@ -1,4 +1,4 @@
-// Hygiene (SIMULATION invariant 22): no actor breaks, no honest node halts (but where the play promises that), timers stay few, no mail is lost without a trace.
+// Hygiene: no honest node halts, but where the play promises that, and timers stay few. That no actor throws, and no mail is for nobody, the world sees itself (`world.ts`).
 
 import type { Oracle, OracleMaker } from '../oracle.ts';
 

@@ -5,6 +5,7 @@ import type { Payload, PeerId } from '../../actors/turn.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { Greeted } from './greeted.ts';
 import { PerMachine } from './per-machine.ts';
 import { TipClaims } from './tip-claims.ts';
 
@@ -25,6 +26,7 @@ export const joiningOracle =
     /** Who was connected to somebody, in this life. */
     const hasMet = new Set<Machine>();
     const claims = new TipClaims();
+    const greeted = new Greeted();
     const honest = new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id));
     /** What a link has changed is no word of who sent it. */
     const changed = new WeakSet<Payload>();
@@ -65,12 +67,13 @@ export const joiningOracle =
         peers.delete(at);
         hasMet.delete(at);
         claims.starts(at);
+        greeted.starts(at);
       },
       corrupted(payload) {
         changed.add(payload);
       },
       heard(at, from, payloads) {
-        if (at.mode !== 'sync') return;
+        if (at.mode !== 'sync' || !greeted.hears(at, from, about.now())) return;
         if (!honest.has(from) || payloads.some((payload) => changed.has(payload))) claims.distrusts(at, from);
         else claims.hears(at, from, payloads, about.now());
       },
@@ -82,6 +85,7 @@ export const joiningOracle =
       published(at, _actor, event) {
         if (event.type === 'mode' && event.mode === 'sync') claims.begins(at, about.now());
         if (event.type !== 'peer') return;
+        greeted.greets(at, event.peer, event.up, about.now());
         if (event.up) {
           peers.of(at).add(event.peer);
           hasMet.add(at);

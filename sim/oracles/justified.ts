@@ -1,4 +1,4 @@
-// Justified sends (SIMULATION invariant 7) and lock monotonicity (6): whatever an honest node votes, locks,
+// Justified sends and lock monotonicity: whatever an honest node votes, locks,
 // decides or skips to, the rule of the paper that allows it is met by messages that had reached that node. Which
 // rule that was is a label of the run (`at-work.ts`).
 

@@ -1,4 +1,4 @@
-// Light-client verifiability (SIMULATION invariant 16): a skipping verifier of the oracles' own reaches every
+// Light-client verifiability: a skipping verifier of the oracles' own reaches every
 // new height from every older one that it still knows, by headers, commits and sets alone.
 
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
@@ -73,7 +73,7 @@ export const lightClient =
         return isLinked ? null : 'its set is not the one that the header before it announced';
       }
       if (powerIn(from.set, to.signers) * 3n > from.set.total) return null;
-      const middle = blocks.get(Number(from.header.height + to.header.height) >> 1);
+      const middle = blocks.get(Number((from.header.height + to.header.height) / 2n));
       if (!middle) return 'a header in between is missing';
       return refusal(from, middle) ?? refusal(middle, to);
     };

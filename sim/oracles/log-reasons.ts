@@ -1,20 +1,24 @@
-// Whether a log of consensus explains the precommits in it: who starts from it again knows its lock and its valid value from what stands there
-// alone (spec 5.7), so the two thirds of prevotes that a precommit rests on stand before it, and of a block each part.
+// Whether a log of consensus explains what its node says in it: who starts from it again knows its lock, its valid value and its round from what
+// stands there alone (spec 5.7). So the two thirds of prevotes that a precommit rests on stand before it, and of a block each part; before a
+// word of a later round stands why that round began, and before a timer that fired the votes that set it going.
 
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
-import { bytes, decodeWith, i64, record, text, u8 } from '../../protocol/words.ts';
+import { bytes, decodeWith, i32, i64, record, text, u8 } from '../../protocol/words.ts';
 import { decoded } from './messages.ts';
 import type { HeardHeight } from './tally.ts';
+import { nameOf } from './votes.ts';
 
 /** Kinds of record, as they stand in the log of consensus. */
 const HEARD = 0;
+const TIMEOUT = 1;
 export const OWN = 2;
 const END_OF_HEIGHT = 3;
 
 const heardRecord = record({ tag: u8, peer: text, channel: u8, bytes });
 export const ownRecord = record({ tag: u8, channel: u8, bytes });
 const endRecord = record({ tag: u8, height: i64 });
+const timeoutRecord = record({ tag: u8, step: text, height: i64, round: i32 });
 
 /** The height whose end this record is; null: it is another one. */
 export function endIn(logged: Uint8Array): bigint | null {
@@ -35,42 +39,98 @@ function wordIn(logged: Uint8Array): ConsensusMessage | null {
     : null;
 }
 
+/** What in a log nothing before it explains. */
 export interface Unexplained {
-  readonly vote: Vote;
+  readonly what: string;
+  readonly height: bigint;
   /** What is missing before it. */
   readonly missing: string;
 }
 
+/** The votes that set a timer going. */
+const votesBehind: ReadonlyMap<string, 'prevotes' | 'precommits'> = new Map([
+  ['prevote', 'prevotes'],
+  ['precommit', 'precommits'],
+]);
+
+/** A log as it is read, from its beginning. */
+class Reading {
+  private readonly heardAt: (height: bigint) => HeardHeight | null;
+  private readonly isForgotten: (vote: Vote) => boolean;
+  private ended = -1n;
+  /** Rounds that ended by a timer, of the height that the log is at, and that height. */
+  private readonly timedOut = new Set<number>();
+  private height = -1n;
+
+  constructor(heardAt: (height: bigint) => HeardHeight | null, isForgotten: (vote: Vote) => boolean) {
+    this.heardAt = heardAt;
+    this.isForgotten = isForgotten;
+  }
+
+  next(logged: Uint8Array): Unexplained | null {
+    this.ended = endIn(logged) ?? this.ended;
+    if (logged[0] === TIMEOUT) return this.fires(logged);
+    const word = wordIn(logged);
+    if (word?.type === 'block-part') this.heardAt(word.height)?.addPart(word.part);
+    else if (word?.type === 'proposal') this.heardAt(word.proposal.height)?.addProposal(word.proposal);
+    else if (word?.type === 'vote') return this.votes(word.vote, logged[0] === OWN);
+    return null;
+  }
+
+  private fires(logged: Uint8Array): Unexplained | null {
+    const timeout = decodeWith(timeoutRecord, logged);
+    if (!timeout) return null;
+    const { step, height, round } = timeout;
+    if (height !== this.height) this.timedOut.clear();
+    this.height = height;
+    if (step === 'precommit') this.timedOut.add(round);
+    const kind = votesBehind.get(step);
+    const heard = height > this.ended ? this.heardAt(height) : null;
+    if (!kind || !heard || heard.isMostOfAny(kind, round)) return null;
+    const what = `that it waited for ${kind} of ${height}/${round}`;
+    return { what, height, missing: `two thirds of the ${kind}` };
+  }
+
+  private votes(vote: Vote, isOwn: boolean): Unexplained | null {
+    const { height, round, type } = vote;
+    const heard = this.heardAt(height);
+    // What was signed late is logged behind the end of its height, and what it rests on went with that.
+    const isToExplain = isOwn && height > this.ended && !this.isForgotten(vote);
+    const missing = heard && isToExplain ? this.missingFor(vote, heard) : null;
+    heard?.addVote(vote);
+    if (missing === null) return null;
+    const kind = type === PRECOMMIT ? 'precommit' : 'prevote';
+    return { what: `its ${kind} of ${nameOf(vote)} at ${height}/${round}`, height, missing };
+  }
+
+  private missingFor(vote: Vote, heard: HeardHeight): string | null {
+    const { height, round } = vote;
+    const hasTimedOut = height === this.height && this.timedOut.has(round - 1);
+    if (round > 0 && !hasTimedOut && !heard.isThirdIn(round)) return 'why that round began';
+    return vote.type === PRECOMMIT ? missingForPrecommit(vote, heard) : null;
+  }
+}
+
 /**
- * The first precommit of its own, of a height that the log does not end, that nothing before it explains.
+ * The first word of its own, or timer, of a height that the log does not end, that nothing before it explains.
  *
  * @param heardAt an empty tally of a height; null: nobody knows who votes there.
- * @param isForgotten the precommit was signed in a life whose log is lost.
+ * @param isForgotten the vote was signed in a life whose log is lost.
  */
 export function unexplained(
   log: readonly Uint8Array[],
   heardAt: (height: bigint) => HeardHeight | null,
   isForgotten: (vote: Vote) => boolean,
 ): Unexplained | null {
-  let ended = -1n;
+  const reading = new Reading(heardAt, isForgotten);
   for (const logged of log) {
-    ended = endIn(logged) ?? ended;
-    const word = wordIn(logged);
-    if (word?.type === 'block-part') heardAt(word.height)?.addPart(word.part);
-    if (word?.type !== 'vote') continue;
-    const { vote } = word;
-    const heard = heardAt(vote.height);
-    heard?.addVote(vote);
-    // What was signed late is logged behind the end of its height, and what it rests on went with that.
-    if (!heard || vote.height <= ended || logged[0] !== OWN || vote.type !== PRECOMMIT) continue;
-    if (isForgotten(vote)) continue;
-    const missing = missingFor(vote, heard);
-    if (missing) return { vote, missing };
+    const found = reading.next(logged);
+    if (found) return found;
   }
   return null;
 }
 
-function missingFor({ round, blockId }: Vote, heard: HeardHeight): string | null {
+function missingForPrecommit({ round, blockId }: Vote, heard: HeardHeight): string | null {
   if (blockId.hash.length === 0)
     return heard.isMostOfAny('prevotes', round) ? null : 'two thirds of the prevotes';
   if (!heard.isPolka(round, blockId.hash)) return 'a polka for it';

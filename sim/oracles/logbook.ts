@@ -16,7 +16,7 @@ import { endIn, OWN, ownRecord, unexplained } from './log-reasons.ts';
 import { consensusMessage, decoded } from './messages.ts';
 import { PerMachine } from './per-machine.ts';
 import { Heard } from './tally.ts';
-import { isOwn, nameOf } from './votes.ts';
+import { isOwn } from './votes.ts';
 
 /** Of a record of its own, behind its tag: the channel, then the length of its bytes, and them. */
 const CHANNEL_AT = 1;
@@ -211,12 +211,8 @@ export const logbookOracle =
       const isForgotten = (vote: Vote): boolean => remembered.of(at).has(byteKey(vote.signature));
       const found = unexplained(log, (height) => heard.at(height), isForgotten);
       if (!found) return;
-      const { vote, missing } = found;
-      report(
-        `${at.name}'s log has its precommit of ${nameOf(vote)} at ${vote.height}/${vote.round}, and not ${missing}`,
-        at,
-        vote.height,
-      );
+      const { what, height, missing } = found;
+      report(`${at.name}'s log has ${what}, and not ${missing}`, at, height);
     };
 
     return {

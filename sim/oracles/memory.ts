@@ -1,4 +1,4 @@
-// Memory (SIMULATION invariant 20): what a node keeps in mind does not grow with the chain, and a peer cannot make it keep more than its share, whatever
+// Memory: what a node keeps in mind does not grow with the chain, and a peer cannot make it keep more than its share, whatever
 // the names of what it keeps: collections of its actors are counted from outside, now and then in a long life, and when somebody talks very much.
 
 import { type Census, censusOf, entriesIn } from '../census.ts';

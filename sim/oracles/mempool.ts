@@ -1,4 +1,4 @@
-// What a mempool owes. No loss (SIMULATION invariant 12): what a node has accepted and not lost with its memory is in the next block
+// What a mempool owes. No loss: what a node has accepted and not lost with its memory is in the next block
 // that it proposes, if nobody was faster. And nothing else: peers are given only what the application accepts, the proposer that, oldest
 // first, asked about again after the last block, and no more than there is room for.
 

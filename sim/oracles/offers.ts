@@ -6,12 +6,13 @@ import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import type { BitArray } from '../../protocol/types.ts';
+import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
 import { machinesByAddress } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+import { AtOnce } from './at-once.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
@@ -70,19 +71,26 @@ export const offersOracle =
     const watch = new Watch(ghost, report, about);
     return {
       name: 'offers',
-      effects: ['send'],
+      effects: ['send', 'tell'],
       events: ['peer', 'mode', 'committed', 'step'],
       started: (at) => watch.starts(at),
       published(at, _actor, event) {
         if (event.type === 'peer') watch.greets(at, event.peer, event.up);
-        else if (event.type === 'mode' || event.type === 'committed') watch.isAt(at, event.height);
-        else if (event.type === 'step' && event.step >= STEP.propose) watch.tells(at);
+        else if (event.type === 'committed') watch.isAt(at, event.height);
+        else if (event.type === 'mode') watch.turnsTo(at, event.height);
+        else if (event.type === 'step') watch.steps(at, event.step);
       },
       heard(at, from, payloads) {
         if (about.isHonest(at)) watch.hears(at, from, payloads);
       },
       leaving(at, actor, effect) {
-        if (effect.type === 'send' && actor === 'validator') watch.says(at, effect.to, effect.payloads);
+        if (effect.type === 'send') {
+          if (actor === 'validator') watch.says(at, effect.to, effect.payloads);
+        } else if (effect.type === 'tell' && actor === 'signer' && about.isHonest(at)) {
+          const { message } = effect;
+          if (message.type === 'signed-vote') watch.signs(at, message.vote);
+          else if (message.type === 'signed-proposal') watch.signs(at, message.proposal);
+        }
       },
     };
   };
@@ -95,6 +103,7 @@ class Watch {
   private readonly greeted = new Greeted();
   private readonly givenUp: GivenUp;
   private readonly byAddress: ReadonlyMap<string, Machine>;
+  private readonly atOnce: AtOnce;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -102,21 +111,35 @@ class Watch {
     this.about = about;
     this.byAddress = machinesByAddress(about);
     this.givenUp = new GivenUp(ghost, about);
+    this.atOnce = new AtOnce(report, about);
   }
 
   starts(at: Machine): void {
     this.of(at).startsLife();
     this.greeted.starts(at);
+    this.atOnce.starts(at);
   }
 
   /** A node may say so late, when it has heard a new connection already: what the peer has shown stays. */
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
     this.greeted.greets(at, peer, isUp, this.about.now());
     this.of(at).peerOf(peer).isLost();
+    this.atOnce.forgives(at, peer);
+    if (isUp && this.about.isHonest(at)) this.atOnce.meets(at, [peer]);
   }
 
   private of(at: Machine): Holder {
     return this.holders.of(at);
+  }
+
+  /** It goes on to the handshake, to block sync, or to consensus. */
+  turnsTo(at: Machine, height: bigint): void {
+    this.isAt(at, height);
+    if (this.about.isHonest(at)) this.atOnce.meets(at, this.greeted.peersOf(at));
+  }
+
+  signs(at: Machine, said: Vote | Proposal): void {
+    this.atOnce.signs(at, said, this.of(at).peers);
   }
 
   /** In this life: an old copy of a disk may take a node back. */
@@ -131,8 +154,9 @@ class Watch {
   }
 
   /** From its first proposal on a height is under way, and a node repeats its offers until that ends. */
-  tells(at: Machine): void {
-    this.of(at).tellsNs ??= this.about.now();
+  steps(at: Machine, step: number): void {
+    this.atOnce.judge(at);
+    if (step >= STEP.propose) this.of(at).tellsNs ??= this.about.now();
   }
 
   // --- what it has, and what its peers show ----------------------------------------------------------------
@@ -150,7 +174,7 @@ class Watch {
       const message = messages[i];
       if (message) {
         this.shows(holder, peer, message);
-        if (isHeard) this.takes(at, holder, peer, message, now);
+        if (isHeard) this.takes(at, holder, from, message, now);
         // Of an envelope the node reads nothing behind what is no word.
       } else if (endsEnvelope(payloads[i]?.channel ?? 0)) return peer.isLost();
     }
@@ -177,8 +201,10 @@ class Watch {
     }
   }
 
-  private takes(at: Machine, holder: Holder, peer: Peer, message: ConsensusMessage, now: number): void {
+  private takes(at: Machine, holder: Holder, from: PeerId, message: ConsensusMessage, now: number): void {
+    const peer = holder.peerOf(from);
     if (message.type === 'new-round-step') {
+      if (message.height !== holder.height) this.atOnce.forgives(at, from);
       peer.stands(message.height, message.round, now);
       if (message.height < holder.height) this.looksBehind(at, peer, now);
       else if (message.height === holder.height) this.looksAt(at, holder, peer, now);
@@ -186,7 +212,10 @@ class Watch {
     }
     const height = heightOf(message);
     // Who speaks of another height may be there.
-    if (height !== peer.height) peer.isLost();
+    if (height !== peer.height) {
+      peer.isLost();
+      this.atOnce.forgives(at, from);
+    }
     const set = height === holder.height ? this.ghost.set(height) : undefined;
     if (!set) return;
     if (message.type === 'vote') {
@@ -209,7 +238,9 @@ class Watch {
     const holder = this.of(at);
     const { tellsNs } = holder;
     const isLate = tellsNs !== null && now - tellsNs > FIRST_NS;
-    for (const message of messagesIn(payloads)) {
+    const messages = messagesIn(payloads);
+    this.atOnce.tells(at, to, messages);
+    for (const message of messages) {
       if (!message) continue;
       const thing = thingIn(message);
       if (thing === null) continue; // which may be 0

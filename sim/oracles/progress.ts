@@ -1,4 +1,4 @@
-// What an honest node must do once it can (SIMULATION invariant 7, the other half): a rule of the paper whose guard is met
+// What an honest node must do once it can: a rule of the paper whose guard is met
 // by what reached the node is carried out at once, and not when a timeout does its work for it.
 
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';

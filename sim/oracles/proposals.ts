@@ -1,4 +1,4 @@
-// Proposals (SIMULATION invariant 4): an honest key never signs two for one height and round, over its whole life, crashes included; and
+// Proposals: an honest key never signs two for one height and round, over its whole life, crashes included; and
 // what an honest node proposes no honest node finds wrong: the rules are the same for all, and so is the state that they look at. What differs is
 // clocks: a block that is far ahead of one's own is not prevoted without a polka (decision 0010).
 

@@ -1,4 +1,4 @@
-// Resource bounds (SIMULATION invariant 20): what a node writes and says for one height is bounded by the
+// Resource bounds: what a node writes and says for one height is bounded by the
 // number of validators and the rounds it took, whatever liars send it.
 
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';

@@ -21,6 +21,8 @@ const SAID_FIRST_NS = 2_000_000_000;
 const ROOM_LEAST = 16_384n;
 /** Where nobody knows the parameters. */
 const NEVER = { maxAgeBlocks: 1n << 62n, maxAgeNs: 1n << 62n, maxBytes: 1n << 62n };
+/** Of one liar a node keeps no more double votes: of all together more is no promise. */
+const DOUBLE_VOTES_KEPT = 64;
 /** Heights in which votes are compared. */
 const HEIGHTS_COMPARED = 4;
 
@@ -111,6 +113,7 @@ export class Unpunished {
       known.set(key, vote);
       return;
     }
+    if (known.size > DOUBLE_VOTES_KEPT) return;
     const found: Proven = {
       by: at,
       life: at.lives,
@@ -138,10 +141,10 @@ export class Unpunished {
     return known;
   }
 
-  /** It counts votes of the height and round that it stands in; what comes in a pause waits, and may come too late. */
+  /** It counts votes of its height, up to the next round; what comes in a pause waits, and may come too late. */
   private counts(at: Machine, vote: Vote): boolean {
     if (at.mode !== 'consensus' || at.node?.isPaused !== false) return false;
-    return vote.height === at.height + 1n ? vote.round === at.round : this.isLate(at, vote);
+    return vote.height === at.height + 1n ? vote.round <= at.round + 1 : this.isLate(at, vote);
   }
 
   /** Between two heights it counts the precommits of the round that decided the last one, too. */

@@ -1,4 +1,4 @@
-// Vote uniqueness and the lock: what honest keys sign is said once and never taken back (SIMULATION invariants 4 and 5).
+// Vote uniqueness and the lock: what honest keys sign is said once and never taken back.
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes, hexOf, settled } from '../../protocol/bytes.ts';

@@ -1,4 +1,4 @@
-// A log of consensus explains the precommits in it, or says what is missing.
+// A log of consensus explains what its node says in it, or says what is missing.
 
 import { describe, expect, it } from 'vitest';
 import { encodeRecord, type LogRecord } from '../../actors/validator/logbook.ts';
@@ -36,11 +36,11 @@ const indexOf = (name: number): number =>
 
 let round = 0;
 
-function voteOf(name: number, type: Vote['type'], blockId: BlockId): Vote {
+function voteOf(name: number, type: Vote['type'], blockId: BlockId, at = round): Vote {
   return {
     type,
     height: 1n,
-    round,
+    round: at,
     blockId,
     timeNs: 5n,
     validatorAddress: addressFor(machines[name] as typeof v0),
@@ -52,16 +52,22 @@ function voteOf(name: number, type: Vote['type'], blockId: BlockId): Vote {
 }
 const voteBytes = (vote: Vote): Uint8Array => encodeConsensusMessage({ type: 'vote', vote });
 
-const heard = (name: number, blockId = id): LogRecord => ({
+const heard = (name: number, blockId = id, type: Vote['type'] = PREVOTE, at = round): LogRecord => ({
   type: 'heard',
   peer: machines[name]?.member.id ?? '',
   channel: CHANNEL_VOTE,
-  bytes: voteBytes(voteOf(name, PREVOTE, blockId)),
+  bytes: voteBytes(voteOf(name, type, blockId, at)),
 });
-const own = (type: Vote['type'], blockId = id): LogRecord => ({
+const own = (type: Vote['type'], blockId = id, at = round): LogRecord => ({
   type: 'own',
   channel: CHANNEL_VOTE,
-  bytes: voteBytes(voteOf(0, type, blockId)),
+  bytes: voteBytes(voteOf(0, type, blockId, at)),
+});
+const timeout = (step: string, at: number, height = 1n): LogRecord => ({
+  type: 'timeout',
+  step,
+  height,
+  round: at,
 });
 const part = (index: number): LogRecord => ({
   type: 'heard',
@@ -102,7 +108,12 @@ describe('the precommit of a block', () => {
     const byItself = [own(PREVOTE), heard(1), heard(2), own(PRECOMMIT)];
     expect(missingIn(byItself)).toBe('part 0 of it');
     while (ghost.set(1n)?.atRound(round) !== hexFor(v0)) round++;
-    const mine = [own(PREVOTE), heard(1), heard(2), own(PRECOMMIT)];
+    const mine = [timeout('start', 0), own(PREVOTE), heard(1), heard(2), own(PRECOMMIT)];
+    if (round > 0)
+      mine.unshift(
+        ...[1, 2, 3].map((name) => heard(name, NIL_BLOCK_ID, PRECOMMIT, round - 1)),
+        timeout('precommit', round - 1),
+      );
     round = 0;
     expect(missingIn(mine)).toBeNull();
   });
@@ -124,4 +135,40 @@ it('a precommit of nil rests on two thirds of prevotes, for whatever', () => {
   const nil = own(PRECOMMIT, NIL_BLOCK_ID);
   expect(missingIn([own(PREVOTE), heard(1), nil])).toBe('two thirds of the prevotes');
   expect(missingIn([own(PREVOTE), heard(1), heard(2, NIL_BLOCK_ID), nil])).toBeNull();
+});
+
+describe('a word of a later round', () => {
+  const ofRoundOne = own(PREVOTE, NIL_BLOCK_ID, 1);
+  const precommits = [1, 2].map((name) => heard(name, NIL_BLOCK_ID, PRECOMMIT, 0));
+  const mine = [own(PREVOTE), heard(1), heard(2, NIL_BLOCK_ID), own(PRECOMMIT, NIL_BLOCK_ID)];
+
+  it('stands behind the timer that ended the round before, and that behind the precommits that set it going', () => {
+    expect(missingIn([...mine, ...precommits, timeout('precommit', 0), ofRoundOne])).toBeNull();
+    expect(missingIn([...mine, ...precommits, ofRoundOne])).toBe('why that round began');
+    expect(missingIn([...mine, ...precommits, timeout('prevote', 0), ofRoundOne])).toBe(
+      'why that round began',
+    );
+    expect(missingIn([...mine, timeout('precommit', 0), ...precommits, ofRoundOne])).toBe(
+      'two thirds of the precommits',
+    );
+    // Of another height, whose own round one nobody began.
+    expect(missingIn([timeout('precommit', 0, 0n), ofRoundOne])).toBe('why that round began');
+  });
+
+  it('or behind a third that speaks in it, which one of four is not', () => {
+    const [one, two] = [1, 2].map((name) => heard(name, NIL_BLOCK_ID, PREVOTE, 1)) as [LogRecord, LogRecord];
+    expect(missingIn([one, ofRoundOne])).toBe('why that round began');
+    expect(missingIn([one, two, ofRoundOne])).toBeNull();
+  });
+
+  it('needs neither where its height is over, or its log is lost', () => {
+    expect(missingIn([ofRoundOne], () => true)).toBeNull();
+    expect(missingIn([{ type: 'end-height', height: 1n }, timeout('prevote', 3), ofRoundOne])).toBeNull();
+  });
+});
+
+it('the wait for prevotes begins with two thirds of them', () => {
+  expect(missingIn([own(PREVOTE), heard(1), timeout('prevote', 0)])).toBe('two thirds of the prevotes');
+  expect(missingIn([own(PREVOTE), heard(1), heard(2), timeout('prevote', 0)])).toBeNull();
+  expect(missingIn([timeout('propose', 0), timeout('start', 0)])).toBeNull();
 });

@@ -1,0 +1,78 @@
+// What a node tells its peers without waiting for a beat: what it has signed, to who stands at its height, and where it stands, to whom it meets
+// and when it begins to take part (CometBFT AddPeer). Offers would bring all of it a little later, at every height.
+
+import type { PeerId } from '../../actors/turn.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import type { Proposal, Vote } from '../../protocol/types.ts';
+import { type Machine, nameOfPeer } from '../machine.ts';
+import type { Report, WorldAbout } from '../oracle.ts';
+import { Debts } from './debts.ts';
+import type { Peer } from './holdings.ts';
+import { saidLateNs } from './pace.ts';
+
+/** A turn, and those of the actors on its way. The first offers come a tenth of a second after the beginning of a height at the earliest. */
+const AT_ONCE_NS = 20_000_000;
+
+const STANDING = 'where it stands';
+const nameOfOwn = (kind: string, { height, round }: Vote | Proposal): string =>
+  `its ${kind} of ${height}/${round}`;
+const ofVote = (vote: Vote): string => nameOfOwn(vote.type === 1 ? 'prevote' : 'precommit', vote);
+const ofProposal = (proposal: Proposal): string => nameOfOwn('proposal', proposal);
+
+export class AtOnce {
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly debts = new Debts(AT_ONCE_NS);
+  /** The height that each life was at when it began. */
+  private readonly begun = new Map<Machine, bigint>();
+
+  constructor(report: Report, about: WorldAbout) {
+    this.report = report;
+    this.about = about;
+  }
+
+  starts(at: Machine): void {
+    this.debts.starts(at);
+    this.begun.set(at, at.height);
+  }
+
+  /** Its signer gives it this, of the height that it is at. */
+  signs(at: Machine, said: Vote | Proposal, peers: ReadonlyMap<PeerId, Peer>): void {
+    if (at.mode !== 'consensus' || said.height !== at.height + 1n) return;
+    // It may be what a life before has signed, of a block that is gone.
+    if (!('validatorIndex' in said) && this.begun.get(at) === at.height) return;
+    const now = this.about.now();
+    const knownNs = now - saidLateNs(at);
+    const near = new Set<PeerId>();
+    // Who is one behind is told, too, if the height does not end meanwhile.
+    for (const [id, { height, sinceNs }] of peers)
+      if (height === said.height && sinceNs < knownNs) near.add(id);
+    this.debts.owes(at, 'validatorIndex' in said ? ofVote(said) : ofProposal(said), near, now);
+  }
+
+  /** It meets somebody, or begins to take part with those about it. */
+  meets(at: Machine, peers: Iterable<PeerId>): void {
+    if (at.mode === 'consensus') this.debts.owes(at, STANDING, new Set(peers), this.about.now());
+  }
+
+  /** A peer is gone, or stands elsewhere. */
+  forgives(at: Machine, peer: PeerId): void {
+    this.debts.forgives(at, peer);
+  }
+
+  tells(at: Machine, to: readonly PeerId[], messages: readonly (ConsensusMessage | null)[]): void {
+    if (!this.debts.areOpen(at)) return;
+    for (const message of messages) {
+      if (message?.type === 'vote') this.debts.tells(at, to, ofVote(message.vote));
+      else if (message?.type === 'proposal') this.debts.tells(at, to, ofProposal(message.proposal));
+      else if (message?.type === 'new-round-step') this.debts.tells(at, to, STANDING);
+    }
+  }
+
+  judge(at: Machine): void {
+    const missed = this.debts.missed(at, this.about.now());
+    if (!missed) return;
+    const whom = nameOfPeer(this.about.machines, missed.peer) ?? 'a peer';
+    this.report(`${at.name} does not tell ${whom} ${missed.what} at once`, at, at.height + 1n);
+  }
+}
