@@ -65,7 +65,6 @@ export class World {
   listeners: ((at: Machine, event: NodeEvent) => void)[] = [];
   /** Called when a node has begun a life. */
   starters: ((at: Machine) => void)[] = [];
-  lostMail = 0;
   /** How often each thing worth counting happened, by name: see `WorldAbout.reached`. */
   readonly labels = new Map<string, number>();
   private readonly options: WorldOptions;
@@ -229,8 +228,8 @@ export class World {
   submit(machine: Machine, tx: Uint8Array): void {
     if (!machine.node) return;
     for (const oracle of this.oracles) oracle.submitted?.(machine, tx);
-    // A copy: whoever made it may fill the same buffer again, and a pool keeps what it was given.
-    machine.node.post('mempool', { type: 'submit', tx: tx.slice() });
+    // A copy: whoever made it may fill the same buffer again, and a pool keeps what it was given (`slice` of a Buffer copies nothing).
+    machine.node.post('mempool', { type: 'submit', tx: new Uint8Array(tx) });
   }
 
   private readonly watching = new Map<Effect['type'], readonly Oracle[]>();
@@ -273,7 +272,6 @@ export class World {
         for (let i = 0; i < this.listeners.length; i++) this.listeners[i]?.(machine, event);
       },
       leaving: (_node, actor, effect) => {
-        machine.effectsLeft++;
         if (this.crashHere?.(machine, actor, effect)) {
           this.crash(machine, 'drawn');
           return true;
@@ -286,8 +284,10 @@ export class World {
         const what = error instanceof Error ? error.message : String(error);
         this.violate('hygiene', `${actor} threw: ${what}`, machine, machine.height, error);
       },
-      lost: () => {
-        this.lostMail++;
+      // A peer may be gone before what was said to it comes; all others live as long as their node.
+      lost: (_node, actor) => {
+        if (!actor.startsWith('peer:'))
+          this.violate('hygiene', `there is mail for ${actor}, and no such actor`, machine, machine.height);
       },
     };
   }

@@ -6,5 +6,9 @@
 process.env['NODE_ENV'] ??= 'production';
 const { main } = await import('./program.ts');
 process.exitCode = await main(process.argv);
+// A play is a module of somebody's, and may have left a timer or a server behind: nobody waits for those.
+for (const stream of [process.stdout, process.stderr])
+  await new Promise<void>((written) => void stream.write('', () => written()));
+process.exit();
 
 export {};

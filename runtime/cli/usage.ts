@@ -63,6 +63,12 @@ export function fileOf(path: string, flag: string): string {
   return path;
 }
 
+/** Where a scenario is kept: what is read back is known by its name. */
+export function scenarioFileOf(path: string, flag: string): string {
+  if (fileOf(path, flag).endsWith('.json')) return path;
+  throw new CliError(`${flag} takes a name that ends in .json, not "${path}"`);
+}
+
 /** Each is a process of some hundred megabytes: more than the largest machines have cores for is a slip. */
 const WORKERS_MAX = 256;
 

@@ -6,6 +6,7 @@ import { MILLISECOND } from '../latency.ts';
 import type { Action, Directive, LinkChange, MessageKind, NodeName } from '../scenario/play.ts';
 import { heal } from '../scenario/words.ts';
 import { CRASH_POINTS } from '../swarm/chaos.ts';
+import { someNode } from './people.ts';
 
 export const FAULTS = [
   'links',
@@ -46,8 +47,7 @@ const PPM_MAX = 80_000;
 // --- pieces ------------------------------------------------------------------------------------------------
 
 const begins = fc.nat({ max: BEGINS_MS });
-const number = fc.nat({ max: 19 });
-const some = fc.array(number, { minLength: 1, maxLength: 5 });
+const some = fc.array(someNode, { minLength: 1, maxLength: 5 });
 const how = fc.constantFrom('clean' as const, 'lose' as const, 'drawn' as const);
 const upTo = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max });
 /** In half of the cases. */
@@ -105,7 +105,7 @@ const partition = fc
     ofMany((names) => forAWhile(atMs, forMs, { do: 'partition', groups: [namesOf(names, group)] }, [heal()])),
   );
 
-const pair = fc.record({ atMs: begins, from: number, away: number });
+const pair = fc.record({ atMs: begins, from: someNode, away: someNode });
 /** Two nodes, never the same. */
 const both = (names: readonly NodeName[], from: number, away: number): [NodeName, NodeName] => [
   nameOf(names, from),
@@ -157,7 +157,7 @@ const deaf = fc
     what: fc.constantFrom('proposals' as const, 'parts' as const),
     height: upTo(HEIGHTS_RULED),
     rounds: upTo(ROUNDS_RULED),
-    to: fc.array(number, { minLength: 2, maxLength: 6 }),
+    to: fc.array(someNode, { minLength: 2, maxLength: 6 }),
   })
   .map(({ what, height, rounds, to }) =>
     ofMany((names) => {
@@ -175,7 +175,7 @@ const deaf = fc
 
 // --- of a node ---------------------------------------------------------------------------------------------
 
-const crash = fc.record({ atMs: begins, node: number, how, restartMs: mostly(RESTART_MS_MAX) }).map(
+const crash = fc.record({ atMs: begins, node: someNode, how, restartMs: mostly(RESTART_MS_MAX) }).map(
   ({ atMs, node, how, restartMs }): Fault =>
     (names) =>
       once(atMs, { do: 'crash', node: nameOf(names, node), how, ...given('restartMs', restartMs) }),
@@ -184,7 +184,7 @@ const crash = fc.record({ atMs: begins, node: number, how, restartMs: mostly(RES
 const crashAt = fc
   .record({
     atMs: begins,
-    node: number,
+    node: someNode,
     how,
     restartMs: mostly(RESTART_MS_MAX),
     place: fc.constantFrom(...CRASH_POINTS),
@@ -198,14 +198,14 @@ const crashAt = fc
       },
   );
 
-const pause = fc.record({ atMs: begins, node: number, forMs: mostly(4_000) }).map(
+const pause = fc.record({ atMs: begins, node: someNode, forMs: mostly(4_000) }).map(
   ({ atMs, node, forMs }): Fault =>
     (names) =>
       once(atMs, { do: 'pause', node: nameOf(names, node), ...given('forMs', forMs) }),
 );
 
 const clock = fc
-  .record({ atMs: begins, node: number, stepMs: upTo(STEP_MS_MAX), frozenMs: mostly(4_000) })
+  .record({ atMs: begins, node: someNode, stepMs: upTo(STEP_MS_MAX), frozenMs: mostly(4_000) })
   .map(
     ({ atMs, node: i, stepMs, frozenMs }): Fault =>
       (names) => {
@@ -217,7 +217,7 @@ const clock = fc
   );
 
 /** A full disk ends the node; it starts again when there is room. */
-const disk = fc.record({ atMs: begins, node: number, fullMs: maybe(upTo(3_000)) }).map(
+const disk = fc.record({ atMs: begins, node: someNode, fullMs: maybe(upTo(3_000)) }).map(
   ({ atMs, node: i, fullMs }): Fault =>
     (names) => {
       const node = nameOf(names, i);
@@ -231,7 +231,7 @@ const disk = fc.record({ atMs: begins, node: number, fullMs: maybe(upTo(3_000)) 
 );
 
 /** Its key, or its application, takes its time: for a while or for ever. */
-const signer = fc.record({ atMs: begins, node: number, takesMs: upTo(1_000), forMs: mostly(4_000) }).map(
+const signer = fc.record({ atMs: begins, node: someNode, takesMs: upTo(1_000), forMs: mostly(4_000) }).map(
   ({ atMs, node: i, takesMs, forMs }): Fault =>
     (names) => {
       const node = nameOf(names, i);
@@ -244,7 +244,7 @@ const signer = fc.record({ atMs: begins, node: number, takesMs: upTo(1_000), for
 const application = fc
   .record({
     atMs: begins,
-    node: number,
+    node: someNode,
     blocksMs: fc.nat({ max: 500 }),
     checksMs: fc.nat({ max: 50 }),
     forMs: mostly(4_000),

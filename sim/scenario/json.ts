@@ -3,13 +3,15 @@
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { formRefusal, type ScenarioRefusal, wholeRefusal } from './form.ts';
 import { ownParts } from './own.ts';
-import type { Scenario } from './play.ts';
+import { isDrawn, type Play, type Scenario } from './play.ts';
 import { completed } from './usual.ts';
 
 const BIG = '$n';
 
 /** Bigints (of settings) as `{"$n":"5"}`. A play that brings an application, a liar, ... of its own has no JSON. */
 export function toJson(scenario: Scenario): string | Refusal<'not-json'> {
+  if (isDrawn(scenario as Play))
+    return refuse('not-json', 'a seed draws this play: scenarioUnder(play, seed) is what it comes to');
   const [own] = ownParts(scenario);
   if (own !== undefined) return refuse('not-json', `${own} of one’s own has no JSON form`);
   return textOf(scenario);

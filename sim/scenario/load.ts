@@ -62,7 +62,8 @@ export class Loader {
       : pair(this.made, size);
     if (!(tx instanceof Uint8Array))
       throw new ScenarioError(`load.make: expected the bytes of transaction ${this.made}, a Uint8Array`);
-    if (this.stage.submit(machine.name as NodeName, tx, copies)) this.made++;
+    // A copy: it may fill the same bytes again (`slice` of a Buffer copies nothing).
+    if (this.stage.submit(machine.name as NodeName, new Uint8Array(tx), copies)) this.made++;
   }
 }
 

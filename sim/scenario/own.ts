@@ -16,7 +16,11 @@ const NAMED = /^(app|draw|oracles\[[0-9]+\]|liars\[[0-9]+\]\.liar|load\.make): /
 /** What a function of one's own gives; what it throws instead is said with its field. `threw`: which function that was, and that it did. */
 export function tried<T>(field: string, threw: string, run: () => T): T {
   try {
-    return run();
+    const given = run();
+    if (!isPromise(given)) return given;
+    given.then(undefined, () => {}); // what it throws later is of no interest any more
+    const which = threw.replace(/ threw\b.*$/, '');
+    throw new ScenarioError(`${field}: ${which} gives a promise; it must not be async`);
   } catch (error) {
     if (error instanceof ScenarioError && NAMED.test(error.message)) throw error;
     const what = error instanceof Error ? error.message : String(error);
@@ -102,12 +106,7 @@ function guarded(oracle: Oracle, field: string): Oracle {
     .map((hook) => {
       const threw = `${name}: ${hook}() threw`;
       const guard = (...about: never[]): void => {
-        const given: unknown = tried(field, threw, () =>
-          (oracle[hook] as (...about: never[]) => unknown)(...about),
-        );
-        if (!isPromise(given)) return;
-        given.then(undefined, () => {}); // what it throws later is of no interest any more
-        throw new ScenarioError(`${field}: ${name}: ${hook}() gives a promise; it must not be async`);
+        tried(field, threw, () => (oracle[hook] as (...about: never[]) => unknown)(...about));
       };
       return [hook, guard] as const;
     });

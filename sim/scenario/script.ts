@@ -81,6 +81,8 @@ export class Script {
   private readonly parts: ScriptParts;
   /** By place: a play may name one directive twice. */
   private readonly fired = new Set<number>();
+  /** Of those the ones that chaos was over before. */
+  private readonly skipped = new Set<number>();
   /** The directives that wait for something to happen: one for each that began a chain by its time. */
   private readonly waiting = new Set<{ readonly watch: Watch; readonly index: number }>();
   /** The directives that go on waiting for something to happen again. */
@@ -124,12 +126,19 @@ export class Script {
     const next = this.parts.play.act[index + 1];
     if (!next || 'atMs' in next) return;
     if ('when' in next) this.await(next, index + 1);
-    else if ('whenever' in next)
-      this.standing.push({ watch: new Watch(next.whenever), index: index + 1, firedAt: -1 });
-    else {
+    else if ('whenever' in next) {
+      if (!this.standing.some((order) => order.index === index + 1)) this.stand(next, index + 1);
+    } else {
       const comes = this.byTheClock(index + 1);
       this.parts.world.agenda.after(next.afterMs * NS_PER_MS, comes);
     }
+  }
+
+  /** One standing order does not wait for another. */
+  private stand(directive: Extract<Directive, { whenever: Condition }>, index: number): void {
+    this.standing.push({ watch: new Watch(directive.whenever), index, firedAt: -1 });
+    const next = this.parts.play.act[index + 1];
+    if (next && 'whenever' in next) this.stand(next, index + 1);
   }
 
   /** What the clock brings that was set before chaos ended does not come after it. */
@@ -144,8 +153,10 @@ export class Script {
   /** It does not come, and so does nothing that waits for it. */
   private skip(index: number): void {
     const { act } = this.parts.play;
-    this.fired.add(index);
-    for (let i = index + 1; i < act.length && !('atMs' in (act[i] as Directive)); i++) this.fired.add(i);
+    for (let i = index; i < act.length && (i === index || !('atMs' in (act[i] as Directive))); i++) {
+      if (!this.fired.has(i)) this.skipped.add(i);
+      this.fired.add(i);
+    }
   }
 
   private await(directive: Extract<Directive, { when: Condition }>, index: number): void {
@@ -223,8 +234,10 @@ export class Script {
     if (during) claim.isSo = this.parts.witness.isSo(during, this.parts.world.machine(during.who));
   }
 
-  /** Claims that hold for want of a chance: their height did not come, or their time. */
+  /** Directives that did not come, and claims that hold for want of a chance: their height did not come, or their time. */
   *idle(heightMax: bigint): Generator<string> {
+    for (const index of this.skipped)
+      yield `no directive ${index + 1}, chaos was over: ${triggerText(this.parts.play.act[index] as Directive)}`;
     for (const claim of this.nevers) {
       const { condition, wasSo } = claim;
       if (BigInt(condition.height ?? 0) > heightMax + 1n)

@@ -29,6 +29,9 @@ import {
 import { type Load, STEP_NAMES } from './play.ts';
 import { nonsenseIn, nonsenseOf, nonsenseOfNever } from './sense.ts';
 
+/** Heights of a play are numbers, and no run has so many that they would end at 2^53. */
+const INITIAL_HEIGHT_MAX = 4_503_599_627_370_496;
+
 const nodeName: Check = {
   expects: 'a node: v0, c0, f0, ...',
   holds: (value) => typeof value === 'string' && /^[vcf](0|[1-9][0-9]*)$/.test(value),
@@ -319,8 +322,9 @@ export const scenarioShape = object({
     fullNodes: maybe(people),
     chainId: maybe(chainId),
     initialHeight: maybe({
-      expects: 'a whole number from 1',
-      holds: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+      expects: `a whole number from 1 to ${INITIAL_HEIGHT_MAX}`,
+      holds: (value) =>
+        Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= INITIAL_HEIGHT_MAX,
     }),
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(ordinal), maxAgeMs: maybe(age) })),

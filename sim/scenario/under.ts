@@ -1,6 +1,7 @@
 // What a play is under a seed: the scenario that is performed, as data.
 
 import { Choices, type Stream } from '../choices.ts';
+import { mustBeSeed } from '../run-options.ts';
 import { tried } from './own.ts';
 import { type DrawnPlay, isDrawn, type Play, type Scenario } from './play.ts';
 import { completed } from './usual.ts';
@@ -21,8 +22,10 @@ export function scenarioOf(play: Play, choices: Choices): Scenario {
 }
 
 /** What a seed of a drawn play came to, and of `heights` at least. */
-export const scenarioUnder = (play: Play, seed: string | number | bigint, heights?: number): Scenario =>
-  longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
+export function scenarioUnder(play: Play, seed: string | number | bigint, heights?: number): Scenario {
+  mustBeSeed(seed);
+  return longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
+}
 
 /** Of so many heights at least, where it counts them. */
 export function longer(scenario: Scenario, heights: number | undefined): Scenario {

@@ -2,6 +2,7 @@
 // typo does not compile.
 
 import type { CrashHow, MediumName } from '../disk-door.ts';
+import { isPromise } from './checks.ts';
 import type {
   Action,
   BlockNumber,
@@ -83,7 +84,7 @@ function mustBePart(word: string, part: unknown): void {
 
 function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, ends: Within): Ending {
   mustBePart('ends', at);
-  if (typeof ends !== 'object' || ends.within === undefined)
+  if (typeof ends !== 'object' || ends?.within === undefined)
     throw new ScenarioError(`ends: write { within: '60s' }, not ${JSON.stringify(ends)}`);
   const { within, ...rest } = ends;
   return { who, decides: at.height, withinMs: msOf(within, 'within'), ...rest };
@@ -308,7 +309,7 @@ export const clock = (
   name: NodeName,
   change: { step?: Duration; driftPpm?: number; frozen?: boolean },
 ): Action => {
-  if (typeof change !== 'object')
+  if (typeof change !== 'object' || !change)
     throw new ScenarioError(
       `clock: write { step: '2s' }, { driftPpm: 50 } or { frozen: true }, not ${change}`,
     );
@@ -398,5 +399,8 @@ export function scenario(title: string, words: ScenarioWords): Scenario {
 export const drawn = (name: string, title: string, draw: DrawnPlay['draw']): DrawnPlay => ({
   name,
   title,
-  draw: (stream) => ({ ...draw(stream), name, title }),
+  draw: (stream) => {
+    const play = draw(stream);
+    return isPromise(play) ? play : { ...play, name, title }; // a promise is refused where the draw was asked for
+  },
 });

@@ -3,8 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { KvStore } from '../../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
 import {
   at,
+  clock,
   drawn,
   everyone,
   fromJson,
@@ -13,9 +15,13 @@ import {
   liar,
   links,
   type OracleMaker,
+  promiseOf,
   runScenario,
   type Scenario,
   scenario,
+  scenarioUnder,
+  swarmPlay,
+  toJson,
   txs,
   validators,
 } from '../../sim/index.ts';
@@ -163,4 +169,45 @@ it('what draws a play and throws, or gives none', () => {
   ).toThrow('draw: it threw: boom');
   expect(run(() => words)).not.toThrow();
   expect(run(() => null)).toThrow('cast');
+});
+
+it('a promise where a value is expected is refused where it comes, and what it throws later ends nothing', () => {
+  const later = async (): Promise<never> => {
+    throw new Error('later');
+  };
+  const slips: readonly [Partial<Record<keyof Scenario, unknown>>, string][] = [
+    [
+      { load: txs({ perBlock: 1, make: later as never }) },
+      'load.make: it gives a promise; it must not be async',
+    ],
+    [{ app: later }, 'app: what makes it gives a promise'],
+    [{ oracles: [later] }, 'oracles[0]: what makes it gives a promise'],
+    [{ liars: [liar('v3', later as never, ['v0'])] }, 'liars[0].liar: what makes its lies gives a promise'],
+  ];
+  for (const [more, says] of slips) expect(() => runScenario(play(more), { seed: 1 })).toThrow(says);
+  expect(() => runScenario(drawn('mine', 'mine', later as never), { seed: 1 })).toThrow(
+    'draw: it gives a promise',
+  );
+});
+
+it('a workload may fill one Buffer again and again', () => {
+  const kept = Buffer.alloc(16);
+  const make = (_: unknown, n: number): Uint8Array => {
+    kept.write(`key${n}=value`.padEnd(16, '.'));
+    return kept;
+  };
+  const { violations, transactions } = runScenario(play({ load: txs({ perBlock: 2, make }) }), { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(transactions.committed).toBeGreaterThanOrEqual(6);
+});
+
+it('what is no seed, no violation, no ending is refused by its name', () => {
+  const swarm = drawn('mine', 'mine', swarmPlay);
+  expect(() => scenarioUnder(swarm, 'abc')).toThrow('seed: expected a whole number');
+  expect(() => scenarioUnder(swarm, 1.5)).toThrow('seed: expected a whole number');
+  expect(() => promiseOf(undefined as never)).toThrow('promiseOf takes a violation');
+  expect(() => everyone.decides(height(3), null as never)).toThrow("ends: write { within: '60s' }");
+  expect(() => clock('v1', null as never)).toThrow('clock: write');
+  const json = toJson(swarm as never);
+  expect(isRefusal(json) && json.because).toContain('a seed draws this play');
 });

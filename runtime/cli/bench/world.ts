@@ -35,7 +35,6 @@ export class BenchRun {
   height = 0;
   private submitted = 0;
   private readonly atHeight = new Map<number, number>();
-  committedTxs = 0;
 
   constructor(net: BenchNet) {
     this.net = net;
@@ -59,7 +58,6 @@ export class BenchRun {
       this.atHeight.set(height, count);
       // The first to commit gets what belongs into the next block.
       if (count === 1) {
-        this.committedTxs += event.txs;
         for (let i = 0; i < net.txs; i++) this.world.submit(at, this.nextTx());
       }
       if (count < net.validators) return;

@@ -11,7 +11,7 @@ import { lockFolder } from '../../host/disk/lock.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/home.ts';
 import { Asking, Interrupted, interruption } from '../interrupt.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { CliError, countOf, EXIT, type Exit, whyNot } from '../usage.ts';
+import { CliError, countOf, EXIT, type Exit, fileOf, whyNot } from '../usage.ts';
 import { Cluster } from './cluster.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { ClusterLoad, loadOf } from './load.ts';
@@ -37,7 +37,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const network = await asCliErrors(() => {
     // The recordings of a network that goes on go on, too.
     const isNew = flags.home === undefined || homesFound(flags.home) === 0;
-    if (flags.record !== undefined) mustTakeTraces(flags.record, isNew);
+    if (flags.record !== undefined) mustTakeTraces(fileOf(flags.record, '--record'), isNew);
     return openNetwork(validators, flags);
   });
   const cluster = new Cluster(network.homes, flags.record ?? null);
@@ -55,7 +55,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   screen.close();
   interrupt.close();
   const exit = summary(cluster, load, { why, blocks, pace });
-  if (flags.record !== undefined)
+  if (flags.record !== undefined && exit !== EXIT.usage)
     print(`traces in ${flags.record}: npx nodecli sim replay ${join(flags.record, 'node0.trace')}`);
   if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
   return exit;
@@ -99,6 +99,10 @@ export async function openNetwork(
   const isTemporary = flags.home === undefined;
   const goesOn = flags.home !== undefined && homesFound(flags.home) > 0;
   if (flags.home !== undefined && !goesOn) mustTakeNetwork(flags.home);
+  if (goesOn && flags.basePort !== undefined)
+    throw new CliError(
+      `--base-port is for a new network, and ${flags.home} has one: its ports are in each config.toml`,
+    );
   const held = goesOn ? null : await holdPorts(first, validators);
   try {
     const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');

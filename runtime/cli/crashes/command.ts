@@ -1,7 +1,8 @@
 // `nodecli sim crashes`: every crash of a node's life, some of them in one run, over all cores; counted, and what
 // failed with the line that repeats it.
 
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DEFAULT_NODE } from '../../../actors/node.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import { COLUMNS, crashGrid, type Grid, type GridPoint, OPS, RESTARTS } from '../../../sim/crashes/grid.ts';
@@ -15,13 +16,14 @@ import { Interrupted, isUninterrupted } from '../interrupt.ts';
 import { ProgressBar, toJson } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
 import {
+  buildCommit,
   CliError,
   countOf,
   EXIT,
   type Exit,
-  fileOf,
   isCliError,
   needsBuild,
+  scenarioFileOf,
   seedOf,
   whyNot,
   workersOf,
@@ -64,7 +66,7 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
     savePlay(
       options,
       chosen[0] ?? unreachable('what names no point is refused'),
-      fileOf(flags.save, '--save'),
+      scenarioFileOf(flags.save, '--save'),
     );
   const startedMs = performance.now();
   const { results, isWhole, lost } = await performAll(grid, chosen, workers, flags.json !== true);
@@ -105,9 +107,12 @@ function chosenOf({ points }: Grid, only: string | undefined): readonly GridPoin
 }
 
 function savePlay(options: GridOptions, point: GridPoint, path: string): void {
-  const text = playToJson(playOf(options, [point]));
+  const { seed } = options;
+  const origin = { oracle: '', what: `the crash ${point.id}`, seed, commit: buildCommit() };
+  const text = playToJson({ ...playOf(options, [point]), origin });
   if (typeof text !== 'string') throw new CliError(text.because);
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `${text}\n`);
   } catch (error) {
     throw new CliError(`--save: ${path} cannot be written: ${whyNot(error)}`);

@@ -97,9 +97,9 @@ function drawnPlay(name: string | undefined): string {
 function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
   const commit = buildCommit();
   const fresh = newCampaign(drawnPlay(play), commit, seed === undefined ? baseOf(commit) : seedOf(seed));
-  mustBeSeeds(fresh.base, goal, '--seed');
+  mustBeSeeds(fresh.base, Number.isSafeInteger(goal + 1) ? goal : 1, '--seed');
   const campaign = out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
-  mustBeSeeds(campaign.base, goal, '--out');
+  mustBeSeeds(campaign.base, Number.isSafeInteger(goal + 1) ? goal : 1, '--out');
   return campaign;
 }
 

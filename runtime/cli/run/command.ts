@@ -1,13 +1,15 @@
 // `nodecli sim run`: performs one play under one seed, shows what happens, and says how it went.
 
+import { parseGenesis } from '../../../protocol/json/index.ts';
+import { isRefusal, unreachable } from '../../../protocol/refusal.ts';
 import { plays } from '../../../scenarios/index.ts';
-import type { Cast } from '../../../sim/cast.ts';
+import { type Cast, paramsWith } from '../../../sim/cast.ts';
 import { explainRun } from '../../../sim/explain/explain.ts';
 import { PictureCollector } from '../../../sim/picture/collector.ts';
 import { runScenario } from '../../../sim/run.ts';
 import type { RunOptions } from '../../../sim/run-options.ts';
 import { scenarioRefusal } from '../../../sim/scenario/form.ts';
-import { isDrawn, type Play } from '../../../sim/scenario/play.ts';
+import { type CastWords, isDrawn, type Play } from '../../../sim/scenario/play.ts';
 import { ScenarioError } from '../../../sim/scenario/words.ts';
 import type { RunWatch, Verdict } from '../../../sim/verdict.ts';
 import { withMutant } from '../patch/patched-build.ts';
@@ -175,6 +177,19 @@ export function cryptoOf(text: string): 'sim' | 'ed25519' {
 
 const warn = (line: string): void => void process.stderr.write(`nodecli: ${line}\n`);
 
+/** What of a genesis is not as the play has it; null: nothing. */
+function otherThan({ blockBytes, evidence, chainId }: CastWords, cast: Cast): string | null {
+  if (chainId !== undefined && chainId !== cast.chainId) return 'chainId';
+  const parsed = parseGenesis(cast.genesis);
+  const { block, evidence: allowed } = isRefusal(parsed)
+    ? unreachable('a cast was made of it')
+    : parsed.consensusParams;
+  if (blockBytes !== undefined && BigInt(blockBytes) !== block.maxBytes) return 'blockBytes';
+  const wanted = paramsWith({ ...(evidence && { evidence }) }).evidence;
+  const isSame = wanted.maxAgeBlocks === allowed.maxAgeBlocks && wanted.maxAgeNs === allowed.maxAgeNs;
+  return evidence === undefined || isSame ? null : 'evidence';
+}
+
 function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   if (genesis === undefined && keys === undefined) return null;
   if (genesis === undefined || keys === undefined) throw new CliError('--genesis and --keys go together');
@@ -196,6 +211,8 @@ function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
     const have = `${genesis} has initial_height ${cast.initialHeight}`;
     throw new CliError(`${play.name} speaks of heights from ${first} on, and ${have}`);
   }
+  const other = otherThan(play.cast, cast);
+  if (other) throw new CliError(`${play.name} sets cast.${other}, and ${genesis} has another`);
   const own = cast.members.map(({ power }) => Number(power));
   if (own.join() !== powers.join())
     warn(

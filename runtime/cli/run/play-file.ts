@@ -11,7 +11,7 @@ import { fromJson } from '../../../sim/scenario/json.ts';
 import { isDrawn, type Play, type Scenario } from '../../../sim/scenario/play.ts';
 import { completed } from '../../../sim/scenario/usual.ts';
 import { slipIn, whereLoaded } from '../thrown.ts';
-import { CliError, nearest, packageFolder, whyNot } from '../usage.ts';
+import { CliError, EXIT, nearest, packageFolder, whyNot } from '../usage.ts';
 
 const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
 
@@ -86,6 +86,11 @@ async function playOfModule(name: string, path: string): Promise<Play> {
 
 async function importModule(name: string, path: string): Promise<Record<string, unknown>> {
   const url = pathToFileURL(path).href;
+  const ends = (): void => {
+    process.stderr.write(`nodecli: ${name} ends the process (process.exit) as it is loaded\n`);
+    process.exitCode = EXIT.usage;
+  };
+  process.once('exit', ends);
   try {
     return await settled(
       path.endsWith('ts') && !stripsTypes() ? importTypeScript(url) : importWithTypes(url),
@@ -97,6 +102,8 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     const where = whereLoaded(error) || (slip ? ` (at ${slip.place})` : '');
     const why = error instanceof Error ? whyNot(error) : `it throws ${inspect(error)}`;
     throw new CliError(`${name} cannot be loaded: ${why}${where}`);
+  } finally {
+    process.off('exit', ends);
   }
 }
 

@@ -23,6 +23,7 @@ import {
   fileOf,
   needsBuild,
   quoted,
+  scenarioFileOf,
   seedOf,
   whyNot,
 } from '../usage.ts';
@@ -44,7 +45,7 @@ const SHRUNK = '-shrunk';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Promise<Exit> {
-  if (flags.out !== undefined) fileOf(flags.out, '--out');
+  if (flags.out !== undefined) scenarioFileOf(flags.out, '--out');
   if (flags.test !== undefined) fileOf(flags.test, '--test');
   const play = await loadPlay(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));

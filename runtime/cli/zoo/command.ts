@@ -60,7 +60,8 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   const jobs = (flags.rules ? jobsOfRules : jobsFor)(seeds, from);
   const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
   const chosen = chosenOf(flags);
-  if (flags.triggers) return interruptible(() => proveTriggers(chosen, flags.json === true));
+  if (flags.triggers)
+    return interruptible(() => proveTriggers(chosen, flags.json === true, flags.only !== undefined));
   const outcomes: Outcome[] = [];
   const made: (Small | NotSmall)[] = [];
   const isWhole = await isUninterrupted(async () => {

@@ -21,11 +21,22 @@ interface Proof {
   readonly what: string;
 }
 
-export async function proveTriggers(chosen: readonly (Patch | null)[], isJson: boolean): Promise<Exit> {
+const hasTrigger = (patch: Patch | null): boolean =>
+  patch !== null && existsSync(join(packageFolder, TRIGGERS, `${patch.id}.json`));
+
+/** @param isNamed each of them: then each has one. */
+export async function proveTriggers(
+  chosen: readonly (Patch | null)[],
+  isJson: boolean,
+  isNamed: boolean,
+): Promise<Exit> {
   const proofs: Proof[] = [];
+  const bare = chosen.filter((patch) => !hasTrigger(patch));
+  if (isNamed && bare[0] !== undefined)
+    throw new CliError(`there is no trigger of ${bare[0]?.id ?? 'no mutant'} in ${TRIGGERS}`);
   for (const patch of chosen) {
     const play = join(packageFolder, TRIGGERS, `${patch?.id}.json`);
-    if (!patch || !existsSync(play)) continue;
+    if (!patch || !hasTrigger(patch)) continue;
     const jobs = SEEDS.map((seed): Job => ({ play, seed }));
     const healthy = await runAll(jobs, join(packageFolder, 'dist'));
     const proof = proofOf(patch, healthy, await withPatchedBuild(patch, (dist) => runAll(jobs, dist)));

@@ -1,0 +1,101 @@
+// What people type, and what their files do, that cannot work: it is said before anything runs, by the name of the option.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeHomes } from '../../../runtime/host/home/home.ts';
+import { temporaryFolder } from '../host/folders.ts';
+import { isBuilt, nodecli, root } from './nodecli.ts';
+
+const index = join(root, 'dist/sim/index.js');
+
+/** A module with this before a play of three calm heights. */
+function moduleOf(before: string): string {
+  const path = join(temporaryFolder(), 'play.mjs');
+  writeFileSync(
+    path,
+    `import { everyone, height, scenario, validators } from ${JSON.stringify(index)};
+${before}
+export default scenario('three heights', { cast: validators(4), ends: everyone.decides(height(3), { within: '60s' }) });
+`,
+  );
+  return path;
+}
+
+describe.skipIf(!isBuilt)('a play that is a module', () => {
+  test('and leaves a timer behind holds up nothing', () => {
+    const { code, out } = nodecli('sim', 'run', moduleOf('setInterval(() => {}, 1000);'), '--quiet');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^HOLDS {2}three-heights/m);
+  });
+
+  test('and ends the process has not held', () => {
+    const { code, out, err } = nodecli('sim', 'run', moduleOf('process.exit(0);'), '--quiet');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain('play.mjs ends the process (process.exit) as it is loaded');
+  });
+});
+
+describe.skipIf(!isBuilt)('a scenario is kept', () => {
+  test('under a name that is read back', () => {
+    const { code, err } = nodecli('sim', 'shrink', 'calm', '--out', 'small');
+    expect([code, err]).toEqual([2, 'nodecli: --out takes a name that ends in .json, not "small"\n']);
+    expect(nodecli('sim', 'crashes', '--heights', '1', '--only', 'v0/sign', '--save', 'x.txt').code).toBe(2);
+  });
+
+  test('with the seed under which its crash comes', () => {
+    const path = join(temporaryFolder(), 'new', 'crash.json');
+    const words = ['--heights', '1', '--workers', '1', '--seed', '7', '--save', path];
+    const first = 'v0/sign/1/after/now';
+    expect(nodecli('sim', 'crashes', ...words, '--only', first)).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(path, 'utf8')).origin).toMatchObject({
+      seed: '7',
+      what: `the crash ${first}`,
+    });
+    expect(nodecli('sim', 'run', path, '--quiet').out).toContain(', seed 7,');
+  });
+});
+
+describe.skipIf(!isBuilt)('a network that is there', () => {
+  function network(validators: number): { readonly folder: string; readonly genesis: string } {
+    const folder = join(temporaryFolder(), 'net');
+    const [home] = makeHomes(folder, new Array<number>(validators).fill(0));
+    return { folder, genesis: join(home ?? '', 'config', 'genesis.json') };
+  }
+
+  test('takes no other ports, and records into a folder that has a name', () => {
+    const { folder } = network(4);
+    const ports = nodecli('cluster', '--home', folder, '--base-port', '20000', '--blocks', '1');
+    expect(ports).toMatchObject({ code: 2 });
+    expect(ports.err).toContain('--base-port is for a new network');
+    const record = nodecli('cluster', '--record', '', '--blocks', '1');
+    expect([record.code, record.err]).toEqual([2, 'nodecli: --record: give a file name\n']);
+  });
+
+  test.each([
+    ['small-blocks', 'blockBytes'],
+    ['evidence-too-old', 'evidence'],
+  ])('does not play %s, which needs a genesis of its own', (play, field) => {
+    const { folder, genesis } = network(4);
+    const { code, err } = nodecli('sim', 'run', play, '--genesis', genesis, '--keys', folder);
+    expect(code).toBe(2);
+    expect(err).toContain(`${play} sets cast.${field}, and ${genesis} has another`);
+  });
+
+  test('whose traces another one left is not recorded over them', () => {
+    const traces = join(temporaryFolder(), 'traces');
+    mkdirSync(traces);
+    const [{ folder }, { folder: other }] = [network(1), network(1)];
+    const words = ['--validators', '1', '--blocks', '1', '--record', traces, '--quiet'];
+    expect(nodecli('cluster', '--home', other, ...words)).toMatchObject({ code: 0 });
+    const { code, out, err } = nodecli('cluster', '--home', folder, ...words);
+    expect(`${out}${err}`).toContain('is not a trace of this node');
+    expect(code).toBe(2);
+    expect(out).not.toContain('traces in');
+  });
+});
+
+test.skipIf(!isBuilt)('a mutant that has no trigger is not proved by those that have', () => {
+  const { code, err } = nodecli('sim', 'zoo', '--triggers', '--only', 'M06,X298');
+  expect([code, err]).toEqual([2, 'nodecli: there is no trigger of X298 in scenarios/zoo/triggers\n']);
+});

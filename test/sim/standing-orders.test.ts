@@ -1,0 +1,86 @@
+// What plays order: again and again, after chaos, and where heights are large.
+
+import { expect, it } from 'vitest';
+import { runScenario } from '../../sim/run.ts';
+import {
+  at,
+  core,
+  crash,
+  empower,
+  everyone,
+  height,
+  pause,
+  scenario,
+  v0,
+  v1,
+  v3,
+  validators,
+  whenever,
+} from '../../sim/scenario/words.ts';
+
+const tenHeights = everyone.decides(height(10), { within: '200s', afterwards: 3 });
+
+it('one standing order does not wait for another', () => {
+  const play = scenario('two standing orders', {
+    cast: validators(4),
+    act: [
+      whenever(v0.decides(height(8)), pause('v1', '50ms')),
+      whenever(v0.decides(), pause('v3', '50ms')),
+      whenever(v3.starts(), pause('v3', '1ms')),
+    ],
+    ends: tenHeights,
+  });
+  const { violations, faults } = runScenario(play, { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(faults.pauses).toBeGreaterThanOrEqual(10);
+});
+
+it('one standing order sees what another brings about', () => {
+  const play = scenario('one dies of the other', {
+    cast: validators(7),
+    act: [
+      at('1s', crash('v0', { restart: '1s' })),
+      whenever(v0.crashes(), crash('v1', { restart: '1s' })),
+      whenever(v1.crashes(), pause('v3', '50ms')),
+    ],
+    ends: tenHeights,
+  });
+  const { violations } = runScenario(play, { seed: 1 });
+  expect(violations.map(({ what }) => what)).toEqual(['directive 2 never fired: whenever v0 crashes']);
+  const inTime = { ...play, act: [...play.act.slice(1), ...play.act.slice(0, 1)] };
+  const { violations: none, faults } = runScenario(inTime, { seed: 1 });
+  expect(none).toEqual([]);
+  expect([faults.crashes, faults.pauses]).toEqual([2, 1]);
+});
+
+it('what does not come because chaos is over is told', () => {
+  const play = scenario('too late', {
+    cast: validators(4),
+    act: [
+      at('3s', core('v0', 'v1', 'v2', 'v3')),
+      at('5s', crash('v3', { restart: '2s' })),
+      whenever(v3.starts(), pause('v0', '1ms')),
+    ],
+    ends: tenHeights,
+  });
+  const { holds, unmet } = runScenario(play, { seed: 1 });
+  expect(holds).toBe(true);
+  expect(unmet).toEqual([
+    'no directive 2, chaos was over: at 5000 ms',
+    'no directive 3, chaos was over: whenever v3 starts',
+  ]);
+});
+
+/** All power changes hands, so a light client cannot go from the first to the last height in one step. */
+it.each([1, 2 ** 30, 2 ** 31 - 5, 2 ** 52])('light clients find their way from height %s on', (first) => {
+  const each = ['0', '1', '2', '3'] as const;
+  const play = scenario('power changes hands', {
+    cast: validators(4, { candidates: 4, initialHeight: first }),
+    act: [
+      at('1s', ...each.map((i) => empower(`c${i}`, 1000))),
+      at('3s', ...each.map((i) => empower(`v${i}`, 0))),
+    ],
+    ends: everyone.decides(height(first + 20), { within: '120s' }),
+  });
+  expect(runScenario(play, { seed: 1 }).violations).toEqual([]);
+});
