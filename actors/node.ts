@@ -23,7 +23,7 @@ import { signerLogic } from './signer.ts';
 import type { ActorName, Logic, PeerId } from './turn.ts';
 import { validatorLogic } from './validator/validator.ts';
 
-/** All that a node's actors are built from; stands in the header of a trace as JSON (`configText`). */
+/** All that a node's actors are built from; stands in the header of a trace as JSON (`configValue`). */
 export interface NodeConfig {
   readonly id: PeerId;
   readonly name: string;

@@ -39,8 +39,6 @@ export class Machine {
   halted: string | null = null;
   /** Until then a pause, a slow disk, signer or application may have held back what it did. */
   heldUntilNs = 0;
-  /** Effects that left it, over all lives: where a crash can be placed. */
-  effectsLeft = 0;
 
   constructor(
     index: number,

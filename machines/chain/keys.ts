@@ -37,11 +37,9 @@ export const blockKey = family('b');
 export const pastKey = family('h');
 /** protobuf Commit that our node saw decide the height (any round; may differ from node to node). */
 export const seenCommitKey = family('s');
-/** protobuf ExtendedCommit, where vote extensions are enabled. */
-export const extendedCommitKey = family('x');
 /** protobuf ResponseFinalizeBlock. */
 export const responseKey = family('r');
-/** protobuf ValidatorSet in force at this height; written only where it changed (see `machines/chain`). */
+/** protobuf ValidatorSet in force at this height; written only where it changed. */
 export const validatorsKey = family('v');
 /** protobuf ConsensusParams in force at this height; written only where they changed. */
 export const paramsKey = family('p');

@@ -6,7 +6,7 @@ import { type AnyActor, type MachineSnapshot, setup } from 'xstate';
 
 /** What can be seen from the data, all at once. Booleans, so that two looks compare by value. */
 export interface Survey {
-  /** The wait after the last commit is over and its execution is answered. */
+  /** The wait after the last commit is over, or cut short: it begins when the application has answered. */
   readonly heightMayStart: boolean;
   /** There is something to propose: transactions, a due empty block, or a round after the first. */
   readonly mayPropose: boolean;
@@ -180,9 +180,6 @@ export const STEP_NUMBER: Readonly<Record<Step, number>> = {
   commit: 8,
 };
 
-/** A look can move the chart at most through every step once more, per round that it skips. */
-const STEPS_UNTIL_REST_MAX = 64;
-
 // biome-ignore lint/suspicious/noExplicitAny: the machine's own snapshot type is private to its setup
 type Snapshot = MachineSnapshot<any, Look, any, any, any, any, any, any>;
 
@@ -251,5 +248,3 @@ function ask(snapshot: Snapshot, seen: Survey): Seen {
   places.set(moved.value as string, next);
   return { next, decisions: decided };
 }
-
-export { STEPS_UNTIL_REST_MAX };

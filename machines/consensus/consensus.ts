@@ -19,7 +19,7 @@ import {
 } from '../../protocol/types.ts';
 import { isNilBlockId } from '../../protocol/validate.ts';
 import { type BlockEntry, Blocks, isValid } from './blocks.ts';
-import { ChartStepper, type Decision, STEPS_UNTIL_REST_MAX, type Step } from './chart.ts';
+import { ChartStepper, type Decision, type Step } from './chart.ts';
 import type { ConsensusConfig, TimeoutStep } from './config.ts';
 import { FACT, LOOKED_AT, surveyOf } from './facts.ts';
 import { judgeProposals, NO_PROPOSAL } from './judging.ts';
@@ -31,6 +31,8 @@ import type { HeightStart, Said } from './said.ts';
  * block that is decided.
  */
 const ASKED_AT_ONCE_MAX = 2;
+/** Each look moves the chart, or a fact: of a round there are two dozen of both, and rounds ahead are skipped at once. More is a circle. */
+const LOOKS_UNTIL_REST_MAX = 1_024;
 
 export class Consensus {
   readonly config: ConsensusConfig;
@@ -114,7 +116,7 @@ export class Consensus {
 
   // --- facts -----------------------------------------------------------------------------------------------------
 
-  /** The signature is verified; `proposerIndex` is the index of this round's proposer. */
+  /** The signature, of its round's proposer, is verified. */
   onProposal(proposal: Proposal): 'kept' | 'known' | 'crowded' {
     must(proposal.height === this.height, 'proposals of other heights are sorted out by the actor');
     const proposer = this.proposer(proposal.round);
@@ -217,7 +219,7 @@ export class Consensus {
     this.said = [];
     this.judgeBlocks();
     for (let looks = 0; ; looks++) {
-      must(looks < STEPS_UNTIL_REST_MAX * 16, 'the chart does not come to rest');
+      must(looks < LOOKS_UNTIL_REST_MAX, 'the chart does not come to rest');
       // Facts that no rule of this step looks at do not make a new look.
       const mask = this.survey() & LOOKED_AT[this.chart.step];
       if (mask === this.lastMask) break;

@@ -161,7 +161,7 @@ export function serveStored(
   return out;
 }
 
-/** What we have and the peer may not know of: has-votes of this round, and which parts we still lack. */
+/** What we have and the peer may not know of: has-votes of this round. */
 export function announce(consensus: Consensus, view: PeerView): ConsensusMessage[] {
   const out: ConsensusMessage[] = [];
   if (view.height !== consensus.height) return out;

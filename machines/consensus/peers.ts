@@ -40,9 +40,7 @@ export class PeerView {
   readonly peer: string;
   height = 0n;
   round = -1;
-  step = 0;
-  lastCommitRound = -1;
-  /** What we last told it about ourselves, so that a round step is told once: height, round, step. */
+  /** What we last told it about ourselves, so that a round step is told once: height and round. */
   told = '';
   /** The last height of ours that it was told of; -1: none. */
   toldHeight = -1n;
@@ -79,15 +77,11 @@ export class PeerView {
     if (this.askedFor.size > 0) this.askedFor.clear();
   }
 
-  /** A round step of the peer. True: it stands somewhere else than before. */
-  onRoundStep(height: bigint, round: number, step: number, lastCommitRound: number): boolean {
-    const moved = height !== this.height || round !== this.round;
+  /** A round step of the peer. */
+  onRoundStep(height: bigint, round: number): void {
     if (height !== this.height) this.forgetHeight();
     this.height = height;
     this.round = round;
-    this.step = step;
-    this.lastCommitRound = lastCommitRound;
-    return moved;
   }
 
   /** Marks are of one height: the peer's. */
@@ -115,7 +109,7 @@ export class PeerView {
   /** Speaking of a height above the one we knew says that the peer is there, if a round step was lost. */
   assumeHeight(height: bigint): void {
     if (height <= this.height) return;
-    this.onRoundStep(height, 0, 1, -1);
+    this.onRoundStep(height, 0);
   }
 
   private voteMarks(height: bigint, round: number, type: number, validators: number): Marks | null {
@@ -139,7 +133,7 @@ export class PeerView {
     if (marks) marks[vote.validatorIndex] = (marks[vote.validatorIndex] as number) | SENT;
   }
 
-  /** Indexes of these votes that the peer neither has nor is being sent; marks them sent. */
+  /** Those of these votes that the peer neither has nor is being sent; marks them sent. */
   takeMissing(
     height: bigint,
     round: number,

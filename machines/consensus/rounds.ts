@@ -6,7 +6,7 @@ import { equalBlockId } from '../../protocol/validate.ts';
 import { type Tallied, VoteTally } from './votes.ts';
 
 /**
- * A peer may make us keep votes for one round ahead of ours, and one it claims to be catching up from (spec 5.2).
+ * Beyond the round after ours a peer may make us keep votes of so many rounds: where it is, and one that it catches up from (spec 5.2).
  * For another one it gives up its oldest: who decided in a later round must be able to show that.
  */
 const CATCH_UP_ROUNDS_PER_PEER_MAX = 2;
@@ -50,7 +50,7 @@ export class Rounds {
   private readonly left: number[] = [];
   /** Which rounds ahead of ours each validator's votes have opened, by index: true votes may be passed on again and again, by anybody. */
   private readonly opened: Set<number>[] = [];
-  /** Rounds ahead of ours that more than a third of the power speaks in, greatest first; -1: none. */
+  /** The furthest round that more than a third of the power speaks in; -1: none. */
   private furthestSpoken = -1;
 
   constructor(height: bigint, validators: ValidatorSet) {

@@ -31,8 +31,6 @@ export class VoteTally {
   sumAny = 0n;
   /** The first id (nil has an empty hash) with more than two thirds; never changes once set. */
   twoThirds: BlockId | null = null;
-  /** Distinguishes states of this tally cheaply: grows with every vote kept. */
-  version = 0;
   private readonly needed: bigint;
   private readonly buckets = new Map<string, Bucket>();
   /** What each peer claims to have seen two thirds for; null until one does. */
@@ -103,7 +101,6 @@ export class VoteTally {
   private count_(bucket: Bucket, vote: Vote, power: bigint): void {
     bucket.votes[vote.validatorIndex] = vote;
     bucket.sum += power;
-    this.version++;
     if (this.twoThirds === null && bucket.sum >= this.needed) this.twoThirds = bucket.blockId;
   }
 

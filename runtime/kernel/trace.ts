@@ -20,7 +20,7 @@ export interface TraceHeader {
   readonly format: string;
   /** The commit of the code that recorded it; replaying on another warns. */
   readonly commit: string;
-  /** One per node, by index: what `nodeLogics` builds its actors from, as JSON. */
+  /** One per node, by index: what `nodeCast` builds its actors from, as JSON. */
   readonly nodes: readonly unknown[];
   /** How the run came about, for people: scenario, seed, or the home of a real node. */
   readonly about: Readonly<Record<string, string | number>>;

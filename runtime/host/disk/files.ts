@@ -24,7 +24,7 @@ export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** A port or a folder is not to be had, most often because another process has it. */
+/** A port, a folder or a file is not to be had, most often because another process or node has it. */
 export class TakenError extends SetupError {}
 
 const REMEDIES: Record<string, string> = {

@@ -14,7 +14,7 @@ import {
   type TraceHeader,
   TraceReader,
 } from '../../kernel/trace.ts';
-import { makeFolder, SetupError, setupError } from './files.ts';
+import { makeFolder, SetupError, setupError, TakenError } from './files.ts';
 import type { Repair } from './log.ts';
 import { markWhole, type Whole, wholeOf } from './trace-mark.ts';
 
@@ -79,7 +79,7 @@ function beginOrGoOn(
   // Another node, or the same under another configuration: a replay could not build it.
   if (JSON.stringify(headerOf(file)?.nodes) !== JSON.stringify(header.nodes)) {
     const what = `${path} is there and is not a trace of this node`;
-    throw new SetupError(`${what}: record to another folder, or remove it`);
+    throw new TakenError(`${what}: record to another folder, or remove it`);
   }
   const end = endOfWholeRecords(file, size, believed(path, file, size));
   if (end.bytes === size) return end;
