@@ -4,7 +4,7 @@
 import { sha256 } from '#platform';
 import type { ExecTxResult } from './abci.ts';
 import { equalBytes } from './bytes.ts';
-import { Lately } from './lately.ts';
+import { Lately, remembers } from './lately.ts';
 import { leafHashWith, merkleRoot, rootOfLeaves } from './merkle.ts';
 import {
   type Commit,
@@ -38,7 +38,7 @@ const leaves: { readonly of: Uint8Array; readonly hash: Hash }[] = [];
 let oldestLeaf = 0;
 
 function wrapped(bytes: Uint8Array): Hash {
-  for (let i = 0; i < leaves.length; i++) {
+  for (let i = 0; remembers() && i < leaves.length; i++) {
     const known = leaves[i]!;
     if (equalBytes(known.of, bytes)) return known.hash;
   }
@@ -85,7 +85,8 @@ const roots: { readonly leaves: readonly Hash[]; readonly root: Hash }[] = [];
 let oldestRoot = 0;
 
 function rootOfHeader(leaves: readonly Hash[]): Hash {
-  const known = roots.find((each) => each.leaves.every((leaf, i) => equalBytes(leaf, leaves[i]!)));
+  const known =
+    remembers() && roots.find((each) => each.leaves.every((leaf, i) => equalBytes(leaf, leaves[i]!)));
   if (known) return known.root;
   const root = rootOfLeaves(leaves);
   roots[oldestRoot] = { leaves, root };
@@ -133,7 +134,7 @@ const validatorsHashes = new WeakMap<ValidatorSet['validators'], Hash>();
 
 /** Over keys and powers in set order; priorities do not count. */
 export function validatorsHash(set: ValidatorSet): Hash {
-  let hash = validatorsHashes.get(set.validators);
+  let hash = remembers() ? validatorsHashes.get(set.validators) : undefined;
   if (!hash) {
     hash = merkleRoot(set.validators.map(encodeSimpleValidator));
     validatorsHashes.set(set.validators, hash);

@@ -3,6 +3,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { ed25519PublicKey, ripemd160, sha256, utf8Encode } from '#platform';
 import { byteKey } from './bytes.ts';
+import { remembers } from './lately.ts';
 import type { Address, PublicKey } from './types.ts';
 
 export const ADDRESS_BYTES = 20;
@@ -24,7 +25,7 @@ const addresses = new Map<string, Address>();
 /** First 20 bytes of SHA-256 (ed25519), or RIPEMD-160 of SHA-256 (secp256k1). */
 export function addressOf(key: PublicKey): Address {
   const name = byteKey(key.bytes) + key.type;
-  let address = addresses.get(name);
+  let address = remembers() ? addresses.get(name) : undefined;
   if (!address) {
     const hash = sha256(key.bytes);
     address = key.type === 'ed25519' ? hash.slice(0, ADDRESS_BYTES) : ripemd160(hash);

@@ -16,6 +16,9 @@ export function rememberLately(on: boolean): void {
   for (const each of all) each.clear();
 }
 
+/** Whether what other memories hold may be used: those by content, and of what lives as long as its chain. */
+export const remembers = (): boolean => isRemembering;
+
 /** The last few, in a ring. A look-up compares them all, so few they must be. */
 export class Lately<K extends object, V> {
   private readonly keys: (K | null)[];

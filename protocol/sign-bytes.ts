@@ -1,6 +1,7 @@
 // What validators sign (spec 4.6): length-prefixed canonical votes, proposals and vote extensions.
 
 import { equalBytes, roomFor } from './bytes.ts';
+import { remembers } from './lately.ts';
 import { NS_PER_S, secondsOf } from './time.ts';
 import type { BlockId, Proposal, TimeNs, Vote } from './types.ts';
 import { encodeWith, type ProtoWriter } from './wire/writer.ts';
@@ -62,7 +63,7 @@ function makeTemplate(chainId: string, signed: Signed, polRound: number): Templa
 }
 
 function templateFor(chainId: string, signed: Signed, polRound: number): Template {
-  for (let i = 0; i < templates.length; i++) {
+  for (let i = 0; remembers() && i < templates.length; i++) {
     const known = templates[i]!;
     if (
       known.height === signed.height &&

@@ -22,7 +22,7 @@ import { isRefusal, type Refusal, refuse, unreachable } from '../../protocol/ref
 import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { evidenceHeight } from '../../protocol/rules/evidence.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { commitInfo } from '../../protocol/rules/state.ts';
+import { commitInfo, heightAfter } from '../../protocol/rules/state.ts';
 import { type Block, type BlockId, type ChainState, type Commit, EMPTY_BYTES } from '../../protocol/types.ts';
 import {
   encodeChainState,
@@ -267,7 +267,7 @@ export function tellMempool(v: ValidatorState, height: bigint, { txs, codes }: O
 export function heightStart(v: ValidatorState, commit: Commit | null): HeightStart {
   const { chain } = v;
   const isInitial = chain.lastBlockHeight === 0n;
-  const height = isInitial ? chain.initialHeight : chain.lastBlockHeight + 1n;
+  const height = heightAfter(chain);
   const last = v.history.header(chain.lastBlockHeight);
   const live = v.consensus.decision;
   const liveRound =

@@ -8,7 +8,12 @@ import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { applyInitChain, genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
+import {
+  applyInitChain,
+  genesisState,
+  heightAfter,
+  validateBlockInState,
+} from '../../protocol/rules/state.ts';
 import {
   ABCI_VERSION,
   BLOCK_PROTOCOL,
@@ -342,7 +347,7 @@ function done(v: ValidatorState): void {
   const shaking = shake(v);
   shaking.stage = 'done';
   v.chain = sharedStart(v.config.memo, v.chain);
-  const first = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
+  const first = heightAfter(v.chain);
   v.history.setFrom(first, v.chain.validators);
   v.history.setFrom(first + 1n, v.chain.nextValidators);
   shaking.whenDone(v);

@@ -10,7 +10,7 @@ import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
 import { verifyCommit } from '../../protocol/rules/commit.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { genesisState, validateBlockInState } from '../../protocol/rules/state.ts';
+import { genesisState, heightAfter, validateBlockInState } from '../../protocol/rules/state.ts';
 import type { BlockId } from '../../protocol/types.ts';
 import {
   decodeBlock,
@@ -121,13 +121,10 @@ function restoreHistory(v: ValidatorState, sets: readonly KeyValue[]): void {
       isRefusal(set) ? unreachable('a stored validator set does not decode') : set,
     );
   }
-  const first = chain.lastBlockHeight === 0n ? chain.initialHeight : chain.lastBlockHeight + 1n;
+  const first = heightAfter(chain);
   v.history.setFrom(first, chain.validators);
   v.history.setFrom(first + 1n, chain.nextValidators);
 }
-
-const heightNext = (v: ValidatorState): bigint =>
-  v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
 
 function afterHandshake(v: ValidatorState): void {
   if (v.store.height === 0n) begin(v, NOTHING_UNTOLD);
@@ -139,7 +136,7 @@ function begin(v: ValidatorState, untold: Outcomes): void {
   if (untold.txs.length > 0 || !hasLimitsOfGenesis(v)) tellMempool(v, v.chain.lastBlockHeight, untold);
   v.tell('mempool', { type: 'opens' });
   const sync = v.config.blocksync && !isNeeded(v.chain.validators, v.config.key?.address ?? null);
-  v.tell('blocksync', { type: 'sync-from', height: heightNext(v), base: v.store.base, sync });
+  v.tell('blocksync', { type: 'sync-from', height: heightAfter(v.chain), base: v.store.base, sync });
   v.mode = 'sync';
   v.publish({ type: 'mode', mode: 'sync', height: v.chain.lastBlockHeight });
   if (!sync) joinConsensus(v);
@@ -313,9 +310,8 @@ function onBlockFetched(
   blockBytes: Uint8Array,
   commitBytes: Uint8Array,
 ): void {
-  const expected = v.chain.lastBlockHeight === 0n ? v.chain.initialHeight : v.chain.lastBlockHeight + 1n;
   v.fetched = null;
-  if (v.mode !== 'sync' || height !== expected || v.execution) return;
+  if (v.mode !== 'sync' || height !== heightAfter(v.chain) || v.execution) return;
   const block = decodeBlock(blockBytes);
   const commit = decodeCommit(commitBytes);
   const refuse = (because: string): void => v.tell('blocksync', { type: 'block-refused', height, because });

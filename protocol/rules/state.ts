@@ -140,6 +140,10 @@ export interface BlockChecks {
   readonly lastCommitVerified?: boolean;
 }
 
+/** The height of the next block. */
+export const heightAfter = ({ lastBlockHeight, initialHeight }: ChainState): bigint =>
+  lastBlockHeight === 0n ? initialHeight : lastBlockHeight + 1n;
+
 /** Whether `block` may be the next one (`BlockExecutor.ValidateBlock`). */
 export function validateBlockInState(
   state: ChainState,
@@ -306,7 +310,7 @@ function validatePlace(state: ChainState, header: Header): BlockRefusal | null {
     const names = `Expected ${state.chainId}, got ${header.chainId}`;
     return refuse('block-chain-id', `wrong Block.Header.ChainID. ${names}`);
   }
-  const height = state.lastBlockHeight === 0n ? state.initialHeight : state.lastBlockHeight + 1n;
+  const height = heightAfter(state);
   if (header.height !== height) {
     return refuse('block-height', `wrong Block.Header.Height. Expected ${height}, got ${header.height}`);
   }

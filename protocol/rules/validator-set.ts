@@ -5,6 +5,7 @@
 import { byteKey, compareBytes, equalBytes, hexUpperOf } from '../bytes.ts';
 import { validatorsHash } from '../hashes.ts';
 import { addressOf } from '../keys.ts';
+import { remembers } from '../lately.ts';
 import { isRefusal, must, type Refusal, refuse } from '../refusal.ts';
 import {
   type Address,
@@ -182,7 +183,7 @@ export function proposerOf(set: ValidatorSet): Validator {
  */
 export function proposerAtRound(set: ValidatorSet, round: number): Validator {
   if (round === 0) return proposerOf(set);
-  let turns = turnsPlayed.get(set);
+  let turns = remembers() ? turnsPlayed.get(set) : undefined;
   if (turns === undefined) {
     must(set.validators.length > 0, 'proposer of an empty validator set');
     turns = { priorities: centredPriorities(set.validators, set.powerTotal), proposers: [] };
@@ -201,7 +202,7 @@ export function indexByAddress(set: ValidatorSet, address: Address): number {
     }
     return -1;
   }
-  let index = indexes.get(set);
+  let index = remembers() ? indexes.get(set) : undefined;
   if (index === undefined) {
     index = new Map();
     for (let i = validators.length - 1; i >= 0; i--) index.set(byteKey(validators[i]!.address), i);
@@ -227,7 +228,7 @@ export function memberAt(set: ValidatorSet, index: number, address: Address): Va
  * increments.
  */
 export function hashOfSet(set: ValidatorSet): Hash {
-  let hash = hashes.get(set);
+  let hash = remembers() ? hashes.get(set) : undefined;
   if (hash === undefined) {
     hash = validatorsHash(set);
     hashes.set(set, hash);

@@ -55,6 +55,8 @@ export class Peer {
   givenNs = 0;
   /** When it was sent something of the node's height. */
   readonly sentNs = new Map<Thing, number>();
+  /** When it gave the node something of that height, while it stood there: the node knows that it has it. */
+  readonly gaveNs = new Map<Thing, number>();
   /** What it has shown, of the node's height and of those that it is ahead. */
   private readonly shown = new Map<number, Set<Thing>>();
 
@@ -76,6 +78,7 @@ export class Peer {
   /** The node is at this height now. */
   movedTo(height: bigint): void {
     if (this.sentNs.size > 0) this.sentNs.clear();
+    this.asks();
     if (this.shown.size === 0) return;
     const number = Number(height);
     for (const old of this.shown.keys()) if (old < number) this.shown.delete(old);
@@ -84,6 +87,7 @@ export class Peer {
   stands(height: bigint, round: number, nowNs: number): void {
     if (height === this.height && round === this.round) return;
     if (height !== this.height) {
+      this.asks();
       this.behindNs = null;
       this.againNs = null;
       this.givenNs = 0;
@@ -101,6 +105,12 @@ export class Peer {
 
   isLost(): void {
     this.height = 0n;
+    this.asks();
+  }
+
+  /** It says what it has, or nobody knows where it is: what it gave may be sent to it. */
+  asks(): void {
+    if (this.gaveNs.size > 0) this.gaveNs.clear();
   }
 }
 

@@ -23,11 +23,13 @@ import {
   partOf,
   proposalOf,
   SOME_SET,
+  type Thing,
   thingIn,
   thingOf,
   voteIn,
 } from './holdings.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
+import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { setOfPart, setOfParts } from './seen.ts';
 import { isOwn } from './votes.ts';
@@ -53,6 +55,9 @@ const heightOf = (message: ConsensusMessage): bigint =>
     : message.type === 'proposal'
       ? message.proposal.height
       : message.height;
+
+const isOwnWord = (at: Machine, message: ConsensusMessage): boolean =>
+  message.type === 'proposal' || (message.type === 'vote' && isOwn(at, message.vote));
 
 function indexesIn(have: BitArray): number[] {
   const has = membership(have);
@@ -104,6 +109,7 @@ class Watch {
   private readonly givenUp: GivenUp;
   private readonly byAddress: ReadonlyMap<string, Machine>;
   private readonly atOnce: AtOnce;
+  private readonly honest: ReadonlySet<PeerId>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -112,6 +118,7 @@ class Watch {
     this.byAddress = machinesByAddress(about);
     this.givenUp = new GivenUp(ghost, about);
     this.atOnce = new AtOnce(report, about);
+    this.honest = new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id));
   }
 
   starts(at: Machine): void {
@@ -220,7 +227,10 @@ class Watch {
     if (!set) return;
     if (message.type === 'vote') {
       const { vote } = message;
-      if (vote.round <= at.round && isTrueVote(this.about, set, vote)) holder.holds(thingOf(vote), now);
+      if (vote.round > at.round || !isTrueVote(this.about, set, vote)) return;
+      const thing = thingOf(vote);
+      holder.holds(thing, now);
+      if (height === peer.height && this.honest.has(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       // That of a liar it may refuse for what it promises.
@@ -229,8 +239,12 @@ class Watch {
       if (isTaken && isTrueProposal(this.about, set, proposal)) holder.holdsProposal(proposal, now);
     } else if (message.type === 'block-part') {
       const parts = setOfPart(message.part);
-      if (parts !== null) holder.holdsPart(parts, message.part.index, now);
-    }
+      if (parts === null) return;
+      holder.holdsPart(parts, message.part.index, now);
+      const thing = partOf(parts, message.part.index);
+      const isKept = holder.things.has(thing) && height === peer.height;
+      if (isKept && this.honest.has(from)) peer.gaveNs.set(thing, now);
+    } else if (message.type === 'vote-set-bits' || message.type === 'new-valid-block') peer.asks();
   }
 
   says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
@@ -240,6 +254,8 @@ class Watch {
     const isLate = tellsNs !== null && now - tellsNs > FIRST_NS;
     const messages = messagesIn(payloads);
     this.atOnce.tells(at, to, messages);
+    // Who makes a block, or signs, tells everybody, whoever has it from a life before.
+    const isRelay = messages.every((message) => !message || !isOwnWord(at, message));
     for (const message of messages) {
       if (!message) continue;
       const thing = thingIn(message);
@@ -250,6 +266,7 @@ class Watch {
         const peer = holder.peers.get(each);
         if (!peer) continue;
         if (height === peer.height) peer.givenNs = now;
+        if (isHere && isRelay) this.relays(at, peer, thing, now);
         if (isHere && isLate) peer.sentNs.set(thing, now);
       }
       if (!isHere) continue;
@@ -257,6 +274,15 @@ class Watch {
       else if (message.type === 'block-part' || (message.type === 'vote' && isOwn(at, message.vote)))
         holder.holds(thing, now);
     }
+  }
+
+  /** What somebody gave it goes to others: nobody gets back what he sent. */
+  private relays(at: Machine, peer: Peer, thing: Thing, now: number): void {
+    const gaveNs = peer.gaveNs.get(thing);
+    if (gaveNs === undefined || at.heldUntilNs >= gaveNs || now - gaveNs <= saidLateNs(at)) return;
+    if (!this.isAwake(at) || !this.about.isHonest(at)) return;
+    const whom = this.nameOf(at, peer);
+    this.report(`${at.name} sends ${whom} ${nameOf(thing)} that it has from ${whom}`, at, peer.height);
   }
 
   // --- what it owes ----------------------------------------------------------------------------------------

@@ -326,6 +326,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X342', 'says that it is at 13/0, step 1'],
   ['application-too-slow', '1', 'X343', 'prepares a block of 4, and its application has executed 4'],
   ['early-transaction', '1', 'X344', 'before the handshake is over'],
+  ['tour', '1', 'X345', 'sends v0 votes that it has from v0'],
+  ['tour', '1', 'X346', 'a part of the block that it has from v1'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
