@@ -3,15 +3,18 @@
 import {
   after,
   crash,
+  drop,
   everyone,
   heal,
   height,
   isolate,
   nobody,
+  powers,
   scenario,
   sometime,
   submit,
   v0,
+  v1,
   v3,
   validators,
   when,
@@ -54,20 +57,22 @@ export const leftOverTransactions = scenario('what a block leaves over is reason
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
-/** v0 looks first whether f0 has blocks that it lacks; the transaction comes before that. The application proves nothing new. */
+/** v1 looks first whether v0 has blocks that it lacks; the transaction comes before that, and for a while v0 does not hear of it. The application proves nothing new. */
 export const earlyTransaction = scenario(
   'a transaction that comes before consensus is reason enough for a block',
   {
     name: 'early-transaction',
-    cast: validators(1, { fullNodes: 1 }),
+    cast: powers(30, 1),
     app: 'noop',
     settings: { consensus: { createEmptyBlocks: false } },
     act: [
-      when(v0.decides(height(1))),
+      when(everyone.decides(height(1))),
       ...[1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((k) => [
-        after('5s', crash('v0', { how: 'clean', restart: '1s' })),
-        when(v0.starts(), submit('v0', `early${k}=v`)),
-        when(v0.decides(height(k + 1))),
+        after('2s', crash('v1', { how: 'clean', restart: '1s' }), drop('transactions', { from: ['v1'] })),
+        when(v1.starts(), submit('v1', `early${k}=v`)),
+        when(v1.enters('propose', { height: k + 1 })),
+        after('3s', heal()),
+        when(everyone.decides(height(k + 1))),
       ]),
     ],
     ends: nobody.decidesBeyond(height(10), { for: '10s' }),

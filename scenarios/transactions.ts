@@ -280,7 +280,7 @@ export const remindedAtAStart = scenario(
     act: [
       at('0s', drop('block-sync', { to: ['v0'] })),
       when(
-        v1.decides(height(5)),
+        v1.decides(height(40)),
         disk('v1', 'slow'),
         crash('v1', {
           how: 'lose',
@@ -289,9 +289,9 @@ export const remindedAtAStart = scenario(
         }),
       ),
       when(v1.joins()),
-      when(v1.decides(height(8)), heal()),
+      when(v1.decides(height(43)), heal()),
     ],
-    ends: everyone.decides(height(16), { within: '240s', afterwards: 2 }),
+    ends: everyone.decides(height(51), { within: '400s', afterwards: 2 }),
   },
 );
 

@@ -5,6 +5,7 @@
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { membership } from '../../protocol/bit-array.ts';
+import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
@@ -230,7 +231,10 @@ class Watch {
       if (vote.round > at.round || !isTrueVote(this.about, set, vote)) return;
       const thing = thingOf(vote);
       holder.holds(thing, now);
-      if (height === peer.height && this.honest.has(from)) peer.gaveNs.set(thing, now);
+      // Of who signs two the node may have the other one, and passes that on.
+      const voter = this.byAddress.get(hexOf(vote.validatorAddress));
+      const isOne = voter !== undefined && this.about.isHonest(voter);
+      if (isOne && height === peer.height && this.honest.has(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       // That of a liar it may refuse for what it promises.
