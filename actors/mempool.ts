@@ -40,15 +40,24 @@ export interface MempoolState {
   early: Early | null;
 }
 
-/** Transactions of users and peers, while the handshake runs. */
-interface Early {
-  readonly came: Extract<MempoolMail, { type: 'submit' | 'heard' }>[];
-  bytes: number;
+/** A transaction that came while the handshake runs. */
+interface EarlyTx {
+  readonly tx: Uint8Array;
+  /** Empty: a user. */
+  readonly from: PeerId;
+  /** How many bytes it came in. */
+  readonly cameIn: number;
 }
 
-/** More waits for no handshake: a user is told so, and a peer offers it to others. */
-const EARLY_BYTES_MAX = 8 * 1024 * 1024;
-const EARLY_MESSAGES_MAX = 4_096;
+/** All of them, in order, and how much of it is whose. */
+interface Early {
+  readonly came: EarlyTx[];
+  readonly of: Map<PeerId, { count: number; bytes: number }>;
+}
+
+/** More waits for no handshake, of users together and of each peer: a user is told so, and a peer offers it again. */
+const EARLY_MAX = { count: 4_096, bytes: 8 * 1024 * 1024 };
+const EARLY_OF_PEER_MAX = { count: 256, bytes: 1024 * 1024 };
 
 const TIMER = 'gossip';
 /** Nodes relay at different times: who is first spares the others most of their work. */
@@ -76,7 +85,7 @@ export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, Mempool
         tagNext: 1,
         isNotified: false,
         timerDueNs: null,
-        early: { came: [], bytes: 0 },
+        early: { came: [], of: new Map() },
       },
       effects: NO_EFFECTS,
     }),
@@ -127,6 +136,22 @@ const messageOf = (bytes: Uint8Array): ReturnType<typeof decodeMempoolMessage> =
     ? decodeMempoolMessage(bytes)
     : understood.of(bytes, decodeMempoolMessage);
 
+const TOO_EARLY =
+  'mempool is full: as much as may waits for the handshake with the application. Send it again later';
+
+/** False: there is no room for it. */
+function keep({ came, of }: Early, early: EarlyTx): boolean {
+  const most = early.from === '' ? EARLY_MAX : EARLY_OF_PEER_MAX;
+  const had = of.get(early.from) ?? { count: 0, bytes: 0 };
+  if (had.count >= most.count || had.bytes + early.tx.length > most.bytes) return false;
+  had.count++;
+  had.bytes += early.tx.length;
+  of.set(early.from, had);
+  // A copy: of a peer's it would keep all that came with it.
+  came.push({ ...early, tx: early.from === '' ? early.tx : early.tx.slice() });
+  return true;
+}
+
 /** One turn: what was heard, and the effects so far. */
 class MempoolTurn {
   private readonly config: MempoolConfig;
@@ -144,13 +169,18 @@ class MempoolTurn {
     const { gossip, pool, early } = this.state;
     switch (message.type) {
       case 'submit':
+        if (!early) this.onSubmit(message.tx);
+        else if (!keep(early, { tx: message.tx, from: '', cameIn: message.tx.length }))
+          this.effects.push(checked(sha256(message.tx), CODE_REFUSED_BY_POOL, TOO_EARLY));
+        break;
       case 'heard':
-        if (early) this.keepEarly(early, message);
-        else this.take(message);
+        for (const payload of message.payloads) if (!this.onPayload(message.peer, payload)) break;
         break;
       case 'opens':
         this.state.early = null;
-        for (const each of early?.came ?? []) this.take(each);
+        for (const { tx, from, cameIn } of early?.came ?? [])
+          if (from === '') this.onSubmit(tx);
+          else this.offered(from, tx, cameIn);
         break;
       case 'answer':
         this.onAnswer(message.tag, message.response);
@@ -184,25 +214,6 @@ class MempoolTurn {
     return this.effects;
   }
 
-  private take(message: Early['came'][number]): void {
-    if (message.type === 'submit') this.onSubmit(message.tx);
-    else for (const payload of message.payloads) if (!this.onPayload(message.peer, payload)) break;
-  }
-
-  private keepEarly(early: Early, message: Early['came'][number]): void {
-    const bytes =
-      message.type === 'submit'
-        ? message.tx.length
-        : message.payloads.reduce((sum, payload) => sum + payload.bytes.length, 0);
-    if (early.came.length < EARLY_MESSAGES_MAX && early.bytes + bytes <= EARLY_BYTES_MAX) {
-      early.came.push(message);
-      early.bytes += bytes;
-    } else if (message.type === 'submit') {
-      const because = `mempool is full: ${early.bytes} bytes wait for the handshake with the application. Send it again later`;
-      this.effects.push(checked(sha256(message.tx), CODE_REFUSED_BY_POOL, because));
-    }
-  }
-
   private onSubmit(tx: Uint8Array): void {
     const checking = this.state.pool.admit(tx, null);
     if (!isRefusal(checking)) {
@@ -226,14 +237,18 @@ class MempoolTurn {
       this.effects.push({ type: 'score', peer, because: `mempool message: ${because}`, drop: true });
       return false;
     }
-    const { pool, gossip } = this.state;
-    const isUp = gossip.isUp(peer);
-    for (const tx of message.txs) {
-      const checking = pool.admit(tx, peer, { isUp, cameIn: bytes.length });
-      // Refused: known already, or no room. Neither is the peer's fault, and it will be offered again.
-      if (!isRefusal(checking)) this.ask(checking.tx, CHECK_TX_NEW, { about: 'new', checking });
-    }
+    const { early } = this.state;
+    for (const tx of message.txs)
+      if (early) keep(early, { tx, from: peer, cameIn: bytes.length });
+      else this.offered(peer, tx, bytes.length);
     return true;
+  }
+
+  /** Refused: known already, or no room. Neither is the peer's fault, and it will be offered again. */
+  private offered(peer: PeerId, tx: Uint8Array, cameIn: number): void {
+    const { pool, gossip } = this.state;
+    const checking = pool.admit(tx, peer, { isUp: gossip.isUp(peer), cameIn });
+    if (!isRefusal(checking)) this.ask(checking.tx, CHECK_TX_NEW, { about: 'new', checking });
   }
 
   /** Of the transactions in a message, together: one may be larger than a batch. */

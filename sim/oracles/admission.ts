@@ -26,6 +26,8 @@ const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
   const beatNs = Number(2n * mempool.gossipPeriodNs + mempool.burstNs);
   return Math.max(OFFERED_WITHIN_LEAST_NS, BEATS_MISSED * beatNs) / clock.slowest;
 };
+/** So much is held until the handshake is over, whoever brings it. */
+const EARLY_SAFE = { count: 128, bytes: 512 * 1024 };
 /** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
 /** From then on it matters where peers stand. */
@@ -43,7 +45,7 @@ export const admissionOracle =
       effects: ['send', 'tell'],
       events: ['peer', 'mode'],
       started: (at) => watch.starts(at),
-      submitted: (at, tx) => watch.given(at, tx),
+      submitted: (at, tx) => watch.submitted(at, tx),
       heard: (at, from, payloads) => watch.hears(at, from, payloads),
       published(at, _actor, event) {
         if (event.type === 'peer') watch.greets(at, event.peer, event.up);
@@ -64,6 +66,8 @@ class Watch {
   private readonly byId: ReadonlyMap<PeerId, Machine>;
   private readonly pools = new PerMachine(({ config }) => new Counted(config.mempool));
   private readonly outcomes = new Outcomes();
+  /** What came in this life before its handshake was over. */
+  private readonly early = new PerMachine(() => ({ count: 0, bytes: 0 }));
   private readonly greeted = new Greeted();
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
@@ -78,14 +82,29 @@ class Watch {
 
   starts(at: Machine): void {
     this.pools.delete(at);
+    this.early.delete(at);
     this.greeted.starts(at);
     this.watching.delete(at);
   }
 
-  /** The handshake is over: what came meanwhile the application is asked about now. */
+  /** The handshake is over: what came meanwhile the application is asked about now, if it is not more than a node holds. */
   opens(at: Machine): void {
     const { due } = this.pools.of(at);
+    const { count, bytes } = this.early.of(at);
+    if (count > EARLY_SAFE.count || bytes > EARLY_SAFE.bytes) due.clear();
     for (const [id, { bytes }] of due) due.set(id, { sinceNs: this.about.now(), bytes });
+  }
+
+  private comesEarly(at: Machine, bytes: number): void {
+    if (at.mode !== 'handshake') return;
+    const early = this.early.of(at);
+    early.count++;
+    early.bytes += bytes;
+  }
+
+  submitted(at: Machine, tx: Uint8Array): void {
+    this.comesEarly(at, tx.length);
+    this.given(at, tx);
   }
 
   private isAwake(at: Machine): boolean {
@@ -171,6 +190,7 @@ class Watch {
     const sender = this.byId.get(from);
     const isHonest = sender !== undefined && this.about.isHonest(sender);
     for (const tx of txs) {
+      this.comesEarly(at, tx.length);
       this.pools.of(at).shows(idOf(tx), from, this.about.now());
       if (isHonest && isHeard) this.given(at, tx);
     }

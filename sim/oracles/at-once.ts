@@ -18,6 +18,7 @@ const nameOfOwn = (kind: string, { height, round }: Vote | Proposal): string =>
   `its ${kind} of ${height}/${round}`;
 const ofVote = (vote: Vote): string => nameOfOwn(vote.type === 1 ? 'prevote' : 'precommit', vote);
 const ofProposal = (proposal: Proposal): string => nameOfOwn('proposal', proposal);
+const PROPOSAL = 'its proposal ';
 
 export class AtOnce {
   private readonly report: Report;
@@ -53,6 +54,11 @@ export class AtOnce {
   /** It meets somebody, or begins to take part with those about it. */
   meets(at: Machine, peers: Iterable<PeerId>): void {
     if (at.mode === 'consensus') this.debts.owes(at, STANDING, new Set(peers), this.about.now());
+  }
+
+  /** A height is over: what it would have proposed there nobody hears any more. */
+  movesOn(at: Machine): void {
+    this.debts.forgets(at, (what) => what.startsWith(PROPOSAL));
   }
 
   /** A peer is gone, or stands elsewhere. */

@@ -43,6 +43,14 @@ export class Debts {
       if (debt.what === what) for (const peer of peers) debt.peers.delete(peer);
   }
 
+  forgets(at: Machine, isGone: (what: string) => boolean): void {
+    if (!this.areOpen(at)) return;
+    this.open.set(
+      at,
+      this.open.of(at).filter(({ what }) => !isGone(what)),
+    );
+  }
+
   /** Who is gone, or elsewhere, need not hear of it. */
   forgives(at: Machine, peer: PeerId): void {
     for (const { peers } of this.open.get(at) ?? []) peers.delete(peer);

@@ -56,7 +56,9 @@ export const evidenceOracle =
     const greeted = new Greeted();
     const givenUp = new GivenUp(ghost, about);
     const retold = new Retold();
-    const passedOn = new PassedOn();
+    const passedOn = new PassedOn(
+      new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id)),
+    );
     /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
     const told = new Map<string, string>();
     const learns = (at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void => {

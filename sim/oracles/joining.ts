@@ -73,9 +73,9 @@ export const joiningOracle =
         changed.add(payload);
       },
       heard(at, from, payloads) {
-        if (at.mode !== 'sync' || !greeted.hears(at, from, about.now())) return;
+        if (at.mode !== 'sync') return;
         if (!honest.has(from) || payloads.some((payload) => changed.has(payload))) claims.distrusts(at, from);
-        else claims.hears(at, from, payloads, about.now());
+        else if (greeted.hears(at, from, about.now())) claims.hears(at, from, payloads, about.now());
       },
       leaving(at, actor, effect) {
         if (effect.type === 'score') claims.distrusts(at, effect.peer);

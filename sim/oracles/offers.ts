@@ -153,6 +153,7 @@ class Watch {
   /** In this life: an old copy of a disk may take a node back. */
   isAt(at: Machine, height: bigint): void {
     this.of(at).moveTo(height + 1n);
+    this.atOnce.movesOn(at);
   }
 
   /** What a node that was taken back was shown before, by whom, is not known. */
@@ -176,7 +177,7 @@ class Watch {
     // In a pause it waits, and so does what came just before it; who is not greeted yet is not heard, nor is a liar to the end.
     const isGreeted = this.isAwake(at) && this.greeted.hears(at, from, now);
     const isHeard = isGreeted && !this.givenUp.mayBe(from, payloads);
-    if (!isHeard) peer.isLost();
+    if (!isHeard) this.loses(at, from, peer);
     const messages = messagesIn(payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
@@ -184,8 +185,14 @@ class Watch {
         this.shows(holder, peer, message);
         if (isHeard) this.takes(at, holder, from, message, now);
         // Of an envelope the node reads nothing behind what is no word.
-      } else if (endsEnvelope(payloads[i]?.channel ?? 0)) return peer.isLost();
+      } else if (endsEnvelope(payloads[i]?.channel ?? 0)) return this.loses(at, from, peer);
     }
+  }
+
+  /** Where a peer stands is not known any more, to us: the node may know. */
+  private loses(at: Machine, from: PeerId, peer: Peer): void {
+    peer.isLost();
+    this.atOnce.forgives(at, from);
   }
 
   private shows({ height }: Holder, peer: Peer, message: ConsensusMessage): void {
@@ -220,10 +227,7 @@ class Watch {
     }
     const height = heightOf(message);
     // Who speaks of another height may be there.
-    if (height !== peer.height) {
-      peer.isLost();
-      this.atOnce.forgives(at, from);
-    }
+    if (height !== peer.height) this.loses(at, from, peer);
     const set = height === holder.height ? this.ghost.set(height) : undefined;
     if (!set) return;
     if (message.type === 'vote') {

@@ -22,6 +22,12 @@ export class PassedOn {
   private readonly claims = new PerMachine(() => new Map<PeerId, Claim>());
   private readonly tellers = new PerMachine(() => new Map<string, Set<PeerId>>());
   readonly debts = new Debts(AT_ONCE_NS);
+  /** What liars say of where they stand, a node may have left unread. */
+  private readonly honest: ReadonlySet<PeerId>;
+
+  constructor(honest: ReadonlySet<PeerId>) {
+    this.honest = honest;
+  }
 
   starts(at: Machine): void {
     this.claims.delete(at);
@@ -55,7 +61,8 @@ export class PassedOn {
     const knownNs = nowNs - saidLateNs(at);
     const peers = new Set<PeerId>();
     for (const [peer, claim] of this.claims.of(at))
-      if (!tellers.has(peer) && claim.height > height && claim.atNs < knownNs) peers.add(peer);
+      if (this.honest.has(peer) && !tellers.has(peer) && claim.height > height && claim.atNs < knownNs)
+        peers.add(peer);
     this.debts.owes(at, evidence, peers, nowNs);
   }
 }

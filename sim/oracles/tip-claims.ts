@@ -32,9 +32,10 @@ export class TipClaims {
     this.syncs.set(at, new Sync(nowNs));
   }
 
-  /** A connection is gone, and with it what was said. */
+  /** A connection is gone, and with it what was said; who is not believed is not believed when it comes again. */
   goes(at: Machine, peer: PeerId): void {
-    this.syncs.get(at)?.heights.delete(peer);
+    const heights = this.syncs.get(at)?.heights;
+    if (heights?.get(peer) !== null) heights?.delete(peer);
   }
 
   /** Whatever this peer says: it broke a rule, or a line changed its words. */

@@ -144,7 +144,9 @@ export class Unpunished {
   /** It counts votes of its height, up to the next round; what comes in a pause waits, and may come too late. */
   private counts(at: Machine, vote: Vote): boolean {
     if (at.mode !== 'consensus' || at.node?.isPaused !== false) return false;
-    return vote.height === at.height + 1n ? vote.round <= at.round + 1 : this.isLate(at, vote);
+    if (vote.height !== at.height + 1n) return this.isLate(at, vote);
+    // As it executes its block it may be at the next height already, and says so a little later.
+    return vote.round === at.round || (vote.round <= at.round + 1 && at.step !== STEP.commit);
   }
 
   /** Between two heights it counts the precommits of the round that decided the last one, too. */

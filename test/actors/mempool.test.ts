@@ -364,23 +364,39 @@ it('asks the application about nothing before the handshake is over, and then in
   expect(questionsOf(pool.tell(submit(4))).map(({ n }) => n)).toEqual([4]);
 });
 
-it('holds so much for the time after the handshake, and says what it cannot hold', () => {
+it('holds so much for the time after the handshake, of users and of each peer, and says what it cannot hold', () => {
   const pool = earlyMempool();
   const large = (n: number): MempoolMail => ({ type: 'submit', tx: new Uint8Array(1_000_000).fill(n) });
+  const heardLarge = (peer: string, n: number): MempoolMail => ({
+    type: 'heard',
+    peer,
+    payloads: [
+      {
+        channel: CHANNEL_MEMPOOL,
+        bytes: encodeMempoolMessage({ type: 'txs', txs: [new Uint8Array(400_000).fill(n)] }),
+      },
+    ],
+  });
+  for (const n of [11, 12, 13]) expect(pool.tell(heardLarge('a', n))).toEqual([]);
   for (let n = 0; n < 8; n++) expect(pool.tell(large(n))).toEqual([]);
   const [refused] = only(pool.tell(large(8)), 'publish');
   expect(refused?.event).toMatchObject({
     type: 'checked',
     code: 1,
-    because: expect.stringContaining('wait for the handshake'),
+    because: expect.stringContaining('waits for the handshake'),
   });
-  // Of peers that is nobody's loss: they offer it to others.
-  expect(
-    pool.tell({
-      type: 'heard',
-      peer: 'a',
-      payloads: [{ channel: CHANNEL_MEMPOOL, bytes: new Uint8Array(500_000) }],
-    }),
-  ).toEqual([]);
-  expect(questionsOf(pool.tell({ type: 'opens' })).length).toBe(8);
+  // What one peer and all users fill is no room of another's.
+  expect(pool.tell(heardLarge('b', 21))).toEqual([]);
+  const asked = questionsOf(pool.tell({ type: 'opens' })).map(({ n }) => n);
+  expect(asked).toEqual([11, 12, 0, 1, 2, 3, 4, 5, 6, 7, 21]);
+});
+
+it('drops a peer for what is no batch before the handshake is over, too', () => {
+  const pool = earlyMempool();
+  const junk: MempoolMail = {
+    type: 'heard',
+    peer: 'a',
+    payloads: [{ channel: CHANNEL_MEMPOOL, bytes: Uint8Array.of(1) }],
+  };
+  expect(only(pool.tell(junk), 'score')).toMatchObject([{ peer: 'a', drop: true }]);
 });

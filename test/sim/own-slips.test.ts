@@ -205,7 +205,8 @@ it('what is no seed, no violation, no ending is refused by its name', () => {
   const swarm = drawn('mine', 'mine', swarmPlay);
   expect(() => scenarioUnder(swarm, 'abc')).toThrow('seed: expected a whole number');
   expect(() => scenarioUnder(swarm, 1.5)).toThrow('seed: expected a whole number');
-  expect(() => promiseOf(undefined as never)).toThrow('promiseOf takes a violation');
+  for (const none of [undefined, null])
+    expect(() => promiseOf(none as never)).toThrow('promiseOf takes a violation');
   expect(() => everyone.decides(height(3), null as never)).toThrow("ends: write { within: '60s' }");
   expect(() => clock('v1', null as never)).toThrow('clock: write');
   const json = toJson(swarm as never);

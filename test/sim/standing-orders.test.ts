@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { runScenario } from '../../sim/run.ts';
 import {
+  after,
   at,
   core,
   crash,
@@ -15,6 +16,7 @@ import {
   v1,
   v3,
   validators,
+  when,
   whenever,
 } from '../../sim/scenario/words.ts';
 
@@ -69,6 +71,23 @@ it('what does not come because chaos is over is told', () => {
     'no directive 2, chaos was over: at 5000 ms',
     'no directive 3, chaos was over: whenever v3 starts',
   ]);
+});
+
+it('what another standing order began, or core itself, comes after chaos', () => {
+  const play = scenario('one that never comes', {
+    cast: validators(4),
+    act: [
+      whenever(v0.decides(height(900)), pause('v1', '50ms')),
+      whenever(v0.decides(height(2)), pause('v3', '50ms')),
+      when(v0.decides(height(3)), core('v0', 'v1', 'v2', 'v3')),
+      after('2s', crash('v3', { restart: '1s' })),
+    ],
+    ends: tenHeights,
+  });
+  const { violations, unmet, faults } = runScenario(play, { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(unmet).toEqual(['no directive 1, chaos was over: whenever v0 decides height 900']);
+  expect(faults.crashes).toBe(1);
 });
 
 /** All power changes hands, so a light client cannot go from the first to the last height in one step. */

@@ -99,10 +99,6 @@ export async function openNetwork(
   const isTemporary = flags.home === undefined;
   const goesOn = flags.home !== undefined && homesFound(flags.home) > 0;
   if (flags.home !== undefined && !goesOn) mustTakeNetwork(flags.home);
-  if (goesOn && flags.basePort !== undefined)
-    throw new CliError(
-      `--base-port is for a new network, and ${flags.home} has one: its ports are in each config.toml`,
-    );
   const held = goesOn ? null : await holdPorts(first, validators);
   try {
     const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
@@ -111,7 +107,9 @@ export async function openNetwork(
     const isNew = held !== null && homesFound(folder) === 0; // another may have made them since
     const homes = isNew ? makeHomes(folder, held.ports) : existingHomes(folder, validators);
     const what = !isNew ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
-    return { folder, homes, isTemporary, about: aboutNetwork(homes, `${what} ${folder}`) };
+    const about = aboutNetwork(homes, `${what} ${folder}`);
+    if (!isNew && flags.basePort !== undefined) about.push(...otherPorts(homes, first));
+    return { folder, homes, isTemporary, about };
   } finally {
     await held?.free(); // its nodes listen within the second
   }
@@ -121,6 +119,15 @@ function mustTakeNetwork(folder: string): void {
   const other = namesIn(folder, '--home').find((name) => !name.startsWith('.') && !LOCK_NAME.test(name));
   if (other !== undefined)
     throw new CliError(`--home: ${folder} holds ${other}, and no network of ours: name a new folder`);
+}
+
+/** What a network that goes on was made with stays: the same command begins it and goes on with it. */
+function otherPorts([home]: readonly string[], first: number): string[] {
+  const { listenAddress } = readHome(home as string).config;
+  const port = Number(new URL(listenAddress).port);
+  return port === first
+    ? []
+    : [`--base-port is for a new network: this one listens from ${port} on, as its config.toml say`];
 }
 
 function aboutNetwork(homes: readonly string[], where: string): string[] {
