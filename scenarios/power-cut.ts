@@ -282,7 +282,7 @@ export const youngCopy = scenario('a validator goes on from a copy that is a hei
   load: txs({ perSecond: 3 }),
   settings: { blocksync: false },
   act: [
-    when(v0.precommits({}, { height: 8 }), backUp('v0')),
+    when(v0.enters('prevote', { height: 8 }), backUp('v0')),
     when(v0.decides(height(8))),
     after(
       '300ms',

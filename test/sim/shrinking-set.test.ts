@@ -74,14 +74,16 @@ it('an answer that leaves no room for the next commit is neither stored nor comm
     block: { maxBytes: 4_200n, maxGas: -1n },
     evidence: { maxAgeBlocks: 100n, maxAgeNs: 1_000_000_000n, maxBytes: 0n },
   };
-  const because = 'block.max_bytes=4200 is too small for a commit of 44';
-  const play = scenario('44 validators, then one, and small blocks', {
-    cast: crowd(44),
+  const because = 'block.max_bytes=4200 is too small for a commit of 60';
+  const play = scenario('60 validators, then one, and small blocks', {
+    cast: crowd(60),
     app: () => new Leaving(little),
     // An answer that a handshake finds again is gone on with: others may have taken it.
     act: [
       when(anyone.halts(because)),
-      after('1s', ...names(44).map((name) => crash(name, { restart: '1s' }))),
+      // Who had no commit of it yet learns of it in the second life, and halts there.
+      after('1s', ...names(60).map((name) => crash(name, { restart: '1s' }))),
+      after('5s', ...names(60).map((name) => crash(name, { restart: '1s' }))),
     ],
     holds: [
       sometime(anyone.halts(because)),

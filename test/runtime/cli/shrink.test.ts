@@ -86,7 +86,8 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
 
   test('says before the work what cannot be written', () => {
     const bug = ['--mutant', 'scenarios/zoo/M06.json', '--seed', '38'];
-    const into = nodecli('sim', 'shrink', 'swarm', ...bug, '--out', folder.at('.'));
+    mkdirSync(folder.at('folder.json'));
+    const into = nodecli('sim', 'shrink', 'swarm', ...bug, '--out', folder.at('folder.json'));
     expect(into.err).toMatch(/cannot be written: it is a folder$/m);
     const both = nodecli('sim', 'shrink', 'swarm', ...bug, '--out', saved, '--test', saved);
     expect(both.err).toMatch(/^nodecli: --test: .* is --out, too; name another file$/m);
