@@ -45,8 +45,6 @@ interface EarlyTx {
   readonly tx: Uint8Array;
   /** Empty: a user. */
   readonly from: PeerId;
-  /** How many bytes it came in. */
-  readonly cameIn: number;
 }
 
 /** All of them, in order, and how much of it is whose. */
@@ -140,15 +138,15 @@ const TOO_EARLY =
   'mempool is full: as much as may waits for the handshake with the application. Send it again later';
 
 /** False: there is no room for it. */
-function keep({ came, of }: Early, early: EarlyTx): boolean {
-  const most = early.from === '' ? EARLY_MAX : EARLY_OF_PEER_MAX;
-  const had = of.get(early.from) ?? { count: 0, bytes: 0 };
-  if (had.count >= most.count || had.bytes + early.tx.length > most.bytes) return false;
+function keep({ came, of }: Early, { tx, from }: EarlyTx): boolean {
+  const most = from === '' ? EARLY_MAX : EARLY_OF_PEER_MAX;
+  const had = of.get(from) ?? { count: 0, bytes: 0 };
+  if (had.count >= most.count || had.bytes + tx.length > most.bytes) return false;
   had.count++;
-  had.bytes += early.tx.length;
-  of.set(early.from, had);
-  // A copy: of a peer's it would keep all that came with it.
-  came.push({ ...early, tx: early.from === '' ? early.tx : early.tx.slice() });
+  had.bytes += tx.length;
+  of.set(from, had);
+  // Of a peer's a copy: it would keep all that came with it.
+  came.push({ from, tx: from === '' ? tx : tx.slice() });
   return true;
 }
 
@@ -170,7 +168,7 @@ class MempoolTurn {
     switch (message.type) {
       case 'submit':
         if (!early) this.onSubmit(message.tx);
-        else if (!keep(early, { tx: message.tx, from: '', cameIn: message.tx.length }))
+        else if (!keep(early, { tx: message.tx, from: '' }))
           this.effects.push(checked(sha256(message.tx), CODE_REFUSED_BY_POOL, TOO_EARLY));
         break;
       case 'heard':
@@ -178,9 +176,9 @@ class MempoolTurn {
         break;
       case 'opens':
         this.state.early = null;
-        for (const { tx, from, cameIn } of early?.came ?? [])
+        for (const { tx, from } of early?.came ?? [])
           if (from === '') this.onSubmit(tx);
-          else this.offered(from, tx, cameIn);
+          else this.offered(from, tx, tx.length);
         break;
       case 'answer':
         this.onAnswer(message.tag, message.response);
@@ -239,7 +237,7 @@ class MempoolTurn {
     }
     const { early } = this.state;
     for (const tx of message.txs)
-      if (early) keep(early, { tx, from: peer, cameIn: bytes.length });
+      if (early) keep(early, { tx, from: peer });
       else this.offered(peer, tx, bytes.length);
     return true;
   }

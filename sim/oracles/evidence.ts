@@ -16,7 +16,7 @@ import {
   PRECOMMIT,
 } from '../../protocol/types.ts';
 import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
-import { hexFor } from '../addresses.ts';
+import { hexFor, honestPeers } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -56,9 +56,7 @@ export const evidenceOracle =
     const greeted = new Greeted();
     const givenUp = new GivenUp(ghost, about);
     const retold = new Retold();
-    const passedOn = new PassedOn(
-      new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id)),
-    );
+    const passedOn = new PassedOn(honestPeers(about));
     /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
     const told = new Map<string, string>();
     const learns = (at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void => {

@@ -2,6 +2,7 @@
 // cannot know, and does not take part: it would begin a height that others have decided long ago. Nor does it while somebody has more than it has.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
+import { honestPeers } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
@@ -27,7 +28,7 @@ export const joiningOracle =
     const hasMet = new Set<Machine>();
     const claims = new TipClaims();
     const greeted = new Greeted();
-    const honest = new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id));
+    const honest = honestPeers(about);
     /** What a link has changed is no word of who sent it. */
     const changed = new WeakSet<Payload>();
     const isAlone = (at: Machine): boolean => about.machines.length > 1 && peers.of(at).size === 0;

@@ -9,7 +9,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
-import { machinesByAddress } from '../addresses.ts';
+import { honestPeers, machinesByAddress } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -119,7 +119,7 @@ class Watch {
     this.byAddress = machinesByAddress(about);
     this.givenUp = new GivenUp(ghost, about);
     this.atOnce = new AtOnce(report, about);
-    this.honest = new Set(about.machines.filter(about.isHonest).map(({ member }) => member.id));
+    this.honest = honestPeers(about);
   }
 
   starts(at: Machine): void {

@@ -150,23 +150,14 @@ export class Script {
     };
   }
 
-  /** It does not come, and so does nothing that waits for it. */
+  /** It does not come, and so does nothing that waits for it: no further than to what has a time, or another standing order began. */
   private skip(index: number): void {
     const { act } = this.parts.play;
-    for (let i = index; i < act.length && (i === index || !this.isBegun(i)); i++) {
-      if (!this.fired.has(i)) this.skipped.add(i);
+    for (let i = index; i < act.length && !this.fired.has(i); i++) {
+      if (i > index && 'atMs' in (act[i] as Directive)) return;
+      this.skipped.add(i);
       this.fired.add(i);
     }
-  }
-
-  /** It waits for nothing before it: it has a time, or stands beside another order, or what was before it has come. */
-  private isBegun(index: number): boolean {
-    const { act } = this.parts.play;
-    const directive = act[index] as Directive;
-    if ('atMs' in directive || this.fired.has(index)) return true;
-    if ('whenever' in directive && 'whenever' in (act[index - 1] as Directive)) return true;
-    for (const waiting of this.waiting) if (waiting.index === index) return true;
-    return false;
   }
 
   private await(directive: Extract<Directive, { when: Condition }>, index: number): void {

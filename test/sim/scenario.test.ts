@@ -449,36 +449,8 @@ it('while a line is clogged, the bound waits for its end', () => {
   expect(violations).toEqual([]);
 });
 
-describe('whenever', () => {
+describe('the story', () => {
   const tenHeights = everyone.decides(height(10), { within: '200s', afterwards: 3 });
-
-  it('acts each time, and holds up no ending', () => {
-    const play = scenario('a node dies at every height', {
-      cast: validators(4),
-      act: [whenever(v3.decides(), crash('v3', { restart: '100ms' })), after('1s')],
-      ends: tenHeights,
-    });
-    const { violations, faults, heights } = runScenario(play, { seed: 1 });
-    expect(violations).toEqual([]);
-    expect(faults.crashes).toBeGreaterThanOrEqual(8);
-    expect(heights).toBeGreaterThanOrEqual(10n);
-  });
-
-  it('begins after the directive before it, and ends when chaos does', () => {
-    const play = scenario('from height 3 to 6', {
-      cast: validators(4),
-      act: [
-        when(v0.decides(height(3))),
-        whenever(v0.decides(), pause('v3', '50ms')),
-        when(v1.decides(height(6)), core('v0', 'v1', 'v2', 'v3')),
-      ],
-      ends: tenHeights,
-    });
-    const { violations, faults } = runScenario(play, { seed: 1 });
-    expect(violations).toEqual([]);
-    expect(faults.pauses).toBeGreaterThanOrEqual(2); // 4, 5, and 6 if v0 decided it before v1
-    expect(faults.pauses).toBeLessThanOrEqual(3);
-  });
 
   it('takes what is told again to who lagged behind for no new deed', () => {
     const said: string[] = [];
@@ -510,46 +482,6 @@ describe('whenever', () => {
     expect(evidence.filter((each, i) => evidence.indexOf(each) !== i)).toEqual([]);
     expect(evidence.join('\n')).toMatch(/ v0 stores block [0-9]+ with evidence against v3/);
     expect(evidence.join('\n')).toMatch(/ v0 stores block [0-9]+ with 2 pieces of evidence against v3/);
-  });
-
-  it('of everyone: when the last has done it, and then again', () => {
-    const play = scenario('all of them', {
-      cast: validators(4),
-      act: [whenever(everyone.decides(), pause('v3', '50ms'))],
-      ends: everyone.decides(height(6), { within: '200s' }),
-    });
-    expect(runScenario(play, { seed: 1 }).faults.pauses).toBeGreaterThanOrEqual(5);
-  });
-
-  it('acts once a moment, even on what it brings about', () => {
-    const play = scenario('dies as it starts', {
-      cast: validators(4),
-      act: [whenever(v3.starts(), crash('v3', { restart: '0ms' })), at('5s', core('v0', 'v1', 'v2', 'v3'))],
-      ends: tenHeights,
-    });
-    const { violations, faults } = runScenario(play, { seed: 1 });
-    expect(violations).toEqual([]);
-    expect(faults.crashes).toBeGreaterThan(0);
-  });
-
-  it('that never comes is told', () => {
-    const play = scenario('never', {
-      cast: validators(4),
-      act: [whenever(v0.decides(height(99)), heal())],
-      ends: everyone.decides(height(2), { within: '20s' }),
-    });
-    expect(runScenario(play, { seed: 1 }).violations[0]?.what).toContain(
-      'directive 1 never fired: whenever v0 decides height 99',
-    );
-  });
-
-  it('comes back from JSON as it was', () => {
-    const play = scenario('again and again', {
-      cast: validators(4),
-      act: [whenever(v0.decides(), pause('v3', '50ms'))],
-      ends: tenHeights,
-    });
-    expect(fromJson(toJson(play) as string)).toEqual(play);
   });
 });
 

@@ -21,8 +21,8 @@ interface Proof {
   readonly what: string;
 }
 
-const hasTrigger = (patch: Patch | null): boolean =>
-  patch !== null && existsSync(join(packageFolder, TRIGGERS, `${patch.id}.json`));
+const triggerOf = ({ id }: Patch): string => join(packageFolder, TRIGGERS, `${id}.json`);
+const hasTrigger = (patch: Patch | null): boolean => patch !== null && existsSync(triggerOf(patch));
 
 /** @param isNamed each of them: then each has one. */
 export async function proveTriggers(
@@ -31,13 +31,11 @@ export async function proveTriggers(
   isNamed: boolean,
 ): Promise<Exit> {
   const proofs: Proof[] = [];
-  const bare = chosen.filter((patch) => !hasTrigger(patch));
-  if (isNamed && bare[0] !== undefined)
-    throw new CliError(`there is no trigger of ${bare[0]?.id ?? 'no mutant'} in ${TRIGGERS}`);
+  const bare = chosen.find((patch) => patch && !hasTrigger(patch));
+  if (isNamed && bare) throw new CliError(`there is no trigger of ${bare.id} in ${TRIGGERS}`);
   for (const patch of chosen) {
-    const play = join(packageFolder, TRIGGERS, `${patch?.id}.json`);
     if (!patch || !hasTrigger(patch)) continue;
-    const jobs = SEEDS.map((seed): Job => ({ play, seed }));
+    const jobs = SEEDS.map((seed): Job => ({ play: triggerOf(patch), seed }));
     const healthy = await runAll(jobs, join(packageFolder, 'dist'));
     const proof = proofOf(patch, healthy, await withPatchedBuild(patch, (dist) => runAll(jobs, dist)));
     proofs.push(proof);
