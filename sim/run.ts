@@ -360,6 +360,7 @@ class Run {
         script: this.script,
         names: world.machines.map(({ name }) => name),
         heightMax: this.heightMax,
+        heights: options.heights,
       }),
       again: againLine(this.options, this.crypto),
     };

@@ -4,6 +4,7 @@
 import type { Ending, LiarWords } from './scenario/play.ts';
 import type { Script } from './scenario/script.ts';
 import type { Stage } from './scenario/stage.ts';
+import { countsHeights } from './scenario/under.ts';
 import { actionText, messagesText, pointText } from './story.ts';
 
 export interface Course {
@@ -15,6 +16,8 @@ export interface Course {
   readonly names: readonly string[];
   /** The furthest height that anybody committed. */
   readonly heightMax: bigint;
+  /** What was asked for beside the play; undefined: nothing. */
+  readonly heights: number | undefined;
 }
 
 /** One height may have been under way. */
@@ -25,9 +28,9 @@ export const unmetOf = ({
   silent,
   ends,
   script,
-
   names,
   heightMax,
+  heights,
 }: Course): readonly string[] => [
   ...stage.rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
   ...[...stage.points.unreached].map(
@@ -38,6 +41,9 @@ export const unmetOf = ({
   ),
   ...[...stage.idle].map((action) => `no effect of "${actionText(action, names)}"`),
   ...script.idle(heightMax),
+  ...(heights !== undefined && !countsHeights(ends)
+    ? [`no ${heights} heights, which were asked for: the play does not end at a height`]
+    : []),
   ...(ends.who === 'nobody' && heightMax + ROOM < BigInt(ends.decides)
     ? [`no block of height ${ends.decides}, beyond which nobody was to get: the furthest is ${heightMax}`]
     : []),

@@ -59,16 +59,36 @@ export const LIARS = {
 export type LiarName = keyof typeof LIARS;
 export const LIAR_NAMES = Object.keys(LIARS) as readonly LiarName[];
 
-/** They lie about blocks that are decided, in block sync, where there are no rounds: one that waits for a later round never lies. */
-const WITHOUT_ROUNDS: readonly unknown[] = [
-  'sync-liar',
-  'status-liar',
-  'block-forger',
-  'commit-forger',
-  'block-pusher',
-] satisfies LiarName[];
-/** Of a liar of one's own nobody knows. */
-export const knowsRounds = (liar: LiarWords['liar']): boolean => !WITHOUT_ROUNDS.includes(liar);
+/** Where a liar's words can say that it lies: `from...` and `to...`. */
+const HEIGHTS = ['fromHeight', 'toHeight'] as const;
+const HEIGHTS_AND_ROUNDS = [...HEIGHTS, 'fromRound', 'toRound'] as const;
+
+/** Those that do not lie about votes. In block sync blocks are decided and have no rounds; greetings are of no height. */
+const PLACES_OF_OTHERS: Partial<Record<LiarName, readonly PlaceWord[]>> = {
+  'proposal-equivocator': HEIGHTS_AND_ROUNDS,
+  'invalid-proposer': HEIGHTS_AND_ROUNDS,
+  'absence-filler': HEIGHTS_AND_ROUNDS,
+  'pol-forger': HEIGHTS_AND_ROUNDS,
+  'part-mislabeler': HEIGHTS_AND_ROUNDS,
+  'byte-stretcher': HEIGHTS_AND_ROUNDS,
+  'false-accuser': HEIGHTS_AND_ROUNDS,
+  'attack-inventor': HEIGHTS_AND_ROUNDS,
+  'sync-liar': HEIGHTS,
+  'status-liar': HEIGHTS,
+  'block-forger': HEIGHTS,
+  'commit-forger': HEIGHTS,
+  'block-pusher': HEIGHTS,
+  'false-greeter': [],
+};
+export const PLACE_WORDS = [...HEIGHTS_AND_ROUNDS, 'votes'] as const;
+export type PlaceWord = (typeof PLACE_WORDS)[number];
+
+/** Which words narrow its lies; of a liar of one's own nobody knows, so all of them. */
+export const placesOf = (liar: LiarWords['liar']): readonly PlaceWord[] =>
+  (typeof liar === 'string' && isLiarName(liar) && PLACES_OF_OTHERS[liar]) || PLACE_WORDS;
+
+/** One without rounds that waits for a later one never lies. */
+export const knowsRounds = (liar: LiarWords['liar']): boolean => placesOf(liar).includes('fromRound');
 
 export const isLiarName = (name: string): name is LiarName => Object.hasOwn(LIARS, name);
 

@@ -4,7 +4,7 @@ import { applicationNamed } from '../../machines/apps/application.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';
-import { isLiarName, LIAR_NAMES } from '../liars/index.ts';
+import { isLiarName, LIAR_NAMES, PLACE_WORDS, placesOf } from '../liars/index.ts';
 import { Checker } from './checks.ts';
 import type { Condition, Deed, Scenario } from './play.ts';
 import { namesIn } from './script.ts';
@@ -42,10 +42,8 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
     if (Number(name.slice(1)) >= size)
       return no(`${placeOf(scenario, name) ?? 'cast.clocks'}: ${name} is not in the cast`);
   }
-  for (const [i, { liar }] of scenario.liars.entries()) {
-    if (typeof liar === 'string' && !isLiarName(liar))
-      return no(`liars[${i}].liar: no liar ${liar}; there are ${LIAR_NAMES.join(', ')}`);
-  }
+  const lying = liarsRefusal(scenario);
+  if (lying !== null) return no(lying);
   const early = heightRefusal(scenario);
   if (early !== null) return no(early);
   const { ends } = scenario;
@@ -58,6 +56,19 @@ export function wholeRefusal(scenario: Scenario): ScenarioRefusal | null {
   if (honest) return no(`ends.guilty: ${honest} does not lie; name liars`);
   const app = typeof scenario.app === 'string' ? applicationNamed(scenario.app) : null;
   return isRefusal(app) ? no(`app: ${app.because}`) : null;
+}
+
+function liarsRefusal({ liars }: Scenario): string | null {
+  for (const [i, words] of liars.entries()) {
+    const { liar } = words;
+    if (typeof liar === 'string' && !isLiarName(liar))
+      return `liars[${i}].liar: no liar ${liar}; there are ${LIAR_NAMES.join(', ')}`;
+    const places = placesOf(liar);
+    const odd = PLACE_WORDS.find((word) => words[word] !== undefined && !places.includes(word));
+    if (odd !== undefined)
+      return `liars[${i}].${odd}: ${liar} is narrowed by ${[...places, 'ppm', 'times'].join(', ')} alone`;
+  }
+  return null;
 }
 
 /** Deeds of before the first height, too. */

@@ -115,8 +115,10 @@ const OF_VALIDATORS: readonly Deed[] = ['proposes', 'prevotes', 'precommits'];
 
 /** What is expected instead of what can never happen; null: it may. */
 export function nonsenseOf(condition: Condition): string | null {
-  const { who, does, block } = condition;
+  const { who, does, block, against } = condition;
   if (who.startsWith('f') && OF_VALIDATORS.includes(does)) return `a node with a key: ${who} never ${does}`;
+  if (does === 'punishes' && against?.startsWith('f'))
+    return `a node with a key in against: ${against} signs nothing to be punished for`;
   const known = KNOWN_OF[does];
   const odd = Object.keys(condition).find(
     (field) => field !== 'who' && field !== 'does' && !known.includes(field as Field),

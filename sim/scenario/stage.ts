@@ -16,6 +16,8 @@ import type { Action, NodeName } from './play.ts';
 import type { RuleBook } from './rules.ts';
 
 const NS_PER_MS = 1_000_000;
+/** Applications that take a transaction about a validator for one like any other. */
+const DEAF_TO_POWER: readonly string[] = ['counter', 'counter_serial', 'noop'];
 
 export interface StageWatcher {
   /** An action is about to be carried out. */
@@ -220,6 +222,7 @@ export class Stage {
       case 'empower': {
         const { publicKey } = machine.member;
         const key = base64Of((publicKey ?? unreachable(`${action.node} has no key`)).bytes);
+        this.note(action, !DEAF_TO_POWER.includes(machine.config.app));
         return this.submitted(action.via, `val=ed25519!${key}!${action.power}`);
       }
       default:

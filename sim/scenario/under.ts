@@ -3,7 +3,7 @@
 import { Choices, type Stream } from '../choices.ts';
 import { mustBeSeed } from '../run-options.ts';
 import { tried } from './own.ts';
-import { type DrawnPlay, isDrawn, type Play, type Scenario } from './play.ts';
+import { type DrawnPlay, type Ending, isDrawn, type Play, type Scenario } from './play.ts';
 import { completed } from './usual.ts';
 import { ScenarioError } from './words.ts';
 
@@ -27,11 +27,14 @@ export function scenarioUnder(play: Play, seed: string | number | bigint, height
   return longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
 }
 
+/** Other plays end when nothing more comes, or with their fork. */
+export const countsHeights = (ends: Ending): ends is Extract<Ending, { readonly afterwards?: number }> =>
+  ends.who !== 'nobody' && ends.who !== 'fork';
+
 /** Of so many heights at least, where it counts them. */
 export function longer(scenario: Scenario, heights: number | undefined): Scenario {
   const { ends } = scenario;
-  if (heights === undefined || ends.who === 'nobody' || ends.who === 'fork' || heights <= ends.decides)
-    return scenario;
+  if (heights === undefined || !countsHeights(ends) || heights <= ends.decides) return scenario;
   const withinMs = ends.withinMs + (heights - ends.decides) * HEIGHT_MORE_MS;
   return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
 }

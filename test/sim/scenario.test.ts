@@ -160,6 +160,31 @@ describe('a scenario as JSON', () => {
       'no liar poet',
     ],
     [
+      'a liar about blocks that is to lie about some votes',
+      (value) => ({
+        ...value,
+        liars: [{ node: 'v0', liar: 'invalid-proposer', to: ['v1'], votes: 'prevotes' }],
+      }),
+      'liars[0].votes: invalid-proposer is narrowed by fromHeight, toHeight, fromRound, toRound, ppm, times alone',
+    ],
+    [
+      'greetings of a height',
+      (value) => ({
+        ...value,
+        liars: [{ node: 'v0', liar: 'false-greeter', to: ['v1'], fromHeight: 3 }],
+      }),
+      'liars[0].fromHeight: false-greeter is narrowed by ppm, times alone',
+    ],
+    [
+      'a punishment of who has no key',
+      (value) => ({
+        ...value,
+        cast: { powers: [1, 1], fullNodes: 1 },
+        holds: [{ never: { who: 'v0', does: 'punishes', against: 'f0' } }],
+      }),
+      'f0 signs nothing to be punished for',
+    ],
+    [
       'a trigger of no kind',
       (value) => ({ ...value, act: [{ actions: [] }] }),
       'act[0]: expected a directive with',
@@ -580,6 +605,20 @@ describe('actions', () => {
     expect(verdict.holds).toBe(true);
     expect(verdict.unmet).toEqual([
       'no block of height 400, beyond which nobody was to get: the furthest is 3',
+    ]);
+  });
+
+  it('are told of when the application or the ending takes no notice', () => {
+    const play = scenario('to the deaf', {
+      cast: validators(4),
+      app: 'counter',
+      act: [at('1s', empower('v1', 20)), when(everyone.decides(height(3)), isolate('v2'), isolate('v3'))],
+      liveness: 'waived',
+      ends: nobody.decidesBeyond(height(3), { for: '20s' }),
+    });
+    expect(runScenario(play, { seed: 3, heights: 50 }).unmet).toEqual([
+      'no effect of "a client asks v0 to give v1 power 20"',
+      'no 50 heights, which were asked for: the play does not end at a height',
     ]);
   });
 
