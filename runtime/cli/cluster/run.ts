@@ -16,6 +16,7 @@ import { Cluster } from './cluster.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { ClusterLoad, loadOf } from './load.ts';
 import { ClusterScreen } from './screen.ts';
+import { type Ending, summaryOf } from './summary.ts';
 
 export interface ClusterFlags {
   readonly validators: string;
@@ -29,6 +30,8 @@ export interface ClusterFlags {
 
 /** More processes than this do not run on one machine to any use. */
 export const VALIDATORS_MAX = 64;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const validators = countOf(flags.validators, '--validators', 1, VALIDATORS_MAX);
@@ -54,7 +57,8 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   await cluster.stopAll();
   screen.close();
   interrupt.close();
-  const exit = summary(cluster, load, { why, blocks, pace });
+  const { lines, exit } = summaryOf(cluster.nodes, { why, blocks, pace, transactions: load });
+  for (const line of lines) print(line);
   if (flags.record !== undefined && exit !== EXIT.usage)
     print(`traces in ${flags.record}: npx nodecli sim replay ${join(flags.record, 'node0.trace')}`);
   if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
@@ -216,8 +220,6 @@ class Pace {
   }
 }
 
-export type Ending = 'blocks' | 'signal' | 'death';
-
 /** Transactions of the last moment would be in no block: the load ends one height before the run. */
 async function untilEnd(
   cluster: Cluster,
@@ -245,55 +247,4 @@ async function untilEnd(
   const why = await Promise.race([ending, interrupt.asked.then((): Ending => 'signal')]);
   almost.unsubscribe();
   return why;
-}
-
-// --- the summary -------------------------------------------------------------------------------------------
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-interface End {
-  readonly why: Ending;
-  /** Asked for; null: whatever there is when it is interrupted. */
-  readonly blocks: bigint | null;
-  readonly pace: Pace;
-}
-
-function summary(cluster: Cluster, load: ClusterLoad, { why, blocks, pace }: End): Exit {
-  const { nodes } = cluster;
-  const lowest = nodes.reduce(
-    (least, { height }) => (height < least ? height : least),
-    nodes[0]?.height ?? 0n,
-  );
-  const hashes = nodes.map(({ appHashes }) => appHashes.get(lowest));
-  const known = hashes.filter((hash) => hash !== undefined);
-  const areEqual = known.length === nodes.length && new Set(known).size === 1;
-  print('');
-  for (const node of nodes) {
-    const cpu = `${(node.cpuMs / 1_000).toFixed(1)} s of processor, ${Math.round(node.rssBytesMax / 1e6)} MB`;
-    const hash = node.appHashes.get(lowest) ?? '(none of this run)';
-    print(`${node.name}  height ${node.height}, app hash at height ${lowest}: ${hash}, ${cpu}`);
-  }
-  print(pace.text);
-  print(`transactions: ${load.sent} sent, ${load.committed} committed`);
-  for (const { name, fatal } of nodes) if (fatal !== null) print(`${name} ended by itself: ${fatal}`);
-  const dead = nodes.filter(({ fatal }) => fatal !== null);
-  if (dead.length > 0) return dead.every(({ wasRefused }) => wasRefused) ? EXIT.usage : EXIT.violated;
-  if (known.length > 0 && new Set(known).size > 1) {
-    print(`the app hashes at height ${lowest} differ`);
-    return EXIT.violated;
-  }
-  if (why === 'signal' && (blocks === null ? !areEqual : lowest < blocks)) {
-    print(`interrupted before height ${blocks ?? lowest + 1n}`);
-    return EXIT.violated;
-  }
-  if (pace.heights > 0 && !areEqual) {
-    print(`not every node told its app hash of height ${lowest}`);
-    return EXIT.violated;
-  }
-  if (!areEqual) {
-    print('no height was decided in this run, so no app hashes were compared; ask for more --blocks');
-    return EXIT.violated;
-  }
-  print('equal app hashes');
-  return EXIT.holds;
 }

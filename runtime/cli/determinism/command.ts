@@ -9,7 +9,7 @@ import { CliError, countOf, EXIT, type Exit, mustBeSeeds, needsBuild, SEEDS_MAX,
 import { fingerprint, type Job, type JobResult } from '../workers/job.ts';
 import { type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
 import { type Engine, engineOf } from './engines.ts';
-import { firstEvent, firstEventBetween, jobsFor, type Mismatch, sameTwice } from './same-twice.ts';
+import { firstEvent, firstEventBetween, jobsFor, type Mismatch, performed, sameTwice } from './same-twice.ts';
 
 export interface DeterminismFlags {
   readonly seeds: string;
@@ -132,7 +132,8 @@ export async function performAll(
       workers.map(async (worker: Worker) => {
         while (next < jobs.length) {
           const at = next++;
-          results[at] = await worker.run(jobs[at] as Job);
+          const job = jobs[at] as Job;
+          results[at] = await performed(job, worker.run(job));
           bar.update(++done / jobs.length, label);
         }
       }),

@@ -8,6 +8,7 @@ import { Interrupted, isUninterrupted } from '../interrupt.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type FirstDifference, firstDifference } from '../traces/diverge.ts';
 import { TraceFile } from '../traces/trace-file.ts';
+import { CliError, isCliError } from '../usage.ts';
 import { fingerprint, type Job, type JobResult } from '../workers/job.ts';
 import { runAlone, type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
 
@@ -61,7 +62,7 @@ export async function sameTwice(
   const step = (what: string): void => onProgress(++runs / (jobs.length * 2), `${what}, ${runs} runs`);
   const first = async (worker: Worker, list: readonly Job[]): Promise<void> => {
     for (const job of list) {
-      const result = await worker.run(job);
+      const result = await performed(job, worker.run(job));
       firsts.set(job, result);
       if (!result.holds) broken.push({ job, result });
       step(job.play);
@@ -70,7 +71,7 @@ export async function sameTwice(
   const second = async (worker: Worker, list: readonly Job[]): Promise<void> => {
     for (const job of [...list].reverse()) {
       if (mismatch) return;
-      const other = await worker.run(job);
+      const other = await performed(job, worker.run(job));
       const one = firsts.get(job) as JobResult;
       compared++;
       step(job.play);
@@ -91,6 +92,13 @@ export async function sameTwice(
   return { runs, compared, mismatch, broken };
 }
 
+/** What ends a worker or holds it up is looked for at the run that it was at. */
+export const performed = (job: Job, result: Promise<JobResult>): Promise<JobResult> =>
+  result.catch((error) => {
+    const isNamed = !isCliError(error) || error instanceof Interrupted;
+    throw isNamed ? error : new CliError(`${job.play}, seed ${job.seed}: ${error.message}`, error.exit);
+  });
+
 /** Of so many runs one is repeated alone in a fresh process. */
 const ALONE_EVERY = 50;
 
@@ -102,7 +110,7 @@ async function aloneToo(
   for (let i = 0; i < jobs.length; i += ALONE_EVERY) {
     const job = jobs[i] as Job;
     const one = firsts.get(job) as JobResult;
-    const other = await runAlone(job, options);
+    const other = await performed(job, runAlone(job, options));
     if (fingerprint(one) !== fingerprint(other)) {
       return { job, one, other, how: 'among others, and alone in a fresh process' };
     }
