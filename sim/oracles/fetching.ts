@@ -7,6 +7,7 @@ import { encodeBlock } from '../../protocol/wire/index.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { blocksyncMessage } from './messages.ts';
+import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Who has not answered for so long is asked no more, or from the beginning: the node may have let its question go. */
@@ -23,19 +24,27 @@ class Fetching {
   /** Asked of each peer, by height, and when. */
   private readonly open = new Map<PeerId, Map<bigint, number>>();
   private readonly given = new Map<bigint, Given>();
+  /** When an answer about a height came last: who asks again right then has not read it yet. */
+  private readonly answeredNs = new Map<bigint, number>();
+  /** Of whom it was said last that they came, went or lied, and when. */
+  private readonly changedNs = new Map<PeerId, number>();
   /** The smallest block of them. */
   private bytesLeast: number | null = null;
   /** Once is enough. */
   isTold = false;
 
-  asks(peer: PeerId, height: bigint, now: number): void {
+  /** `heldNs`: until when it took nothing up. */
+  asks(peer: PeerId, height: bigint, now: number, heldNs: number): void {
+    const answeredNs = this.answeredNs.get(height);
+    if (answeredNs !== undefined && now - Math.max(answeredNs, heldNs) <= HOP_NS) return;
     const heights = this.open.get(peer);
     if (!heights) this.open.set(peer, new Map([[height, now]]));
     else if (!heights.has(height)) heights.set(height, now);
   }
 
   /** Whoever gives a block answers for all; who was not asked for it may be refused. */
-  gives(from: PeerId, height: bigint, bytes: () => number): void {
+  gives(from: PeerId, height: bigint, now: number, bytes: () => number): void {
+    this.answeredNs.set(height, now);
     const wasAsked = this.open.get(from)?.has(height) === true;
     for (const heights of this.open.values()) heights.delete(height);
     if (!wasAsked) return;
@@ -44,19 +53,28 @@ class Fetching {
     this.bytesLeast = Math.min(this.bytesLeast ?? given.bytes, given.bytes);
   }
 
-  hasNot(peer: PeerId, height: bigint): void {
+  hasNot(peer: PeerId, height: bigint, now: number): void {
+    this.answeredNs.set(height, now);
     this.open.get(peer)?.delete(height);
   }
 
   /** It comes or goes, or lied: what it gave may be let go of. */
-  forgets(peer: PeerId): void {
+  forgets(peer: PeerId, now: number): void {
+    this.changedNs.set(peer, now);
     this.open.delete(peer);
     for (const [height, { from }] of this.given) if (from === peer) this.given.delete(height);
+  }
+
+  /** Whether who asks knows by now that the peer came or went: until then it may ask the one that was there before. */
+  isKnown(peer: PeerId, now: number): boolean {
+    const changed = this.changedNs.get(peer);
+    return changed === undefined || now - changed > HOP_NS;
   }
 
   /** It has all up to this height. */
   hasApplied(height: bigint): void {
     for (const each of this.given.keys()) if (each <= height) this.given.delete(each);
+    for (const each of this.answeredNs.keys()) if (each <= height) this.answeredNs.delete(each);
     for (const heights of this.open.values())
       for (const each of heights.keys()) if (each <= height) heights.delete(each);
   }
@@ -88,15 +106,15 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
     started: (at) => nodes.delete(at),
     published(at, _actor, event) {
       if (event.type === 'committed') nodes.get(at)?.hasApplied(event.height);
-      else if (event.type === 'peer') nodes.get(at)?.forgets(event.peer);
+      else if (event.type === 'peer') nodes.get(at)?.forgets(event.peer, about.now());
     },
     heard(at, from, payloads) {
       if (payloads[0]?.channel !== CHANNEL_BLOCKSYNC) return;
       const node = nodes.get(at);
-      if (node) for (const payload of payloads) hears(node, from, payload);
+      if (node) for (const payload of payloads) hears(node, from, payload, about.now());
     },
     leaving(at, actor, effect) {
-      if (effect.type === 'score') nodes.get(at)?.forgets(effect.peer);
+      if (effect.type === 'score') nodes.get(at)?.forgets(effect.peer, about.now());
       if (effect.type !== 'send' || actor !== 'blocksync' || !about.isHonest(at)) return;
       for (const payload of effect.payloads) {
         const message = blocksyncMessage(payload);
@@ -107,12 +125,12 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
   };
 };
 
-function hears(node: Fetching, from: PeerId, payload: Payload): void {
+function hears(node: Fetching, from: PeerId, payload: Payload, now: number): void {
   const message = blocksyncMessage(payload);
-  if (message?.type === 'no-block-response') node.hasNot(from, message.height);
+  if (message?.type === 'no-block-response') node.hasNot(from, message.height, now);
   if (message?.type !== 'block-response') return;
   const { block } = message;
-  node.gives(from, block.header.height, () => encodeBlock(block).length);
+  node.gives(from, block.header.height, now, () => encodeBlock(block).length);
 }
 
 function asks(
@@ -124,10 +142,11 @@ function asks(
   height: bigint,
 ): void {
   const now = about.now();
+  if (!node.isKnown(peer, now)) return;
   const { requestsPerPeerMax, bufferBytesMax } = at.config.sync;
   const last = at.height + PAIR;
   const bytes = node.bytesBeyond(last, height, now);
-  node.asks(peer, height, now);
+  node.asks(peer, height, now, at.heldUntilNs);
   if (height <= last || node.isTold) return;
   const tell = (what: string): void => {
     node.isTold = true;

@@ -3,7 +3,7 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
-import type { BlockId, Proposal, Vote } from '../../protocol/types.ts';
+import { type BlockId, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 
 const isSame = (a: Proposal, b: Proposal): boolean =>
   equalBlockId(a.blockId, b.blockId) && a.polRound === b.polRound;
@@ -19,6 +19,7 @@ export class FirstWords {
   private readonly twofold = new Set<number>();
   /** By round, then by index of the voter: the block. */
   private readonly prevotes = new Map<number, (BlockId | undefined)[]>();
+  private readonly precommits = new Map<number, (BlockId | undefined)[]>();
   private readonly opened = new Map<PeerId, number>();
 
   constructor(height: bigint) {
@@ -36,12 +37,13 @@ export class FirstWords {
     return this.twofold.has(round);
   }
 
-  /** A true prevote of this height. False: its voter had said something else before. */
-  prevoted({ round, validatorIndex, blockId }: Vote): boolean {
-    let said = this.prevotes.get(round);
+  /** A true vote of this height. False: its voter had said something else before. */
+  voted({ type, round, validatorIndex, blockId }: Vote): boolean {
+    const rounds = type === PREVOTE ? this.prevotes : this.precommits;
+    let said = rounds.get(round);
     if (!said) {
       said = [];
-      this.prevotes.set(round, said);
+      rounds.set(round, said);
     }
     const first = said[validatorIndex];
     if (first === undefined) said[validatorIndex] = blockId;

@@ -4,7 +4,7 @@
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
@@ -15,6 +15,7 @@ import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
 import { Seen } from './seen.ts';
+import { type NamedTimer, timerOf } from './timers.ts';
 import { isOwn, nameOf } from './votes.ts';
 
 const MS = 1_000_000;
@@ -39,7 +40,7 @@ export const progressRules =
     const watch = new Watch(ghost, report, about);
     return {
       name: 'progress',
-      effects: ['send'],
+      effects: ['send', 'schedule'],
       events: ['peer', 'step', 'locked'],
       started: (at) => watch.starts(at),
       heard(at, from, payloads) {
@@ -54,8 +55,10 @@ export const progressRules =
           watch.steps(at, event.round, event.step);
         else if (event.type === 'locked') watch.locks(at, event);
       },
-      leaving(at, _actor, effect) {
-        if (effect.type !== 'send' || !watch.isAwake(at)) return;
+      leaving(at, actor, effect) {
+        if (!watch.isAwake(at)) return;
+        if (effect.type === 'schedule' && actor === 'validator') watch.waits(at, timerOf(effect.timer));
+        if (effect.type !== 'send') return;
         for (const message of messagesIn(effect.payloads))
           if (message?.type === 'proposal') watch.proposes(at, message.proposal);
           else if (message?.type === 'vote' && isOwn(at, message.vote)) watch.votes(at, message.vote);
@@ -151,7 +154,7 @@ class Watch {
         this.wordsTo(at, said.height).proposed(message.proposal);
     } else if (message.type === 'vote' && isTrueVote(this.about, set, message.vote)) {
       const words = this.wordsTo(at, said.height);
-      if (message.vote.type === PREVOTE) words.prevoted(message.vote);
+      words.voted(message.vote);
       const round = said.height === at.height + 1n ? at.round : 0;
       if (said.round > round + 1) words.opens(from);
     }
@@ -163,10 +166,10 @@ class Watch {
       const { vote } = message;
       if (vote.height !== seen.height) return this.mayTake(at, from, message);
       const isAhead = vote.round > seen.round && seen.isNewAhead(vote);
-      const isPrevote = vote.type === PREVOTE && seen.isNewPrevote(vote);
-      if (!(isAhead || isPrevote) || !isTrueVote(this.about, seen.set, vote)) return;
+      const isNew = seen.isNewVote(vote);
+      if (!(isAhead || isNew) || !isTrueVote(this.about, seen.set, vote)) return;
       if (isAhead) seen.speaksAhead(vote, from, now);
-      if (isPrevote) seen.prevoted(vote, now);
+      if (isNew) seen.voted(vote, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       if (proposal.height !== seen.height) return this.mayTake(at, from, message);
@@ -201,17 +204,37 @@ class Watch {
     if (this.isAwake(at)) this.judgeStep(at, seen, round, step);
     const now = this.about.now();
     seen.enters(round, now - (isGood(at) ? PROMPT_NS : TIME_ENOUGH_NS));
-    if (step >= STEP.newRound) seen.begunNs ??= now;
+    if (step >= STEP.newRound) {
+      seen.begunNs ??= now;
+      seen.roundNs ??= now;
+    }
     if (step === STEP.propose) seen.proposeNs ??= now;
     if (step === STEP.prevote) seen.comesToPrevote(now);
   }
 
+  private judge(at: Machine, what: string, ...since: readonly (number | null)[]): void {
+    const late = this.lateMs(at, ...since);
+    if (late !== null) this.report(`${at.name} at ${what} since ${late} ms`, at, at.height + 1n);
+  }
+
+  /** A timer of votes is set as soon as two thirds have cast them (L34, L47). */
+  waits(at: Machine, timer: NamedTimer): void {
+    const type = timer.step === 'prevote' ? PREVOTE : timer.step === 'precommit' ? PRECOMMIT : null;
+    if (type === null || timer.height !== at.height + 1n) return;
+    const seen = this.of(at);
+    if (!seen || timer.round !== seen.round) return;
+    const place = `${timer.height}/${timer.round}`;
+    const most = seen.mostNs(type);
+    if (type === PRECOMMIT)
+      this.judge(at, `${place} could have waited for precommits (L47)`, most, seen.roundNs);
+    else this.judge(at, `${place} could have waited for prevotes (L34)`, most, seen.roundNs, seen.prevoteNs);
+  }
+
   private judgeStep(at: Machine, seen: Seen, round: number, step: number): void {
     const { skip, height } = seen;
-    const judge = (what: string, ...since: readonly (number | null)[]): void => {
-      const late = this.lateMs(at, ...since);
-      if (late !== null) this.report(`${at.name} at ${height}/${round} ${what} since ${late} ms`, at, height);
-    };
+    const judge = (what: string, ...since: readonly (number | null)[]): void =>
+      this.judge(at, `${height}/${round} ${what}`, ...since);
+    if (step === STEP.commit) return judge('could have taken the decision (L49)', seen.decidedNs);
     if (round > seen.round) {
       if (skip && round <= skip.round)
         judge(`could have begun round ${skip.round} (L55)`, skip.sinceNs, seen.begunNs);
@@ -258,9 +281,9 @@ class Watch {
 
   votes(at: Machine, vote: Vote): void {
     const seen = this.of(at);
-    if (seen?.height !== vote.height || vote.type !== PREVOTE || vote.round !== seen.round) return;
-    seen.prevoted(vote, this.about.now());
-    if (!seen.isOwed || vote.blockId.hash.length > 0) return;
+    if (seen?.height !== vote.height || vote.round !== seen.round) return;
+    seen.voted(vote, this.about.now());
+    if (vote.type !== PREVOTE || !seen.isOwed || vote.blockId.hash.length > 0) return;
     const { height, round } = vote;
     const what = `prevotes ${nameOf(vote)} at ${height}/${round}, though the proposal comes with its polka and no later lock is in the way`;
     this.report(`${at.name} ${what} (L28)`, at, height);

@@ -12,6 +12,7 @@ import {
   NIL_BLOCK_ID,
   type Part,
   type PartSetHeader,
+  PREVOTE,
   type Proposal,
   type Vote,
 } from '../../protocol/types.ts';
@@ -44,15 +45,24 @@ interface Valid {
   readonly sinceNs: number;
 }
 
-/** The prevotes of one round. */
-class Prevotes {
+/** The votes of one kind in one round. */
+class Votes {
   readonly voters = new Indexes();
+  /** When two thirds had voted, for whatever (L34, L47). */
+  mostNs: number | null = null;
+  private power = 0n;
   private readonly blocks: { readonly id: BlockId; power: bigint }[] = [];
 
   /** The power behind a block, or nil. */
   powerFor(id: BlockId): bigint {
     for (const each of this.blocks) if (equalBlockId(each.id, id)) return each.power;
     return 0n;
+  }
+
+  /** One more spoke. */
+  counts(power: bigint, total: bigint, nowNs: number): void {
+    this.power += power;
+    if (isQuorum(this.power, total)) this.mostNs ??= nowNs;
   }
 
   /** The power behind the block with this one. */
@@ -94,8 +104,9 @@ export class Seen {
   readonly height: bigint;
   readonly set: GhostSet;
   round = 0;
-  /** When it began the height, and came to these steps of its round. */
+  /** When it began the height, and came to its round and to these steps of it. */
   begunNs: number | null = null;
+  roundNs: number | null = null;
   proposeNs: number | null = null;
   prevoteNs: number | null = null;
   /** The furthest round ahead of its own in which more than a third spoke, and since when (L55). */
@@ -109,6 +120,8 @@ export class Seen {
   isOwed = false;
   /** L44: when two thirds of prevotes for nil of this round stood before it. */
   nilNs: number | null = null;
+  /** L49: when two thirds of precommits of one round, for one block, stood before it. */
+  decidedNs: number | null = null;
   /** The latest block that it holds whole, with its polka, of the round that it was in (L36). */
   valid: Valid | null = null;
   /** The one before it, of an earlier round. */
@@ -123,7 +136,8 @@ export class Seen {
   /** Of those of the proposal the ones that came when it was there: others may be let fall. */
   private readonly wanted = new Set<number>();
   /** By round. */
-  private readonly prevotes = new Map<number, Prevotes>();
+  private readonly prevotes = new Map<number, Votes>();
+  private readonly precommits = new Map<number, Votes>();
 
   /** `words`: what it was told of this height so far, in other lives, too. */
   constructor(words: FirstWords, set: GhostSet) {
@@ -139,6 +153,7 @@ export class Seen {
       this.valid = this.validBefore;
     this.validBefore = this.valid;
     this.round = round;
+    this.roundNs = null;
     this.proposeNs = null;
     this.proposal = null;
     this.proposedParts = '';
@@ -193,27 +208,42 @@ export class Seen {
 
   // --- this round and those before -------------------------------------------------------------------------
 
-  isNewPrevote({ round, validatorIndex }: Vote): boolean {
-    return this.prevotes.get(round)?.voters.has(validatorIndex) !== true;
+  private ofKind(type: Vote['type']): Map<number, Votes> {
+    return type === PREVOTE ? this.prevotes : this.precommits;
+  }
+
+  isNewVote({ type, round, validatorIndex }: Vote): boolean {
+    return this.ofKind(type).get(round)?.voters.has(validatorIndex) !== true;
+  }
+
+  /** When two thirds of its round had cast such votes; null: they have not. */
+  mostNs(type: Vote['type']): number | null {
+    return this.ofKind(type).get(this.round)?.mostNs ?? null;
   }
 
   /** Of who says two things the first counts: the other one a node counts only when others claim it. */
-  prevoted(vote: Vote, nowNs: number): void {
-    const { round, blockId, validatorIndex } = vote;
+  voted(vote: Vote, nowNs: number): void {
+    const { type, round, blockId, validatorIndex } = vote;
     if (!this.set.members[validatorIndex]) return; // its own words say that, too, and are not looked into before
-    let prevotes = this.prevotes.get(round);
-    if (!prevotes) {
-      prevotes = new Prevotes();
-      this.prevotes.set(round, prevotes);
+    const rounds = this.ofKind(type);
+    let votes = rounds.get(round);
+    if (!votes) {
+      votes = new Votes();
+      rounds.set(round, votes);
     }
-    if (prevotes.voters.has(validatorIndex)) return;
-    prevotes.voters.add(validatorIndex);
+    if (votes.voters.has(validatorIndex)) return;
+    votes.voters.add(validatorIndex);
+    const isFirst = this.words.voted(vote);
     // Beyond the next round it may be let fall, or kept: it counts for nothing.
-    if (!this.words.prevoted(vote) || round > this.round + 1) return;
+    if (round > this.round + 1) return;
     const own = this.powerOf(validatorIndex);
-    const power = prevotes.add(blockId, own);
     const { total } = this.set;
-    if (isQuorum(power, total) && !isQuorum(power - own, total)) this.look(nowNs); // a vote changes nothing else
+    votes.counts(own, total, nowNs);
+    if (!isFirst) return;
+    const power = votes.add(blockId, own);
+    if (!isQuorum(power, total) || isQuorum(power - own, total)) return; // a vote changes nothing else
+    if (type === PREVOTE) this.look(nowNs);
+    else if (blockId.hash.length > 0) this.decidedNs ??= nowNs;
   }
 
   /** The proposal is true, and of this round or one ahead. */

@@ -10,7 +10,14 @@ import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { proposalSignBytes, voteSignBytes } from '../../protocol/sign-bytes.ts';
-import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import {
+  EMPTY_BYTES,
+  NIL_BLOCK_ID,
+  PRECOMMIT,
+  PREVOTE,
+  type Proposal,
+  type Vote,
+} from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Node } from '../../runtime/kernel/node.ts';
 import { addressFor, hexFor } from '../../sim/addresses.ts';
@@ -28,7 +35,7 @@ import { World } from '../../sim/world.ts';
 
 const MS = 1_000_000;
 const PEER = 'peer';
-const STEP = { newRound: 2, propose: 3, prevote: 4, precommit: 6 } as const;
+const STEP = { newRound: 2, propose: 3, prevote: 4, precommit: 6, commit: 8 } as const;
 const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
 const crypto = worldCrypto();
 
@@ -189,6 +196,89 @@ describe('L44: two thirds of prevotes for nil', () => {
     later(200);
     steps(0, STEP.precommit);
     expect(said).toEqual([expect.stringContaining('two thirds prevoted (L44) since 200 ms')]);
+  });
+});
+
+describe('L34, L47: two thirds of votes for whatever', () => {
+  const waits = (timer: string): void =>
+    oracle.leaving?.(at, 'validator', { type: 'schedule', timer, afterNs: 1n });
+
+  it('set their timers at once', () => {
+    steps(0, STEP.prevote);
+    hears(3, 0);
+    hears(3, 0, { type: PRECOMMIT });
+    later(20);
+    waits('prevote 1 0');
+    waits('precommit 1 0');
+    expect(said).toEqual([]);
+  });
+
+  it('of precommits are not waited for in a later step', () => {
+    hears(3, 0, { type: PRECOMMIT });
+    later(200);
+    waits('precommit 1 0');
+    expect(said).toEqual([`${at.name} at 1/0 could have waited for precommits (L47) since 200 ms`]);
+  });
+
+  it('of prevotes count from the step that votes', () => {
+    hears(3, 0);
+    later(200);
+    steps(0, STEP.prevote);
+    waits('prevote 1 0');
+    expect(said).toEqual([]);
+    later(100);
+    waits('prevote 1 0');
+    expect(said).toEqual([`${at.name} at 1/0 could have waited for prevotes (L34) since 100 ms`]);
+  });
+
+  it('of the next round count when it has begun', () => {
+    hears(3, 1, { type: PRECOMMIT });
+    later(50);
+    steps(1, STEP.newRound, STEP.propose);
+    later(50);
+    waits('precommit 1 1');
+    expect(said).toEqual([]);
+    later(50);
+    waits('precommit 1 1');
+    expect(said).toEqual([
+      expect.stringContaining('at 1/1 could have waited for precommits (L47) since 100'),
+    ]);
+  });
+
+  it('are not two of four', () => {
+    hears(2, 0, { type: PRECOMMIT });
+    later(200);
+    waits('precommit 1 0');
+    expect(said).toEqual([]);
+  });
+});
+
+describe('L49: two thirds of precommits for a block', () => {
+  const blockId = { hash: new Uint8Array(32).fill(7), parts: { total: 1, hash: new Uint8Array(32).fill(8) } };
+
+  it('are a decision at once, in whatever step', () => {
+    hears(3, 0, { type: PRECOMMIT, blockId });
+    later(20);
+    steps(0, STEP.commit);
+    expect(said).toEqual([]);
+  });
+
+  it('are not left lying until the proposal has timed out', () => {
+    hears(3, 0, { type: PRECOMMIT, blockId });
+    later(300);
+    steps(0, STEP.commit);
+    expect(said).toEqual([`${at.name} at 1/0 could have taken the decision (L49) since 300 ms`]);
+  });
+
+  it('are no decision for nil, nor for two blocks', () => {
+    hears(3, 1, { type: PRECOMMIT });
+    const other = { ...blockId, hash: new Uint8Array(32).fill(9) };
+    for (const [i, payload] of votes(3, 0, { type: PRECOMMIT, blockId }).entries())
+      if (i < 2) oracle.heard?.(at, PEER, [payload]);
+    oracle.heard?.(at, PEER, [votes(3, 0, { type: PRECOMMIT, blockId: other })[2] as Payload]);
+    later(300);
+    steps(0, STEP.commit);
+    expect(said).toEqual([]);
   });
 });
 
@@ -370,7 +460,10 @@ describe('a proposal', () => {
     seen.proposed(proposal, 6);
     seen.part(part, 7);
     for (const validatorIndex of [0, 1, 2])
-      seen.prevoted({ round: 0, blockId: proposal.blockId, validatorIndex } as Vote, 7 + validatorIndex);
+      seen.voted(
+        { type: PREVOTE, round: 0, blockId: proposal.blockId, validatorIndex } as Vote,
+        7 + validatorIndex,
+      );
     expect(seen.valid).toEqual({ round: 0, sinceNs: 9 });
     seen.enters(1, enoughNs);
     expect(seen.valid).toEqual(valid);
@@ -385,11 +478,13 @@ describe('a proposal', () => {
     seen.proposed(proposal, 6);
     seen.part(part, 7);
     for (const validatorIndex of [0, 1, 2])
-      seen.prevoted({ round: 0, blockId: stretched, validatorIndex } as Vote, 8);
+      seen.voted({ type: PREVOTE, round: 0, blockId: stretched, validatorIndex } as Vote, 8);
     expect([seen.wholeNs, seen.valid]).toEqual([7, null]);
     words.proposed({ ...proposal, blockId: stretched });
     expect(words.isTwofold(0)).toBe(true);
-    expect(words.prevoted({ round: 0, blockId: proposal.blockId, validatorIndex: 0 } as Vote)).toBe(false);
+    expect(
+      words.voted({ type: PREVOTE, round: 0, blockId: proposal.blockId, validatorIndex: 0 } as Vote),
+    ).toBe(false);
   });
 
   it('is one of two where another life heard the other', () => {
@@ -410,7 +505,7 @@ describe('a proposal', () => {
       seen.proposed(proposal, fromNs);
       seen.part(part, fromNs);
       for (const validatorIndex of [0, 1, 2])
-        seen.prevoted({ round, blockId: proposal.blockId, validatorIndex } as Vote, fromNs);
+        seen.voted({ type: PREVOTE, round, blockId: proposal.blockId, validatorIndex } as Vote, fromNs);
     };
     polka(0, 5);
     seen.enters(1, 8);
