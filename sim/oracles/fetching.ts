@@ -1,5 +1,6 @@
-// What a node asks for in block sync: of one peer no more blocks at once than it is told to, and of all together no more than it may hold. The
-// next two are asked for in any case, and twice: one of them proves the other, and a dispute about them is settled by one peer.
+// What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, and of a
+// second peer only what the first does not give. The next two are asked for in any case, and twice: one of them proves the other, and a dispute
+// about them is settled by one peer.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
@@ -9,6 +10,7 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { blocksyncMessage } from './messages.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
+import { SecondSources } from './second-sources.ts';
 
 /** Who has not answered for so long is asked no more, or from the beginning: the node may have let its question go. */
 const FORGOTTEN_NS = 15_000_000_000;
@@ -28,6 +30,7 @@ class Fetching {
   private readonly answeredNs = new Map<bigint, number>();
   /** Of whom it was said last that they came, went or lied, and when. */
   private readonly changedNs = new Map<PeerId, number>();
+  readonly sources = new SecondSources();
   /** The smallest block of them. */
   private bytesLeast: number | null = null;
   /** Once is enough. */
@@ -45,6 +48,7 @@ class Fetching {
   /** Whoever gives a block answers for all; who was not asked for it may be refused. */
   gives(from: PeerId, height: bigint, now: number, bytes: () => number): void {
     this.answeredNs.set(height, now);
+    this.sources.answered(height);
     const wasAsked = this.open.get(from)?.has(height) === true;
     for (const heights of this.open.values()) heights.delete(height);
     if (!wasAsked) return;
@@ -55,12 +59,14 @@ class Fetching {
 
   hasNot(peer: PeerId, height: bigint, now: number): void {
     this.answeredNs.set(height, now);
+    this.sources.answered(height);
     this.open.get(peer)?.delete(height);
   }
 
   /** It comes or goes, or lied: what it gave may be let go of. */
   forgets(peer: PeerId, now: number): void {
     this.changedNs.set(peer, now);
+    this.sources.forgets(peer);
     this.open.delete(peer);
     for (const [height, { from }] of this.given) if (from === peer) this.given.delete(height);
   }
@@ -73,6 +79,7 @@ class Fetching {
 
   /** It has all up to this height. */
   hasApplied(height: bigint): void {
+    this.sources.hasApplied(height);
     for (const each of this.given.keys()) if (each <= height) this.given.delete(each);
     for (const each of this.answeredNs.keys()) if (each <= height) this.answeredNs.delete(each);
     for (const heights of this.open.values())
@@ -127,6 +134,7 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
 
 function hears(node: Fetching, from: PeerId, payload: Payload, now: number): void {
   const message = blocksyncMessage(payload);
+  if (message?.type === 'status-response') node.sources.forgets(from); // it may be one too many, and nobody asks it any more
   if (message?.type === 'no-block-response') node.hasNot(from, message.height, now);
   if (message?.type !== 'block-response') return;
   const { block } = message;
@@ -143,19 +151,27 @@ function asks(
 ): void {
   const now = about.now();
   if (!node.isKnown(peer, now)) return;
-  const { requestsPerPeerMax, bufferBytesMax } = at.config.sync;
+  const { requestsPerPeerMax, bufferBytesMax, retryNs, secondSourceAfterNs } = at.config.sync;
   const last = at.height + PAIR;
   const bytes = node.bytesBeyond(last, height, now);
   node.asks(peer, height, now, at.heldUntilNs);
+  const waitedNs = node.sources.asks(peer, height, at.clock.count());
   if (height <= last || node.isTold) return;
   const tell = (what: string): void => {
     node.isTold = true;
     report(`${at.name} ${what}`, at, at.height);
   };
+  const whom = (who: PeerId | undefined): string =>
+    (who !== undefined && nameOfPeer(about.machines, who)) || 'a peer';
   const count = node.openTo(peer, now);
-  if (count > requestsPerPeerMax) {
-    const whom = nameOfPeer(about.machines, peer) ?? 'a peer';
-    tell(`asks ${whom} for ${count} blocks at once, and may for ${requestsPerPeerMax}`);
+  const patienceNs = Number(retryNs < secondSourceAfterNs ? retryNs : secondSourceAfterNs);
+  if (waitedNs !== null && waitedNs + HOP_NS < patienceNs) {
+    const first = whom(node.sources.firstOf(height));
+    tell(
+      `asks ${whom(peer)} for block ${height} ${waitedNs} ns after ${first}, and is to wait ${patienceNs}`,
+    );
+  } else if (count > requestsPerPeerMax) {
+    tell(`asks ${whom(peer)} for ${count} blocks at once, and may for ${requestsPerPeerMax}`);
   } else if (bytes !== null && bytes >= bufferBytesMax)
     tell(`may hold ${bufferBytesMax} bytes of blocks, has or expects ${bytes}, and asks for more`);
 }
