@@ -328,6 +328,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['early-transaction', '1', 'X344', 'before the handshake is over'],
   ['tour', '1', 'X345', 'sends v0 votes that it has from v0'],
   ['tour', '1', 'X346', 'a part of the block that it has from v1'],
+  ['value-outlives-crash', '1', 'X347', 'could have waited for precommits (L47)'],
+  ['tour', '1', 'X348', 'could have taken the decision (L49)'],
+  ['lagging-node-catches-up', '1', 'X349', 'after v0, and is to wait 1000000000'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
