@@ -15,17 +15,14 @@ import {
   validatorsKey,
 } from '../../machines/chain/keys.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
-import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import {
-  decodeBlocksyncMessage,
-  decodeValidatorSet,
-  encodeConsensusParams,
-} from '../../protocol/wire/index.ts';
+import { decodeValidatorSet, encodeConsensusParams } from '../../protocol/wire/index.ts';
 import { decodeWith, type Of } from '../../protocol/words.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isSameSet } from './ghost.ts';
+import { blocksyncMessage } from './messages.ts';
+import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
@@ -163,32 +160,49 @@ export const storesOracle =
       (at): LettingGo => ({ retain: 0n, base: 0n, height: at.height, sinceNs: 0 }),
     );
 
-    /** With which block its store began, and since when, in this life: what it knew a while ago comes first. */
-    const begun = new PerMachine(() => [] as { readonly base: bigint; readonly sinceNs: number }[]);
+    /** Where its store began and ended, and since when, in this life: what it knew a while ago comes first. */
+    const ranges = new PerMachine(() => [] as { readonly range: StoreRange; readonly sinceNs: number }[]);
     /** Gives the one before. */
-    const begins = (at: Machine, base: bigint): bigint => {
-      const bases = begun.of(at);
-      const before = bases.at(-1)?.base ?? 0n;
-      if (bases.length === 0 || before !== base) bases.push({ base, sinceNs: about.now() });
+    const reaches = (at: Machine, range: StoreRange): StoreRange => {
+      const known = ranges.of(at);
+      const before = known.at(-1)?.range ?? NO_RANGE;
+      known.push({ range, sinceNs: about.now() });
+      while (known[1] && known[1].sinceNs < about.now() - PATIENCE_NS) known.shift();
       return before;
     };
+    /** What it has known for so long at least; null: it was held back since, or began its life. */
+    const rangeBefore = (at: Machine, agoNs: number): StoreRange | null => {
+      const then = about.now() - agoNs;
+      if (at.heldUntilNs >= then) return null;
+      return ranges.of(at).findLast(({ sinceNs }) => sinceNs < then)?.range ?? null;
+    };
 
-    /** Who hears of a block that has been gone for long asks for it in vain. */
-    const hidesWhatIsGone = (at: Machine, base: bigint): void => {
-      const bases = begun.of(at);
-      const longAgo = about.now() - PATIENCE_NS;
-      while (bases[1] && bases[1].sinceNs < longAgo) bases.shift();
-      const first = bases[0];
-      if (!first || first.sinceNs >= longAgo || at.heldUntilNs >= longAgo || base >= first.base) return;
-      const what = `tells its peers that it begins with block ${base}, and begins with ${first.base}`;
-      report(`${at.name} ${what}`, at, at.height + 1n);
+    /** Who hears of a block that has been gone for long asks for it in vain; who does not hear of one that is there does not ask. */
+    const tellsWhatIsThere = (at: Machine, { base, height }: StoreRange): void => {
+      const begins = rangeBefore(at, PATIENCE_NS)?.base ?? 0n;
+      const ends = rangeBefore(at, saidLateNs(at))?.height ?? 0n;
+      const what =
+        base < begins
+          ? `begins with block ${base}, and begins with ${begins}`
+          : height < ends
+            ? `ends with block ${height}, and ends with ${ends}`
+            : null;
+      if (what !== null) report(`${at.name} tells its peers that it ${what}`, at, at.height + 1n);
+    };
+
+    const denies = (at: Machine, height: bigint): void => {
+      const range = rangeBefore(at, saidLateNs(at));
+      if (!range || height > range.height || at.disk.read('chain', blockKey(height)) === undefined) return;
+      report(`${at.name} says that it has no block ${height}, and has it`, at, at.height + 1n);
     };
 
     const claims = (at: Machine, payloads: readonly Payload[]): void => {
-      for (const { channel, bytes } of payloads) {
-        const message = channel === CHANNEL_BLOCKSYNC ? decodeBlocksyncMessage(bytes) : null;
-        if (!message || isRefusal(message) || message.type !== 'status-response') continue;
-        hidesWhatIsGone(at, message.base);
+      for (const payload of payloads) {
+        const message = blocksyncMessage(payload);
+        if (!message) continue;
+        if (message.type === 'no-block-response') denies(at, message.height);
+        if (message.type !== 'status-response') continue;
+        tellsWhatIsThere(at, message);
         const has = rangeOf(at)?.height ?? 0n;
         if (message.height <= has) continue;
         report(`${at.name} tells its peers of block ${message.height}, and has ${has}`, at, at.height + 1n);
@@ -215,8 +229,8 @@ export const storesOracle =
       events: ['committed'],
       started(at) {
         lettingGo.delete(at);
-        begun.delete(at);
-        begins(at, rangeOf(at)?.base ?? 0n);
+        ranges.delete(at);
+        reaches(at, rangeOf(at) ?? NO_RANGE);
         const kept = outlived.get(at);
         if (kept) kept.sinceNs = null;
       },
@@ -240,7 +254,7 @@ export const storesOracle =
           else if (equalBytes(key, STORE_RANGE_KEY)) {
             const range = decodeWith(storeRange, value) ?? NO_RANGE;
             saysWhatIsThere(at, range, effect.writes);
-            leavesNothing(at, begins(at, range.base), range.base, effect.writes);
+            leavesNothing(at, reaches(at, range).base, range.base, effect.writes);
           }
         }
       },

@@ -331,6 +331,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['value-outlives-crash', '1', 'X347', 'could have waited for precommits (L47)'],
   ['tour', '1', 'X348', 'could have taken the decision (L49)'],
   ['lagging-node-catches-up', '1', 'X349', 'after v0, and is to wait 1000000000'],
+  ['keeps-pace', '1', 'X350', 'says that it has no block 1, and has it'],
+  ['tour', '1', 'X351', 'tells its peers that it ends with block 2, and ends with 3'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
