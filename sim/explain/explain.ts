@@ -10,6 +10,7 @@ import { scenarioUnder } from '../scenario/under.ts';
 import { PLAY, promiseOf } from '../shrink/promise.ts';
 import { actionText } from '../story.ts';
 import type { StoryLine } from '../verdict.ts';
+import { PROMISES } from './promises.ts';
 import { stallLines } from './stall.ts';
 
 export interface Explanation {
@@ -20,23 +21,6 @@ export interface Explanation {
   /** Of each node that stands still: what would have let it go on. */
   readonly stalls: readonly string[];
 }
-
-const PROMISES: Readonly<Record<string, string>> = {
-  'chain/agreement': 'no two honest nodes commit different blocks at a height',
-  'chain/validity': 'every block follows from the one before it and holds only what was submitted',
-  'chain/integrity': 'each height is executed once and in order, each transaction once',
-  'chain/certificate': 'every commit carries the signatures of more than two thirds of its validators',
-  'chain/time': 'block times grow, and are not ahead of every honest clock',
-  'chain/proposer': 'validators propose in turn',
-  'chain/app hash': 'all nodes have one app hash at a height',
-  'chain/application state': 'all applications have one state at a height, after any crash',
-  'chain/recovery': 'all nodes have one state at a height, after any crash',
-  'vote-uniqueness': 'an honest key signs one vote for a height, round and step, over its whole life',
-  lock: 'who precommitted a block prevotes another only after two thirds did so in between',
-  hygiene: 'no actor throws, no honest node halts, timers stay few',
-  liveness: 'once all trouble is over, whoever reaches more than two thirds commits again',
-  play: 'the play comes true',
-};
 
 /** Performs the run again, as its verdict says it was, and looks closer. Null: it holds. */
 export function explainRun(play: Play, options: Omit<RunOptions, 'watch' | 'onWorld'>): Explanation | null {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
+import { PROMISES } from '../../sim/explain/promises.ts';
 import { runScenario } from '../../sim/run.ts';
 import type { Directive, Scenario } from '../../sim/scenario/play.ts';
 import {
@@ -68,6 +69,18 @@ describe('who stands still', () => {
     );
     expect(stalls.every((line) => line.startsWith('v0 '))).toBe(true);
   });
+});
+
+test('each oracle that always watches says what it promises', () => {
+  const names: string[] = [];
+  const calm = scenario('x', { cast: validators(1), ends: everyone.decides(height(1), { within: '25s' }) });
+  runScenario(calm, {
+    seed: 1,
+    onWorld: ({ oracles }) => void names.push(...oracles.map(({ name }) => name)),
+  });
+  const told = new Set(Object.keys(PROMISES).map((promise) => promise.split('/')[0]));
+  expect(names.length).toBeGreaterThan(28);
+  expect(names.filter((name) => name !== 'witness' && !told.has(name))).toEqual([]);
 });
 
 describe('the story', () => {

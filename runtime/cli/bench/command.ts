@@ -140,6 +140,7 @@ class Bench {
     return {
       heightsPerSecond: byValidators[4] as ByCrypto<number>,
       heightsPerSecondByValidators: byValidators,
+      ...(counted[4] as ReturnType<Bench['counted']>),
       trafficByValidators: counted,
       heightsPerSecondWithTenTransactions: this.both((crypto) => this.tenTransactions(crypto)),
       microsecondsPerHeightByStage: this.both((crypto) => this.stages(crypto)),
