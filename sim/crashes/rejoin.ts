@@ -3,7 +3,6 @@
 
 import { DEFAULT_DIALER } from '../../actors/dialer.ts';
 import type { NodeConfig } from '../../actors/node.ts';
-import { timeoutNs } from '../../machines/consensus/config.ts';
 import type { Machine } from '../machine.ts';
 import { USUAL_NETWORK } from '../network.ts';
 import type { OracleMaker } from '../oracle.ts';
@@ -23,8 +22,10 @@ export function rejoinBoundNs({ consensus, sync }: Pick<NodeConfig, 'consensus' 
   const synced = Number(sync.waitNs) + Number(sync.checkNs);
   let decided = Number(consensus.timeoutCommitNs);
   for (let round = 0; round < ROUNDS_FAILED_MAX; round++) {
-    for (const step of ['propose', 'prevote', 'precommit'] as const)
-      decided += Number(timeoutNs(consensus, step, round));
+    const { timeoutProposeNs, timeoutPrevoteNs, timeoutPrecommitNs } = consensus;
+    const { timeoutProposeDeltaNs, timeoutPrevoteDeltaNs, timeoutPrecommitDeltaNs } = consensus;
+    decided += Number(timeoutProposeNs + timeoutPrevoteNs + timeoutPrecommitNs);
+    decided += round * Number(timeoutProposeDeltaNs + timeoutPrevoteDeltaNs + timeoutPrecommitDeltaNs);
   }
   return connected + synced + decided;
 }
