@@ -8,11 +8,12 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
-import { Counted, HAS_IT, type Taken } from './counted.ts';
+import { Counted, HAS_IT, type Known, type Taken } from './counted.ts';
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { messagesIn, txsIn } from './messages.ts';
 import { Outcomes } from './outcomes.ts';
+import { HOP_NS, saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { type Checked, checkedIn, idOf } from './pool.ts';
 import { gasAt, mayBeTooDear, mayRefuseSize, roomAt } from './room.ts';
@@ -104,6 +105,7 @@ class Watch {
 
   submitted(at: Machine, tx: Uint8Array): void {
     this.comesEarly(at, tx.length);
+    this.pools.of(at).submits(idOf(tx), this.about.now());
     this.given(at, tx);
   }
 
@@ -158,12 +160,11 @@ class Watch {
   }
 
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
-    const { peers, known } = this.pools.of(at);
+    const pool = this.pools.of(at);
     this.greeted.greets(at, peer, isUp, this.about.now());
-    peers.delete(peer);
-    if (!isUp) return;
-    peers.set(peer, { height: -1n, fitNs: null });
-    for (const { toldTo } of known.values()) toldTo.delete(peer);
+    pool.peers.delete(peer);
+    pool.greets(peer);
+    if (isUp) pool.peers.set(peer, { height: -1n, fitNs: null });
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
@@ -191,7 +192,7 @@ class Watch {
     const isHonest = sender !== undefined && this.about.isHonest(sender);
     for (const tx of txs) {
       this.comesEarly(at, tx.length);
-      this.pools.of(at).shows(idOf(tx), from, this.about.now());
+      this.pools.of(at).shows(idOf(tx), from, this.about.now(), isHonest && isHeard);
       if (isHonest && isHeard) this.given(at, tx);
     }
   }
@@ -200,12 +201,33 @@ class Watch {
     for (const payload of payloads) {
       const txs = payload.channel === CHANNEL_MEMPOOL ? txsIn(payload) : null;
       for (const tx of txs ?? []) {
-        const known = this.pools.of(at).known.get(idOf(tx));
+        const id = idOf(tx);
+        const known = this.pools.of(at).known.get(id);
         if (!known) continue;
-        for (const peer of to)
+        for (const peer of to) {
+          this.judgesOffer(at, peer, id, known);
+          known.toldAt.set(peer, { count: at.clock.count(), atNs: this.about.now() });
           if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
+        }
       }
     }
+  }
+
+  /** Nobody is given what he gave, nor the same again before the time for it has come. */
+  private judgesOffer(at: Machine, peer: PeerId, id: string, { shownBy, toldAt }: Known): void {
+    if (!this.isAwake(at)) return;
+    const now = this.about.now();
+    const whom = this.byId.get(peer)?.name ?? 'a peer';
+    const shownNs = shownBy.get(peer);
+    if (shownNs !== undefined && now - Math.max(shownNs, at.heldUntilNs) > HOP_NS)
+      this.report(`${at.name} gives transaction ${nameOf(id)} back to ${whom}`, at, at.height + 1n);
+    const told = toldAt.get(peer);
+    if (!told || at.heldUntilNs >= told.atNs) return;
+    const waited = at.clock.count() - told.count;
+    const { reofferNs } = at.config.mempool;
+    if (waited + saidLateNs(at) >= Number(reofferNs)) return;
+    const what = `offers ${whom} transaction ${nameOf(id)} again after ${waited} ns; the time for that is ${reofferNs} ns`;
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
   }
 
   // --- what it owes ------------------------------------------------------------------------------------------

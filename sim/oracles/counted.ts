@@ -15,7 +15,7 @@ const SENDERS_NS = 60_000_000_000;
 
 export type Taken = Extract<MempoolMail, { type: 'committed' }>;
 
-interface Known {
+export interface Known {
   readonly bytes: number;
   /** As the application said when it was asked first. */
   gasWanted: bigint;
@@ -23,6 +23,10 @@ interface Known {
   sinceNs: number | null;
   /** To whom it was offered, and when last; a peer that has shown it: for ever. */
   readonly toldTo: Map<PeerId, number>;
+  /** When it was offered to whom last, by the node's own clock, too. */
+  readonly toldAt: Map<PeerId, { readonly count: number; readonly atNs: number }>;
+  /** Who showed it for certain, and when. */
+  readonly shownBy: Map<PeerId, number>;
 }
 
 interface Execution {
@@ -50,8 +54,11 @@ export class Counted {
   readonly peers = new Map<PeerId, Peer>();
   /** Given, and to be asked about: since when, and how large. Many may come in one envelope, and each takes the room of those behind it. */
   readonly due = new Map<string, { readonly sinceNs: number; readonly bytes: number }>();
-  /** Who sent what is not known yet, and when. */
-  private readonly senders = new Map<string, { readonly peers: Set<PeerId>; readonly atNs: number }>();
+  /** Who sent what is not known yet, and when; `isFromOne`: nobody else did, no client either, so it came in by that one. */
+  private readonly senders = new Map<
+    string,
+    { readonly peers: Set<PeerId>; readonly atNs: number; isFromOne: boolean }
+  >();
   private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
   /**
    * What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first, and
@@ -86,17 +93,39 @@ export class Counted {
     return this.rechecks > 0 || 2 * count > txsMax || 2 * bytes > bytesMax;
   }
 
-  /** A peer shows that it has it. */
-  shows(id: string, peer: PeerId, nowNs: number): void {
+  /** A peer shows that it has it. `isCertain`: it is honest, and heard. */
+  shows(id: string, peer: PeerId, nowNs: number, isCertain: boolean): void {
     this.isGivenAgain(id, nowNs);
     const known = this.known.get(id) ?? this.senders.get(id);
-    if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs });
-    else if ('peers' in known) known.peers.add(peer);
-    else known.toldTo.set(peer, HAS_IT);
+    if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs, isFromOne: isCertain });
+    else if ('peers' in known) {
+      known.peers.add(peer);
+      if (known.peers.size > 1 || !isCertain) known.isFromOne = false;
+    } else {
+      known.toldTo.set(peer, HAS_IT);
+      if (isCertain && !known.shownBy.has(peer)) known.shownBy.set(peer, nowNs);
+    }
     for (const [old, { atNs }] of this.senders) {
       if (nowNs - atNs < SENDERS_NS) break;
       this.senders.delete(old);
     }
+  }
+
+  /** A peer comes or goes: what it showed or was told counts no more. */
+  greets(peer: PeerId): void {
+    for (const { toldTo, toldAt, shownBy } of this.known.values()) {
+      toldTo.delete(peer);
+      toldAt.delete(peer);
+      shownBy.delete(peer);
+    }
+    for (const sent of this.senders.values()) if (sent.peers.has(peer)) sent.isFromOne = false;
+  }
+
+  /** A client gave it. */
+  submits(id: string, nowNs: number): void {
+    const sent = this.senders.get(id);
+    if (sent) sent.isFromOne = false;
+    else this.senders.set(id, { peers: new Set(), atNs: nowNs, isFromOne: false });
   }
 
   asks(tag: number, tx: Uint8Array, type: number, nowNs: number): void {
@@ -114,11 +143,29 @@ export class Counted {
       return;
     }
     this.isBack(id);
-    if (this.known.has(id)) return;
+    const before = this.known.get(id);
+    if (before) {
+      // It had let go of it.
+      before.toldAt.clear();
+      before.shownBy.clear();
+      return;
+    }
+    const sent = this.senders.get(id);
     const toldTo = new Map<PeerId, number>();
-    for (const peer of this.senders.get(id)?.peers ?? []) toldTo.set(peer, HAS_IT);
+    const shownBy = new Map<PeerId, number>();
+    for (const peer of sent?.peers ?? []) {
+      toldTo.set(peer, HAS_IT);
+      if (sent?.isFromOne) shownBy.set(peer, sent.atNs);
+    }
     this.senders.delete(id);
-    this.known.set(id, { bytes: tx.length, gasWanted: 0n, sinceNs: null, toldTo });
+    this.known.set(id, {
+      bytes: tx.length,
+      gasWanted: 0n,
+      sinceNs: null,
+      toldTo,
+      toldAt: new Map(),
+      shownBy,
+    });
     this.count++;
     this.bytes += tx.length;
   }
