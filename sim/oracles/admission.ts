@@ -206,7 +206,9 @@ class Watch {
         if (!known) continue;
         for (const peer of to) {
           this.judgesOffer(at, peer, id, known);
-          known.toldAt.set(peer, { count: at.clock.count(), atNs: this.about.now() });
+          // Else it may have been meant for the peer that was there before.
+          if (this.greeted.hears(at, peer, this.about.now()))
+            known.toldAt.set(peer, { count: at.clock.count(), atNs: this.about.now() });
           if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
         }
       }

@@ -262,7 +262,15 @@ class Watch {
       this.bad(at, height, `prepares a block of ${height}, and its application has executed ${last}`);
   }
 
-  private judges(at: Machine, { asked }: Talk, request: RequestProcessProposal): void {
+  private judges(at: Machine, talk: Talk, request: RequestProcessProposal): void {
+    const { asked } = talk;
+    const last = talk.executing ?? talk.committed;
+    if (last !== null && request.height <= last)
+      this.bad(
+        at,
+        request.height,
+        `asks about a block of ${request.height}, and its application has executed ${last}`,
+      );
     let open = 0;
     for (const { request: other } of asked) if (other.type === 'process-proposal') open++;
     if (open > JUDGED_AT_ONCE_MAX)

@@ -19,6 +19,7 @@ const nameOfOwn = (kind: string, { height, round }: Vote | Proposal): string =>
 const ofVote = (vote: Vote): string => nameOfOwn(vote.type === 1 ? 'prevote' : 'precommit', vote);
 const ofProposal = (proposal: Proposal): string => nameOfOwn('proposal', proposal);
 const PROPOSAL = 'its proposal ';
+const BEHIND = ' (to who is one height behind)';
 
 export class AtOnce {
   private readonly report: Report;
@@ -45,10 +46,15 @@ export class AtOnce {
     const now = this.about.now();
     const knownNs = now - saidLateNs(at);
     const near = new Set<PeerId>();
-    // Who is one behind is told, too, if the height does not end meanwhile.
-    for (const [id, { height, sinceNs }] of peers)
-      if (height === said.height && sinceNs < knownNs) near.add(id);
-    this.debts.owes(at, 'validatorIndex' in said ? ofVote(said) : ofProposal(said), near, now);
+    const behind = new Set<PeerId>();
+    for (const [id, { height, sinceNs }] of peers) {
+      if (sinceNs >= knownNs) continue;
+      if (height === said.height) near.add(id);
+      else if (height === said.height - 1n) behind.add(id);
+    }
+    const what = 'validatorIndex' in said ? ofVote(said) : ofProposal(said);
+    this.debts.owes(at, what, near, now);
+    this.debts.owes(at, `${what}${BEHIND}`, behind, now);
   }
 
   /** It meets somebody, or begins to take part with those about it. */
@@ -56,9 +62,9 @@ export class AtOnce {
     if (at.mode === 'consensus') this.debts.owes(at, STANDING, new Set(peers), this.about.now());
   }
 
-  /** A height is over: what it would have proposed there nobody hears any more. */
+  /** A height is over: what it would have proposed there nobody hears any more, nor who was behind then and is two behind now. */
   movesOn(at: Machine): void {
-    this.debts.forgets(at, (what) => what.startsWith(PROPOSAL));
+    this.debts.forgets(at, (what) => what.startsWith(PROPOSAL) || what.endsWith(BEHIND));
   }
 
   /** A peer is gone, or stands elsewhere. */
@@ -69,10 +75,15 @@ export class AtOnce {
   tells(at: Machine, to: readonly PeerId[], messages: readonly (ConsensusMessage | null)[]): void {
     if (!this.debts.areOpen(at)) return;
     for (const message of messages) {
-      if (message?.type === 'vote') this.debts.tells(at, to, ofVote(message.vote));
-      else if (message?.type === 'proposal') this.debts.tells(at, to, ofProposal(message.proposal));
+      if (message?.type === 'vote') this.tellsOwn(at, to, ofVote(message.vote));
+      else if (message?.type === 'proposal') this.tellsOwn(at, to, ofProposal(message.proposal));
       else if (message?.type === 'new-round-step') this.debts.tells(at, to, STANDING);
     }
+  }
+
+  private tellsOwn(at: Machine, to: readonly PeerId[], what: string): void {
+    this.debts.tells(at, to, what);
+    this.debts.tells(at, to, `${what}${BEHIND}`);
   }
 
   judge(at: Machine): void {

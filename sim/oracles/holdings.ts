@@ -38,6 +38,9 @@ export function thingIn(message: ConsensusMessage): Thing | null {
   return message.type === 'block-part' && set !== null ? partOf(set, message.part.index) : null;
 }
 
+/** As it is made, as a peer comes to the height, and as the time comes to offer it again. */
+const SENT_FREELY = 3;
+
 /** Who lies may show something of every height. */
 const HEIGHTS_SHOWN_MAX = 64;
 
@@ -57,6 +60,12 @@ export class Peer {
   readonly sentNs = new Map<Thing, number>();
   /** When it gave the node something of that height, while it stood there: the node knows that it has it. */
   readonly gaveNs = new Map<Thing, number>();
+  /** When it was sent the same of that height, the last few times, by the node's clock; what it says in between begins that anew. */
+  private readonly sends = new Map<Thing, number[]>();
+  /** Since when it is greeted; null: it is not. */
+  metNs: number | null = null;
+  /** When it was told last where the node stands. */
+  toldNs = 0;
   /** What it has shown, of the node's height and of those that it is ahead. */
   private readonly shown = new Map<number, Set<Thing>>();
 
@@ -84,8 +93,18 @@ export class Peer {
     for (const old of this.shown.keys()) if (old < number) this.shown.delete(old);
   }
 
+  /** It is sent this once more. Gives how long ago it was for the third time before; null: it was not so often. */
+  isSent(thing: Thing, count: number): number | null {
+    const times = this.sends.get(thing) ?? [];
+    this.sends.set(thing, times);
+    times.push(count);
+    const first = times.length > SENT_FREELY ? times.shift() : undefined;
+    return first === undefined ? null : count - first;
+  }
+
   stands(height: bigint, round: number, nowNs: number): void {
     if (height === this.height && round === this.round) return;
+    this.sends.clear();
     if (height !== this.height) {
       this.asks();
       this.behindNs = null;
@@ -111,6 +130,7 @@ export class Peer {
   /** It says what it has, or nobody knows where it is: what it gave may be sent to it. */
   asks(): void {
     if (this.gaveNs.size > 0) this.gaveNs.clear();
+    if (this.sends.size > 0) this.sends.clear();
   }
 }
 
@@ -127,7 +147,10 @@ export class Holder {
   /** Its log brings back who has shown what to earlier lives. */
   startsLife(): void {
     this.forgets();
-    for (const peer of this.peers.values()) peer.isLost();
+    for (const peer of this.peers.values()) {
+      peer.isLost();
+      peer.metNs = null;
+    }
   }
 
   moveTo(height: bigint): void {

@@ -1,7 +1,9 @@
 // Whether a log of consensus explains what its node says in it: who starts from it again knows its lock, its valid value and its round from what
 // stands there alone (spec 5.7). So the two thirds of prevotes that a precommit rests on stand before it, and of a block each part; before a
-// word of a later round stands why that round began, and before a timer that fired the votes that set it going.
+// word of a later round stands why that round began, before a vote for nil or a block why it is for that, and before a timer that fired the votes
+// that set it going.
 
+import { equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
 import { bytes, decodeWith, i32, i64, record, text, u8 } from '../../protocol/words.ts';
@@ -58,8 +60,8 @@ class Reading {
   private readonly heardAt: (height: bigint) => HeardHeight | null;
   private readonly isForgotten: (vote: Vote) => boolean;
   private ended = -1n;
-  /** Rounds that ended by a timer, of the height that the log is at, and that height. */
-  private readonly timedOut = new Set<number>();
+  /** Timers that fired, by step and round, of the height that the log is at, and that height. */
+  private readonly fired = new Set<string>();
   private height = -1n;
 
   constructor(heardAt: (height: bigint) => HeardHeight | null, isForgotten: (vote: Vote) => boolean) {
@@ -81,9 +83,9 @@ class Reading {
     const timeout = decodeWith(timeoutRecord, logged);
     if (!timeout) return null;
     const { step, height, round } = timeout;
-    if (height !== this.height) this.timedOut.clear();
+    if (height !== this.height) this.fired.clear();
     this.height = height;
-    if (step === 'precommit') this.timedOut.add(round);
+    this.fired.add(`${step} ${round}`);
     const kind = votesBehind.get(step);
     const heard = height > this.ended ? this.heardAt(height) : null;
     if (!kind || !heard || heard.isMostOfAny(kind, round)) return null;
@@ -105,9 +107,13 @@ class Reading {
 
   private missingFor(vote: Vote, heard: HeardHeight): string | null {
     const { height, round } = vote;
-    const hasTimedOut = height === this.height && this.timedOut.has(round - 1);
-    if (round > 0 && !hasTimedOut && !heard.isThirdIn(round)) return 'why that round began';
-    return vote.type === PRECOMMIT ? missingForPrecommit(vote, heard) : null;
+    const hasFired = (step: string, round: number): boolean =>
+      height === this.height && this.fired.has(`${step} ${round}`);
+    if (round > 0 && !hasFired('precommit', round - 1) && !heard.isThirdIn(round))
+      return 'why that round began';
+    return vote.type === PRECOMMIT
+      ? missingForPrecommit(vote, heard, hasFired('prevote', round))
+      : missingForPrevote(vote, heard, hasFired('propose', round));
   }
 }
 
@@ -130,9 +136,23 @@ export function unexplained(
   return null;
 }
 
-function missingForPrecommit({ round, blockId }: Vote, heard: HeardHeight): string | null {
+/** It refuses a proposal or has none in time; or it accepts that one. */
+function missingForPrevote({ round, blockId }: Vote, heard: HeardHeight, hasFired: boolean): string | null {
+  const { proposals } = heard.round(round);
   if (blockId.hash.length === 0)
-    return heard.isMostOfAny('prevotes', round) ? null : 'two thirds of the prevotes';
+    return hasFired || proposals.length > 0 ? null : 'a proposal, or that its time was over';
+  // What it made itself it may have made again, as below.
+  if (heard.isProposer(round)) return null;
+  return proposals.some((each) => equalBytes(each.blockId.hash, blockId.hash)) ? null : 'its proposal';
+}
+
+function missingForPrecommit({ round, blockId }: Vote, heard: HeardHeight, hasFired: boolean): string | null {
+  if (blockId.hash.length === 0) {
+    if (!heard.isMostOfAny('prevotes', round)) return 'two thirds of the prevotes';
+    return hasFired || heard.isPolka(round, blockId.hash)
+      ? null
+      : 'a polka for nil, or that its time was over';
+  }
   if (!heard.isPolka(round, blockId.hash)) return 'a polka for it';
   // What it made itself it may have made again, byte for byte, where its log was lost: then it logs no parts.
   for (let r = 0; r <= round; r++) if (heard.isProposer(r)) return null;

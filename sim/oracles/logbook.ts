@@ -149,12 +149,13 @@ export const logbookOracle =
     };
 
     const asks = (at: Machine, { message }: Extract<Effect, { type: 'tell' }>): void => {
-      if (message.type !== 'sign-vote') return;
+      const isVote = message.type === 'sign-vote';
+      if (!isVote && message.type !== 'sign-proposal') return;
       const { written, answered } = at.disk.counts('consensus');
       if (answered >= written) return;
-      const { height, round } = message.vote;
+      const { height, round } = isVote ? message.vote : message.proposal;
       report(
-        `${at.name} has a vote signed at ${height}/${round} before its log has for good what it heard`,
+        `${at.name} has a ${isVote ? 'vote' : 'proposal'} signed at ${height}/${round} before its log has for good what it heard`,
         at,
         height,
       );

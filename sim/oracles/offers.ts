@@ -9,7 +9,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
-import { honestPeers, machinesByAddress } from '../addresses.ts';
+import { hexFor, honestPeers, machinesByAddress } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
@@ -43,6 +43,8 @@ const offeredWithinNs = (at: Machine): number => {
   const everyNs = Math.max(gossipNs(at), Number(at.config.consensus.reofferNs));
   return Math.max(OFFERED_WITHIN_LEAST_NS, OFFERS_MISSED * everyNs) / at.clock.slowest;
 };
+/** Of the time after which a node offers again: ticks come a little earlier or later. */
+const OFTEN = 0.8;
 /** A height that goes well is over by then, or nearly: what is sent before counts for nothing, and is not noted. */
 const FIRST_NS = 1_000_000_000;
 /** Who says again that it is behind means it: what it was said to have it gets as well. Sooner it may be the same word twice. */
@@ -56,9 +58,6 @@ const heightOf = (message: ConsensusMessage): bigint =>
     : message.type === 'proposal'
       ? message.proposal.height
       : message.height;
-
-const isOwnWord = (at: Machine, message: ConsensusMessage): boolean =>
-  message.type === 'proposal' || (message.type === 'vote' && isOwn(at, message.vote));
 
 function indexesIn(have: BitArray): number[] {
   const has = membership(have);
@@ -131,7 +130,9 @@ class Watch {
   /** A node may say so late, when it has heard a new connection already: what the peer has shown stays. */
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
     this.greeted.greets(at, peer, isUp, this.about.now());
-    this.of(at).peerOf(peer).isLost();
+    const met = this.of(at).peerOf(peer);
+    met.isLost();
+    met.metNs = isUp ? this.about.now() : null;
     this.atOnce.forgives(at, peer);
     if (isUp && this.about.isHonest(at)) this.atOnce.meets(at, [peer]);
   }
@@ -244,7 +245,9 @@ class Watch {
       // That of a liar it may refuse for what it promises.
       const proposer = this.byAddress.get(set.atRound(proposal.round));
       const isTaken = proposer && this.about.isHonest(proposer) && proposal.round <= at.round;
-      if (isTaken && isTrueProposal(this.about, set, proposal)) holder.holdsProposal(proposal, now);
+      if (!isTaken || !isTrueProposal(this.about, set, proposal)) return;
+      holder.holdsProposal(proposal, now);
+      if (height === peer.height && this.honest.has(from)) peer.gaveNs.set(proposalOf(proposal.round), now);
     } else if (message.type === 'block-part') {
       const parts = setOfPart(message.part);
       if (parts === null) return;
@@ -252,7 +255,28 @@ class Watch {
       const thing = partOf(parts, message.part.index);
       const isKept = holder.things.has(thing) && height === peer.height;
       if (isKept && this.honest.has(from)) peer.gaveNs.set(thing, now);
-    } else if (message.type === 'vote-set-bits' || message.type === 'new-valid-block') peer.asks();
+    } else if (message.type === 'has-vote') this.hasVote(at, peer, from, message, now);
+    else if (message.type === 'vote-set-bits' || message.type === 'new-valid-block') peer.asks();
+  }
+
+  /** It says that it has a vote: to the node that is as good as if it gave it. */
+  private hasVote(
+    at: Machine,
+    peer: Peer,
+    from: PeerId,
+    { height, round, voteType, index }: Extract<ConsensusMessage, { type: 'has-vote' }>,
+    now: number,
+  ): void {
+    if (height !== peer.height || round > at.round || !this.honest.has(from)) return;
+    const voter = this.byAddress.get(this.ghost.set(height)?.members[index]?.address ?? '');
+    if (voter && this.about.isHonest(voter)) peer.gaveNs.set(voteIn(round, voteType, index), now);
+  }
+
+  private isOwnWord(at: Machine, message: ConsensusMessage): boolean {
+    if (message.type === 'vote') return isOwn(at, message.vote);
+    if (message.type !== 'proposal') return false;
+    const { height, round } = message.proposal;
+    return this.ghost.set(height)?.atRound(round) === hexFor(at);
   }
 
   says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
@@ -263,9 +287,11 @@ class Watch {
     const messages = messagesIn(payloads);
     this.atOnce.tells(at, to, messages);
     // Who makes a block, or signs, tells everybody, whoever has it from a life before.
-    const isRelay = messages.every((message) => !message || !isOwnWord(at, message));
+    const isRelay = messages.every((message) => !message || !this.isOwnWord(at, message));
+    if (tellsNs !== null && now - tellsNs > OFFERED_WITHIN_LEAST_NS) this.saysWhereItStands(at, holder, now);
     for (const message of messages) {
       if (!message) continue;
+      if (message.type === 'new-round-step') for (const each of to) holder.peerOf(each).toldNs = now;
       const thing = thingIn(message);
       if (thing === null) continue; // which may be 0
       const height = heightOf(message);
@@ -275,7 +301,9 @@ class Watch {
         if (!peer) continue;
         if (height === peer.height) peer.givenNs = now;
         if (isHere && isRelay) this.relays(at, peer, thing, now);
-        if (isHere && isLate) peer.sentNs.set(thing, now);
+        if (!isHere || !isLate) continue;
+        peer.sentNs.set(thing, now);
+        this.offersAgain(at, each, peer, thing);
       }
       if (!isHere) continue;
       if (message.type === 'proposal') holder.holdsProposal(message.proposal, now);
@@ -291,6 +319,36 @@ class Watch {
     if (!this.isAwake(at) || !this.about.isHonest(at)) return;
     const whom = this.nameOf(at, peer);
     this.report(`${at.name} sends ${whom} ${nameOf(thing)} that it has from ${whom}`, at, peer.height);
+  }
+
+  /** What may have been lost it offers again, and not before the time for that. Who waits for the block of a decision asks more often. */
+  private offersAgain(at: Machine, id: PeerId, peer: Peer, thing: Thing): void {
+    const { gossipNs: beatNs, reofferNs } = at.config.consensus;
+    const everyNs = Number((reofferNs / beatNs || 1n) * beatNs);
+    const sinceNs = peer.isSent(thing, at.clock.count());
+    if (sinceNs === null || sinceNs >= everyNs * OFTEN) return;
+    if (at.step === STEP.commit || !this.honest.has(id) || !this.isAwake(at) || !this.about.isHonest(at))
+      return;
+    if (this.about.now() - at.heldUntilNs < everyNs) return;
+    const what = `sends ${this.nameOf(at, peer)} ${nameOf(thing)} four times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
+  }
+
+  /** While a height is under way each peer hears again and again where the node stands. */
+  private saysWhereItStands(at: Machine, holder: Holder, now: number): void {
+    if (!this.isAwake(at) || !this.about.isHonest(at)) return;
+    const lateNs = now - offeredWithinNs(at);
+    if (Math.max(holder.tellsNs ?? now, at.heldUntilNs) >= lateNs) return;
+    for (const peer of holder.peers.values()) {
+      if (peer.metNs === null || Math.max(peer.metNs, peer.toldNs) >= lateNs) continue;
+      const seconds = Math.round((now - peer.toldNs) / 1e9);
+      this.report(
+        `${at.name} has not told ${this.nameOf(at, peer)} where it stands for ${seconds} s`,
+        at,
+        at.height + 1n,
+      );
+      return;
+    }
   }
 
   // --- what it owes ----------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // What an honest node must do once it can: a rule of the paper whose guard is met
 // by what reached the node is carried out at once, and not when a timeout does its work for it.
 
+import type { AppMail } from '../../actors/mail.ts';
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
@@ -40,7 +41,7 @@ export const progressRules =
     const watch = new Watch(ghost, report, about);
     return {
       name: 'progress',
-      effects: ['send', 'schedule'],
+      effects: ['send', 'schedule', 'tell'],
       events: ['peer', 'step', 'locked'],
       started: (at) => watch.starts(at),
       heard(at, from, payloads) {
@@ -57,7 +58,8 @@ export const progressRules =
       },
       leaving(at, actor, effect) {
         if (!watch.isAwake(at)) return;
-        if (effect.type === 'schedule' && actor === 'validator') watch.waits(at, timerOf(effect.timer));
+        if (actor === 'validator' && effect.type === 'schedule') watch.waits(at, timerOf(effect.timer));
+        else if (actor === 'validator' && effect.type === 'tell') watch.asks(at, effect.message as AppMail);
         if (effect.type !== 'send') return;
         for (const message of messagesIn(effect.payloads))
           if (message?.type === 'proposal') watch.proposes(at, message.proposal);
@@ -228,6 +230,19 @@ class Watch {
     if (type === PRECOMMIT)
       this.judge(at, `${place} could have waited for precommits (L47)`, most, seen.roundNs);
     else this.judge(at, `${place} could have waited for prevotes (L34)`, most, seen.roundNs, seen.prevoteNs);
+  }
+
+  /** Nobody needs to judge what comes to a height that is decided. */
+  asks(at: Machine, mail: AppMail): void {
+    if (mail.type !== 'request' || mail.request.type !== 'process-proposal') return;
+    const { height } = mail.request.value;
+    const seen = this.of(at);
+    if (seen?.height === height && seen.decidedNs !== null)
+      this.judge(
+        at,
+        `${height} asks about a proposal, and could have taken the decision (L49)`,
+        seen.decidedNs,
+      );
   }
 
   private judgeStep(at: Machine, seen: Seen, round: number, step: number): void {

@@ -5,6 +5,7 @@
 import type { Payload, Write } from '../../actors/turn.ts';
 import {
   blockKey,
+  GENESIS_KEY,
   heightOfKey,
   paramsKey,
   pastKey,
@@ -132,6 +133,16 @@ export const storesOracle =
       return changes.validators;
     };
 
+    /** What the chain began with, for who asks for it later. */
+    const keepsTheFirst = (at: Machine, height: bigint): void => {
+      const params = ghost.params(height);
+      const value = at.disk.read('chain', paramsKey(height));
+      if (params && !(value && equalBytes(value, encodeConsensusParams(params))))
+        report(`${at.name} does not store the parameters of ${height}, the first`, at, height);
+      if (at.disk.read('chain', GENESIS_KEY) === undefined)
+        report(`${at.name} does not store which genesis its chain began with`, at, height);
+    };
+
     /** Its block changed the validators, or the parameters: what is in force from then on is stored under that height. */
     const keepsChanges = (at: Machine, height: bigint): void => {
       const set = changesValidators(height) ? ghost.setThen(height + 2n) : undefined;
@@ -149,6 +160,7 @@ export const storesOracle =
         if (!isThere)
           report(`${at.name} does not store the validators of ${height + 2n}, which are new`, at, height);
       }
+      if (height === ghost.genesis.initialHeight) keepsTheFirst(at, height);
       const [before, params] = [ghost.params(height), ghost.params(height + 1n)];
       if (!before || !params || before === params) return;
       const value = at.disk.read('chain', paramsKey(height + 1n));

@@ -11,6 +11,7 @@ import {
   NIL_BLOCK_ID,
   PRECOMMIT,
   PREVOTE,
+  PROPOSAL,
   type Vote,
 } from '../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
@@ -63,6 +64,23 @@ const own = (type: Vote['type'], blockId = id, at = round): LogRecord => ({
   channel: CHANNEL_VOTE,
   bytes: voteBytes(voteOf(0, type, blockId, at)),
 });
+const proposal = (blockId = id, at = round): LogRecord => ({
+  type: 'heard',
+  peer: machines[1]?.member.id ?? '',
+  channel: CHANNEL_DATA,
+  bytes: encodeConsensusMessage({
+    type: 'proposal',
+    proposal: {
+      type: PROPOSAL,
+      height: 1n,
+      round: at,
+      polRound: -1,
+      blockId,
+      timeNs: 5n,
+      signature: new Uint8Array(64).fill(5),
+    },
+  }),
+});
 const timeout = (step: string, at: number, height = 1n): LogRecord => ({
   type: 'timeout',
   step,
@@ -88,7 +106,7 @@ function missingIn(records: readonly LogRecord[], isForgotten = (): boolean => f
 }
 
 describe('the precommit of a block', () => {
-  const whole = [part(0), part(1), own(PREVOTE), heard(1), heard(2)];
+  const whole = [proposal(), part(0), part(1), own(PREVOTE), heard(1), heard(2)];
 
   it('rests on a polka and on each part', () => {
     expect(missingIn([...whole, own(PRECOMMIT)])).toBeNull();
@@ -105,7 +123,7 @@ describe('the precommit of a block', () => {
   });
 
   it('needs no parts where it proposed itself: whose log was lost may have made the same again', () => {
-    const byItself = [own(PREVOTE), heard(1), heard(2), own(PRECOMMIT)];
+    const byItself = [proposal(), own(PREVOTE), heard(1), heard(2), own(PRECOMMIT)];
     expect(missingIn(byItself)).toBe('part 0 of it');
     while (ghost.set(1n)?.atRound(round) !== hexFor(v0)) round++;
     const mine = [timeout('start', 0), own(PREVOTE), heard(1), heard(2), own(PRECOMMIT)];
@@ -133,17 +151,48 @@ describe('the precommit of a block', () => {
 
 it('a precommit of nil rests on two thirds of prevotes, for whatever', () => {
   const nil = own(PRECOMMIT, NIL_BLOCK_ID);
-  expect(missingIn([own(PREVOTE), heard(1), nil])).toBe('two thirds of the prevotes');
-  expect(missingIn([own(PREVOTE), heard(1), heard(2, NIL_BLOCK_ID), nil])).toBeNull();
+  const split = [proposal(), own(PREVOTE), heard(1), heard(2, NIL_BLOCK_ID)];
+  expect(missingIn([proposal(), own(PREVOTE), heard(1), nil])).toBe('two thirds of the prevotes');
+  expect(missingIn([...split, timeout('prevote', 0), nil])).toBeNull();
+  expect(missingIn([...split, nil])).toBe('a polka for nil, or that its time was over');
+  const nils = [1, 2, 3].map((name) => heard(name, NIL_BLOCK_ID));
+  expect(missingIn([proposal(), own(PREVOTE), ...nils, nil])).toBeNull();
+});
+
+describe('a prevote', () => {
+  const other = { ...id, hash: new Uint8Array(32).fill(8) };
+
+  it('of a block stands behind its proposal', () => {
+    expect(missingIn([proposal(), own(PREVOTE)])).toBeNull();
+    expect(missingIn([own(PREVOTE), proposal()])).toBe('its proposal');
+    expect(missingIn([proposal(other), own(PREVOTE)])).toBe('its proposal');
+    expect(missingIn([proposal(id, 1), own(PREVOTE)])).toBe('its proposal');
+  });
+
+  it('of nil stands behind a proposal that it refuses, or the end of the time for one', () => {
+    const nil = own(PREVOTE, NIL_BLOCK_ID);
+    expect(missingIn([proposal(), nil])).toBeNull();
+    expect(missingIn([timeout('propose', 0), nil])).toBeNull();
+    expect(missingIn([nil])).toBe('a proposal, or that its time was over');
+    expect(missingIn([timeout('propose', 0, 0n), nil])).toBe('a proposal, or that its time was over');
+  });
 });
 
 describe('a word of a later round', () => {
   const ofRoundOne = own(PREVOTE, NIL_BLOCK_ID, 1);
   const precommits = [1, 2].map((name) => heard(name, NIL_BLOCK_ID, PRECOMMIT, 0));
-  const mine = [own(PREVOTE), heard(1), heard(2, NIL_BLOCK_ID), own(PRECOMMIT, NIL_BLOCK_ID)];
+  const mine = [
+    proposal(),
+    own(PREVOTE),
+    heard(1),
+    heard(2, NIL_BLOCK_ID),
+    timeout('prevote', 0),
+    own(PRECOMMIT, NIL_BLOCK_ID),
+  ];
+  const late = timeout('propose', 1);
 
   it('stands behind the timer that ended the round before, and that behind the precommits that set it going', () => {
-    expect(missingIn([...mine, ...precommits, timeout('precommit', 0), ofRoundOne])).toBeNull();
+    expect(missingIn([...mine, ...precommits, timeout('precommit', 0), late, ofRoundOne])).toBeNull();
     expect(missingIn([...mine, ...precommits, ofRoundOne])).toBe('why that round began');
     expect(missingIn([...mine, ...precommits, timeout('prevote', 0), ofRoundOne])).toBe(
       'why that round began',
@@ -158,7 +207,7 @@ describe('a word of a later round', () => {
   it('or behind a third that speaks in it, which one of four is not', () => {
     const [one, two] = [1, 2].map((name) => heard(name, NIL_BLOCK_ID, PREVOTE, 1)) as [LogRecord, LogRecord];
     expect(missingIn([one, ofRoundOne])).toBe('why that round began');
-    expect(missingIn([one, two, ofRoundOne])).toBeNull();
+    expect(missingIn([one, two, late, ofRoundOne])).toBeNull();
   });
 
   it('needs neither where its height is over, or its log is lost', () => {
@@ -168,7 +217,8 @@ describe('a word of a later round', () => {
 });
 
 it('the wait for prevotes begins with two thirds of them', () => {
-  expect(missingIn([own(PREVOTE), heard(1), timeout('prevote', 0)])).toBe('two thirds of the prevotes');
-  expect(missingIn([own(PREVOTE), heard(1), heard(2), timeout('prevote', 0)])).toBeNull();
+  const mine = [proposal(), own(PREVOTE), heard(1)];
+  expect(missingIn([...mine, timeout('prevote', 0)])).toBe('two thirds of the prevotes');
+  expect(missingIn([...mine, heard(2), timeout('prevote', 0)])).toBeNull();
   expect(missingIn([timeout('propose', 0), timeout('start', 0)])).toBeNull();
 });
