@@ -50,7 +50,7 @@ export class AtOnce {
     for (const [id, { height, sinceNs }] of peers) {
       if (sinceNs >= knownNs) continue;
       if (height === said.height) near.add(id);
-      else if (height === said.height - 1n) behind.add(id);
+      else if (height > 0n && height === said.height - 1n) behind.add(id);
     }
     const what = 'validatorIndex' in said ? ofVote(said) : ofProposal(said);
     this.debts.owes(at, what, near, now);

@@ -38,8 +38,8 @@ export function thingIn(message: ConsensusMessage): Thing | null {
   return message.type === 'block-part' && set !== null ? partOf(set, message.part.index) : null;
 }
 
-/** As it is made, as a peer comes to the height, and as the time comes to offer it again. */
-const SENT_FREELY = 3;
+/** As it is made, as a peer comes to the height, as the time comes to offer it again, and as it asks while that is on its way. */
+export const SENT_FREELY = 5;
 
 /** Who lies may show something of every height. */
 const HEIGHTS_SHOWN_MAX = 64;
@@ -93,7 +93,7 @@ export class Peer {
     for (const old of this.shown.keys()) if (old < number) this.shown.delete(old);
   }
 
-  /** It is sent this once more. Gives how long ago it was for the third time before; null: it was not so often. */
+  /** It is sent this once more. Gives how long ago that began to be too often; null: it is not. */
   isSent(thing: Thing, count: number): number | null {
     const times = this.sends.get(thing) ?? [];
     this.sends.set(thing, times);

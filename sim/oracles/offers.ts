@@ -33,6 +33,7 @@ import { endsEnvelope, messagesIn } from './messages.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { setOfPart, setOfParts } from './seen.ts';
+import { TooOften } from './too-often.ts';
 import { isOwn } from './votes.ts';
 
 /** Offers are repeated every `reofferNs`; with jitter and one that was skipped, it is never as long as so many of those, by the node's own clock. */
@@ -43,8 +44,6 @@ const offeredWithinNs = (at: Machine): number => {
   const everyNs = Math.max(gossipNs(at), Number(at.config.consensus.reofferNs));
   return Math.max(OFFERED_WITHIN_LEAST_NS, OFFERS_MISSED * everyNs) / at.clock.slowest;
 };
-/** Of the time after which a node offers again: ticks come a little earlier or later. */
-const OFTEN = 0.8;
 /** A height that goes well is over by then, or nearly: what is sent before counts for nothing, and is not noted. */
 const FIRST_NS = 1_000_000_000;
 /** Who says again that it is behind means it: what it was said to have it gets as well. Sooner it may be the same word twice. */
@@ -109,6 +108,7 @@ class Watch {
   private readonly givenUp: GivenUp;
   private readonly byAddress: ReadonlyMap<string, Machine>;
   private readonly atOnce: AtOnce;
+  private readonly tooOften: TooOften;
   private readonly honest: ReadonlySet<PeerId>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
@@ -118,6 +118,7 @@ class Watch {
     this.byAddress = machinesByAddress(about);
     this.givenUp = new GivenUp(ghost, about);
     this.atOnce = new AtOnce(report, about);
+    this.tooOften = new TooOften(ghost, report, about);
     this.honest = honestPeers(about);
   }
 
@@ -303,7 +304,7 @@ class Watch {
         if (isHere && isRelay) this.relays(at, peer, thing, now);
         if (!isHere || !isLate) continue;
         peer.sentNs.set(thing, now);
-        this.offersAgain(at, each, peer, thing);
+        if (this.isAwake(at)) this.tooOften.sends(at, each, peer, message, thing);
       }
       if (!isHere) continue;
       if (message.type === 'proposal') holder.holdsProposal(message.proposal, now);
@@ -319,19 +320,6 @@ class Watch {
     if (!this.isAwake(at) || !this.about.isHonest(at)) return;
     const whom = this.nameOf(at, peer);
     this.report(`${at.name} sends ${whom} ${nameOf(thing)} that it has from ${whom}`, at, peer.height);
-  }
-
-  /** What may have been lost it offers again, and not before the time for that. Who waits for the block of a decision asks more often. */
-  private offersAgain(at: Machine, id: PeerId, peer: Peer, thing: Thing): void {
-    const { gossipNs: beatNs, reofferNs } = at.config.consensus;
-    const everyNs = Number((reofferNs / beatNs || 1n) * beatNs);
-    const sinceNs = peer.isSent(thing, at.clock.count());
-    if (sinceNs === null || sinceNs >= everyNs * OFTEN) return;
-    if (at.step === STEP.commit || !this.honest.has(id) || !this.isAwake(at) || !this.about.isHonest(at))
-      return;
-    if (this.about.now() - at.heldUntilNs < everyNs) return;
-    const what = `sends ${this.nameOf(at, peer)} ${nameOf(thing)} four times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
-    this.report(`${at.name} ${what}`, at, at.height + 1n);
   }
 
   /** While a height is under way each peer hears again and again where the node stands. */

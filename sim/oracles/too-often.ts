@@ -1,0 +1,57 @@
+// What may have been lost is offered again, and not before the time for that (`reofferNs`): nobody is sent the same again and again.
+
+import type { PeerId } from '../../actors/turn.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import { honestPeers, machinesByAddress } from '../addresses.ts';
+import { type Machine, nameOfPeer } from '../machine.ts';
+import type { Report, WorldAbout } from '../oracle.ts';
+import { STEP } from '../steps.ts';
+import type { GhostChain } from './ghost.ts';
+import { nameOf, type Peer, SENT_FREELY, type Thing } from './holdings.ts';
+import { saidLateNs } from './pace.ts';
+
+/** Of that time: ticks come a little earlier or later. */
+const OFTEN = 0.8;
+/** On a slow disk answers to several questions leave together. */
+const PROMPT_NS = 20_000_000;
+
+export class TooOften {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byAddress: ReadonlyMap<string, Machine>;
+  private readonly honest: ReadonlySet<PeerId>;
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+    this.byAddress = machinesByAddress(about);
+    this.honest = honestPeers(about);
+  }
+
+  /** It sends a peer something of its own height. Who waits for the block of a decision asks, and says, more often. */
+  sends(at: Machine, id: PeerId, peer: Peer, message: ConsensusMessage, thing: Thing): void {
+    if (!this.about.isHonest(at) || !this.honest.has(id) || !this.isOfOne(message)) return;
+    const { gossipNs, reofferNs } = at.config.consensus;
+    const everyNs = Number((reofferNs / gossipNs || 1n) * gossipNs);
+    const sinceNs = peer.isSent(thing, at.clock.count());
+    if (sinceNs === null || sinceNs >= everyNs * OFTEN || at.step === STEP.commit) return;
+    if (this.about.now() - at.heldUntilNs < everyNs || saidLateNs(at) > PROMPT_NS) return;
+    const whom = nameOfPeer(this.about.machines, id) ?? 'a peer';
+    const often = `${SENT_FREELY + 1} times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
+    this.report(`${at.name} sends ${whom} ${nameOf(thing)} ${often}`, at, at.height + 1n);
+  }
+
+  /** Who lies may have said several things in one place. */
+  private isOfOne(message: ConsensusMessage): boolean {
+    if (message.type !== 'vote' && message.type !== 'proposal') return true;
+    const address =
+      message.type === 'vote'
+        ? hexOf(message.vote.validatorAddress)
+        : this.ghost.set(message.proposal.height)?.atRound(message.proposal.round);
+    const author = this.byAddress.get(address ?? '');
+    return author !== undefined && this.about.isHonest(author);
+  }
+}
