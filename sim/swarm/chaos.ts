@@ -48,9 +48,10 @@ export const NO_CHAOS: Chaos = {
 
 /** Trouble begins within so long: calm heights take a second or so, and five of them may end it. */
 const BEGINS_MS = 8_000;
-/** Of any two clocks: at most twice this apart, steps included. */
+/** Any two clocks are at most 30 s apart: twice this as they begin, and two changes, each a step or a stop. */
 const SKEW_MS_MAX = 10_000;
 const STEP_MS_MAX = 4_000;
+const STOP_MS_MAX = 4_500;
 const DRIFT_PPM_MAX = 500;
 const RESTART_MS_MAX = 8_000;
 const HEIGHTS_RULED = 5;
@@ -237,7 +238,7 @@ class ChaosDraw {
     if (this.stream.chance(1, 2)) {
       this.once({ do: 'clock', node, stepMs: this.stream.between(1, STEP_MS_MAX) });
     } else
-      this.forAWhile(10_000, { do: 'clock', node, frozen: true }, [{ do: 'clock', node, frozen: false }]);
+      this.forAWhile(STOP_MS_MAX, { do: 'clock', node, frozen: true }, [{ do: 'clock', node, frozen: false }]);
   }
 
   /** A full disk ends the node; it starts again when there is room. */
