@@ -31,6 +31,8 @@ export interface Patch {
   readonly oracles: readonly string[];
   /** It changes nothing that anybody was promised: no oracle may find it (mutants). */
   readonly isHarmless: boolean;
+  /** It fails in every run: whoever does not see that in the first one watches nothing (mutants). */
+  readonly isCanary: boolean;
   /** It only shows between engines of these versions (leaks). */
   readonly engines: readonly number[];
 }
@@ -64,7 +66,7 @@ function patchOfDiff(path: string, text: string): Patch {
   if ('because' in edits) throw new CliError(`the patch ${path} is no unified diff: ${edits.because}`);
   for (const { file } of edits) mustStayInside(path, file);
   const id = basename(path).replace(/\.[^.]+$/, '');
-  return { id, name: id, edits, why: '', oracles: [], isHarmless: false, engines: [] };
+  return { id, name: id, edits, why: '', oracles: [], isHarmless: false, isCanary: false, engines: [] };
 }
 
 /** What is beside the copy is the real thing: a bug that is planted there stays planted. */
@@ -119,6 +121,7 @@ function patchOfJson(path: string, json: string): Patch {
     why: text('why'),
     oracles: list<string>('oracles'),
     isHarmless: value['isHarmless'] === true,
+    isCanary: value['isCanary'] === true,
     engines: list<number>('engines'),
   };
 }

@@ -137,6 +137,8 @@ function outcomeOf(
     isGood:
       patch === null || patch.isHarmless
         ? !isKilled && failed.length === 0
-        : isKilled || (byPlayAlone && brokenAt >= 0),
+        : patch.isCanary
+          ? firstAt === 0
+          : isKilled || (byPlayAlone && brokenAt >= 0),
   };
 }

@@ -72,7 +72,7 @@ function patch(id: string, rows: readonly Row[]): Patch {
   );
   const name = `without ${[...new Set(rows.map(({ what }) => what))].join('; ')}`;
   const why = 'A rule of the paper is gone: somebody must notice.';
-  return { id, name, edits, why, oracles: [], isHarmless: false, engines: [] };
+  return { id, name, edits, why, oracles: [], isHarmless: false, isCanary: false, engines: [] };
 }
 
 /** What the chart does is asked of the chart: a row that the text hides would never be deleted. */

@@ -55,6 +55,18 @@ describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => 
   });
 });
 
+describe.skipIf(!isBuilt)('a canary', { timeout: 60_000 }, () => {
+  it.each([
+    ['that sings late is none', '1', false],
+    ['sings in the first run', '5', true],
+  ])('%s', async (_, from, isGood) => {
+    const patch = { ...planted(SPEAKS), isCanary: true };
+    const jobs = jobsFor(6, BigInt(from));
+    const outcome = await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobs, { workers: 2 }));
+    expect(outcome).toMatchObject({ oracle: 'lock', seed: '5', isGood });
+  });
+});
+
 describe.skipIf(!isBuilt)('what a planted bug prints', { timeout: 60_000 }, () => {
   it('is no answer of its worker', async () => {
     const prints = "console.log('debug'); console.log('5'); console.log('{\"holds\":true}');";
