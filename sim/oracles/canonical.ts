@@ -12,6 +12,7 @@ import type {
   Evidence,
   Header,
   Proposal,
+  PublicKey,
   Vote,
 } from '../../protocol/types.ts';
 import { encodeBareEvidence } from '../../protocol/wire/index.ts';
@@ -243,6 +244,17 @@ export const commitHash = ({ signatures }: Commit): Uint8Array =>
       leaf().int(1, flag).text(2, validatorAddress).message(3, writeTime, timeNs).text(4, signature).hash(),
     ),
   );
+
+const ED25519 = 1;
+const SECP256K1 = 2;
+const writeKey = (to: Words, { type, bytes }: PublicKey): Words =>
+  to.text(type === 'ed25519' ? ED25519 : SECP256K1, bytes);
+
+/** `ValidatorSet.Hash`: over keys and powers, in the order of the set. */
+export const validatorsHash = (
+  members: readonly { readonly key: PublicKey; readonly power: bigint }[],
+): Uint8Array =>
+  rootOf(members.map(({ key, power }) => leaf().message(1, writeKey, key).int(2, power).hash()));
 
 /** `EvidenceList.Hash`: over their bytes. */
 export const evidenceHash = (list: readonly Evidence[]): Uint8Array =>

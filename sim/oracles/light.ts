@@ -1,12 +1,11 @@
-// Light-client verifiability: a skipping verifier of the oracles' own reaches every
-// new height from every older one that it still knows, by headers, commits and sets alone.
+// Light-client verifiability: a skipping verifier of the oracles' own reaches every new height from the one before it, from the first and from the
+// oldest that it still knows, by headers, commits and sets alone.
 
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { merkleRoot } from '../../protocol/merkle.ts';
 import { type Block, type Commit, FLAG_COMMIT, type Header } from '../../protocol/types.ts';
-import { encodeSimpleValidator } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
+import { validatorsHash } from './canonical.ts';
 import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
 
 /** Heights that a client may trust; the ghost knows no older sets. */
@@ -38,8 +37,7 @@ export const lightClient =
     const hashOf = (set: GhostSet): Uint8Array => {
       const known = hashed.find((each) => isSameButForPriorities(each.set, set));
       if (known) return known.hash;
-      const members = set.members.map(({ key, power }) => encodeSimpleValidator({ publicKey: key, power }));
-      const hash = merkleRoot(members);
+      const hash = validatorsHash(set.members);
       hashed.unshift({ set, hash });
       hashed.length = Math.min(hashed.length, SETS_AT_HAND);
       return hash;

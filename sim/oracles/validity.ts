@@ -5,7 +5,7 @@ import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { type Block, type Commit, FLAG_ABSENT, ZERO_TIME_NS } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { WorldAbout } from '../oracle.ts';
-import { commitHash, dataHash, evidenceHash, paramsHash, partsHash } from './canonical.ts';
+import { commitHash, dataHash, evidenceHash, paramsHash, partsHash, resultsHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
 
@@ -26,6 +26,8 @@ export function* wrongWith(
   const isFirst = header.height === ghost.genesis.initialHeight;
   if (isFirst && ((lastCommit?.signatures.length ?? 0) > 0 || header.lastBlockId.hash.length > 0))
     yield 'follows another block, and is the first';
+  if (isFirst && !equalBytes(header.lastResultsHash, resultsHash([])))
+    yield 'is the first, and speaks of results';
   if (!isFirst && lastCommit?.height !== header.height - 1n) yield 'carries no commit of the block before it';
   if (before) yield* wrongAfter(block, before, ghost);
   if (!equalBytes(header.dataHash, dataHash(block.txs))) yield 'has another data hash than its transactions';

@@ -238,7 +238,9 @@ class ChaosDraw {
     if (this.stream.chance(1, 2)) {
       this.once({ do: 'clock', node, stepMs: this.stream.between(1, STEP_MS_MAX) });
     } else
-      this.forAWhile(STOP_MS_MAX, { do: 'clock', node, frozen: true }, [{ do: 'clock', node, frozen: false }]);
+      this.forAWhile(STOP_MS_MAX, { do: 'clock', node, frozen: true }, [
+        { do: 'clock', node, frozen: false },
+      ]);
   }
 
   /** A full disk ends the node; it starts again when there is room. */

@@ -35,5 +35,15 @@ it('hashes as the product does', () => {
   same(fc.array(arbitrary.bytes(5000)), canonical.dataHash, hashes.dataHash);
   same(fc.array(arbitrary.execTxResult), canonical.resultsHash, hashes.resultsHash);
   same(fc.array(arbitrary.evidence, { maxLength: 4 }), canonical.evidenceHash, hashes.evidenceListHash);
+  const positive = arbitrary.validatorSet.map(({ validators, ...set }) => ({
+    ...set,
+    validators: validators.map((each) => ({ ...each, power: each.power < 0n ? -each.power : each.power })),
+  }));
+  same(
+    positive,
+    ({ validators }) =>
+      canonical.validatorsHash(validators.map(({ publicKey, power }) => ({ key: publicKey, power }))),
+    hashes.validatorsHash,
+  );
   same(arbitrary.params, canonical.paramsHash, hashes.paramsHash);
 });
