@@ -3,11 +3,13 @@
 import { ed25519PublicKey, sha256, utf8Encode } from '#platform';
 import { DEFAULT_NODE, type NodeConfig } from '../actors/node.ts';
 import type { PeerId } from '../actors/turn.ts';
+import { whyUnplayable } from '../machines/chain/playable.ts';
 import { equalBytes, hexOf, hexUpperOf } from '../protocol/bytes.ts';
 import { formatGenesis, parseGenesis } from '../protocol/json/genesis.ts';
 import { addressOf, type KeyPair } from '../protocol/keys.ts';
 import { isRefusal, type Refusal, refuse } from '../protocol/refusal.ts';
 import { DEFAULT_PARAMS } from '../protocol/rules/params.ts';
+import { genesisState } from '../protocol/rules/state.ts';
 import { type ConsensusParams, EMPTY_BYTES, type Genesis, type PublicKey } from '../protocol/types.ts';
 import type { Stream } from './choices.ts';
 
@@ -129,6 +131,11 @@ export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Ca
     const name = `v${members.length}`;
     members.push({ name, id: peerIdOf(name), seed: pair.seed, publicKey, power });
   }
+  // A genesis that is well formed may still be of a chain that cannot begin.
+  const state = genesisState(genesis);
+  if (isRefusal(state)) return refuse('no-chain', `validators: ${state.because}`);
+  const refusal = whyUnplayable(genesis.consensusParams, members.length);
+  if (refusal) return refuse('no-chain', `consensus_params: ${refusal.because}`);
   const { chainId, genesisTimeNs: epochNs, initialHeight } = genesis;
   return { chainId, genesis: genesisText, members, epochNs, initialHeight };
 }

@@ -62,6 +62,8 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const told = (['json', 'quiet', 'log', 'story'] as const).filter((flag) => flags[flag]);
   if (told.length > 1) throw new CliError(`--${told[0]} and --${told[1]} do not go together`);
   const play = await loadPlay(nameOrFile);
+  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
+  if (refusal) throw new ScenarioError(refusal.because);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const { trace: traceFile, html, genesis, planted = flags.mutant } = flags;
   const read = { 'the scenario': fileOfPlay(nameOrFile), '--genesis': genesis, '--mutant': planted };
@@ -77,8 +79,6 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
   };
-  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
-  if (refusal) throw new ScenarioError(refusal.because);
   // Files of an earlier run are written over by one that begins, and by no other.
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
@@ -213,7 +213,7 @@ function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   }
   const other = otherThan(play.cast, cast);
   if (other) throw new CliError(`${play.name} sets cast.${other}, and ${genesis} has another`);
-  const own = cast.members.map(({ power }) => Number(power));
+  const own = cast.members.map(({ power }) => power);
   if (own.join() !== powers.join())
     warn(
       `warning: ${genesis} has powers ${own.join(', ')}; ${play.name} is written for ${powers.join(', ')}`,

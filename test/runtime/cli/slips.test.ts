@@ -83,6 +83,26 @@ describe.skipIf(!isBuilt)('a network that is there', () => {
     expect(err).toContain(`${play} sets cast.${field}, and ${genesis} has another`);
   });
 
+  test('and whose genesis names a validator twice begins no chain', () => {
+    const { folder, genesis } = network(4);
+    const whole = JSON.parse(readFileSync(genesis, 'utf8')) as { validators: object[] };
+    const [first] = whole.validators;
+    writeFileSync(genesis, JSON.stringify({ ...whole, validators: [first, first, first, first] }));
+    const { code, out, err } = nodecli('sim', 'run', 'calm', '--genesis', genesis, '--keys', folder);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(
+      /^nodecli: .*genesis\.json with the keys below .*: validators: duplicate entry .*\n$/,
+    );
+  });
+
+  test('does not play what is no play', () => {
+    const { folder, genesis } = network(4);
+    const path = join(temporaryFolder(), 'odd.mjs');
+    writeFileSync(path, "export default { name: 'odd', title: 'odd', cast: null, act: [] };\n");
+    const { code, err } = nodecli('sim', 'run', path, '--genesis', genesis, '--keys', folder);
+    expect([code, err]).toEqual([2, 'nodecli: this is not a scenario: cast: expected an object, not null\n']);
+  });
+
   test('whose traces another one left is not recorded over them', () => {
     const traces = join(temporaryFolder(), 'traces');
     mkdirSync(traces);
