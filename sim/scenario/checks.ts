@@ -39,8 +39,16 @@ export class Checker {
 const TEXT_SHOWN_MAX = 60;
 function textOf(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'bigint' ? `${value}n` : (JSON.stringify(value, plain) ?? String(value));
+  const text = typeof value === 'bigint' ? `${value}n` : jsonOf(value);
   return text.length > TEXT_SHOWN_MAX ? `${text.slice(0, TEXT_SHOWN_MAX)}...` : text;
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value, plain) ?? String(value);
+  } catch {
+    return `${Array.isArray(value) ? 'a list' : 'an object'} that no JSON can hold: it contains itself`;
+  }
 }
 
 const plain = (_field: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);

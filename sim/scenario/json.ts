@@ -14,7 +14,12 @@ export function toJson(scenario: Scenario): string | Refusal<'not-json'> {
     return refuse('not-json', 'a seed draws this play: scenarioUnder(play, seed) is what it comes to');
   const [own] = ownParts(scenario);
   if (own !== undefined) return refuse('not-json', `${own} of one’s own has no JSON form`);
-  return textOf(scenario);
+  try {
+    return textOf(scenario);
+  } catch (error) {
+    // It contains itself, which no field of a play may: the check of its fields says where.
+    return refuse('not-json', formRefusal(scenario)?.because ?? (error as Error).message);
+  }
 }
 
 /**
