@@ -1,12 +1,32 @@
 // The shape of a scenario, field by field: what each may be, and what is said where it is not.
 
-import { utf8Encode } from '#platform';
 import { DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL } from '../../machines/mempool/config.ts';
 import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
-import { BLOCK_BYTES_MAX, CHAIN_ID_LENGTH_MAX } from '../../protocol/types.ts';
 import { isSeed, SEED_MAX } from '../choices.ts';
-import { type Latency, longestNs } from '../latency.ts';
+import {
+  age,
+  beat,
+  blockBytes,
+  blockNumber,
+  chainId,
+  copies,
+  drift,
+  initialHeight,
+  latency,
+  nodeName,
+  nodes,
+  people,
+  perBlock,
+  powers,
+  rate,
+  realBlock,
+  skew,
+  span,
+  time,
+  who,
+  yes,
+} from './amounts.ts';
 import {
   also,
   type Check,
@@ -28,71 +48,6 @@ import {
 } from './checks.ts';
 import { type Load, STEP_NAMES } from './play.ts';
 import { nonsenseIn, nonsenseOf, nonsenseOfNever } from './sense.ts';
-
-/** Heights of a play are numbers, and no run has so many that they would end at 2^53. */
-const INITIAL_HEIGHT_MAX = 4_503_599_627_370_496;
-
-const nodeName: Check = {
-  expects: 'a node: v0, c0, f0, ...',
-  holds: (value) => typeof value === 'string' && /^[vcf](0|[1-9][0-9]*)$/.test(value),
-};
-const nodes = listOf(nodeName);
-/** Of moments and waits: virtual time ends after 104 days. */
-const TIME_MS_MAX = 1_000_000_000;
-const time: Check = {
-  expects: 'milliseconds, a whole number from 0 to 1000000000 (11 days)',
-  holds: (value) => Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= TIME_MS_MAX,
-};
-/** Of clocks: nanoseconds of a time of day must fit 64 bits. */
-const SKEW_MS_MAX = 100_000_000_000;
-const skew: Check = {
-  expects: 'milliseconds, a whole number within 100000000000 (3 years) either way',
-  holds: (value) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= SKEW_MS_MAX,
-};
-/** Ten times as fast: what such an oscillator counts in a run of 10 days is exact. */
-const DRIFT_PPM_MAX = 9_000_000;
-const drift: Check = {
-  expects: 'a whole number above -1000000, at most 9000000',
-  holds: (value) =>
-    Number.isSafeInteger(value) && Number(value) > -1_000_000 && Number(value) <= DRIFT_PPM_MAX,
-};
-const who: Check = {
-  expects: 'a node, "anyone" or "everyone"',
-  holds: (value) => value === 'anyone' || value === 'everyone' || nodeName.holds?.(value) === true,
-};
-const blockNumber: Check = {
-  expects: 'the number of a block from 1, or "nil"',
-  holds: (value) => value === 'nil' || (Number.isSafeInteger(value) && (value as number) > 0),
-};
-const realBlock: Check = {
-  expects: 'the number of a block from 1: nobody is locked on nil',
-  holds: (value) => value !== 'nil' && blockNumber.holds?.(value) === true,
-};
-const yes: Check = { expects: 'true', holds: (value) => value === true };
-/** Within a span 2^31 steps of a microsecond are drawn at most. */
-const SPAN_NS_MAX = 2_000_000_000_000;
-const spanWrong = ({ minNs, maxNs }: { minNs: number; maxNs: number }): string | null => {
-  if (minNs > maxNs) return 'minNs up to maxNs';
-  return maxNs - minNs > SPAN_NS_MAX ? `maxNs at most ${SPAN_NS_MAX} (33 minutes) above minNs` : null;
-};
-const span = also(object({ minNs: whole, maxNs: whole }), spanWrong);
-const latency = also(
-  tagged('kind', {
-    uniform: { minNs: whole, maxNs: whole },
-    exponential: { minNs: whole, meanNs: whole },
-    table: { quantilesNs: listOf(whole) },
-  }),
-  (value: Latency) => {
-    if (value.kind === 'uniform') return spanWrong(value);
-    if (value.kind === 'exponential')
-      return Number.isSafeInteger(longestNs(value))
-        ? null
-        : 'minNs and 14 times meanNs within 2^53 ns (104 days)';
-    const { quantilesNs } = value;
-    const isTable = quantilesNs.length >= 2 && quantilesNs.every((ns, i) => ns >= (quantilesNs[i - 1] ?? 0));
-    return isTable ? null : 'two ascending quantilesNs at least';
-  },
-);
 
 const anyCondition = object({
   who,
@@ -153,13 +108,13 @@ const kinds = [
   'block-sync',
   'everything',
 ] as const;
+const delayed = object({ delayMs: time });
 const effect: Check = {
   expects: '"drop" or {"delayMs": ...}',
-  holds: (value) =>
-    value === 'drop' ||
-    (typeof value === 'object' &&
-      value !== null &&
-      time.holds?.((value as { delayMs?: unknown }).delayMs) === true),
+  holds: (value) => value === 'drop' || (typeof value === 'object' && value !== null),
+  inside: (checker, value, path) => {
+    if (value !== 'drop') checker.check(delayed, value, path);
+  },
 };
 
 const anyAction = tagged('do', {
@@ -270,46 +225,6 @@ const isNameOr = (expects: string): Check => ({
   expects,
   holds: (value) => typeof value === 'string' || typeof value === 'function',
 });
-/** What comes again and again must not come without end. */
-const beat: Check = {
-  expects: 'a bigint from 1000000n (1 ms; in JSON {"$n":"1000000"})',
-  holds: (value) => typeof value === 'bigint' && value >= 1_000_000n,
-};
-const positive: Check = {
-  expects: 'a number above 0',
-  holds: (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
-};
-/** A transaction each microsecond: more than that would take no time between two. */
-const RATE_MAX = 1_000_000;
-/** One in eleven days. */
-const RATE_MIN = 1 / RATE_MAX;
-const rate: Check = {
-  expects: 'a number from 0.000001 to 1000000',
-  holds: (value) => typeof value === 'number' && value >= RATE_MIN && value <= RATE_MAX,
-};
-
-/** In nanoseconds it must fit 64 bits. */
-const AGE_MS_MAX = 9_000_000_000_000;
-const age: Check = {
-  expects: 'milliseconds, a whole number from 1 to 9000000000000 (285 years)',
-  holds: (value) => ordinal.holds?.(value) === true && Number(value) <= AGE_MS_MAX,
-};
-/** As many as CometBFT lets into a set; a run of a hundred takes its time. */
-const PEOPLE_MAX = 10_000;
-const people: Check = {
-  expects: `a whole number from 0 to ${PEOPLE_MAX}`,
-  holds: (value) => whole.holds?.(value) === true && Number(value) <= PEOPLE_MAX,
-};
-const chainId: Check = {
-  expects: `a text of 1 to ${CHAIN_ID_LENGTH_MAX} bytes`,
-  holds: (value) =>
-    typeof value === 'string' && value !== '' && utf8Encode(value).length <= CHAIN_ID_LENGTH_MAX,
-};
-const blockBytes: Check = {
-  expects: `a whole number from 0 to ${BLOCK_BYTES_MAX}`,
-  holds: (value) => whole.holds?.(value) === true && Number(value) <= Number(BLOCK_BYTES_MAX),
-};
-
 export const scenarioShape = object({
   name: {
     expects: 'a kebab-case name',
@@ -317,15 +232,11 @@ export const scenarioShape = object({
   },
   title: isText,
   cast: object({
-    powers: listOf(whole),
+    powers,
     candidates: maybe(people),
     fullNodes: maybe(people),
     chainId: maybe(chainId),
-    initialHeight: maybe({
-      expects: `a whole number from 1 to ${INITIAL_HEIGHT_MAX}`,
-      holds: (value) =>
-        Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= INITIAL_HEIGHT_MAX,
-    }),
+    initialHeight: maybe(initialHeight),
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(ordinal), maxAgeMs: maybe(age) })),
     blockBytes: maybe(blockBytes),
@@ -336,9 +247,9 @@ export const scenarioShape = object({
     also(
       object({
         perSecond: maybe(rate),
-        perBlock: maybe(ordinal),
+        perBlock: maybe(perBlock),
         count: maybe(whole),
-        copies: maybe(positive),
+        copies: maybe(copies),
         size: blockBytes, // no chain takes a larger one
         make: maybe(isFunction('a function (stream, n) that makes a transaction')),
       }),

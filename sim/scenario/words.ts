@@ -2,6 +2,7 @@
 // typo does not compile.
 
 import type { CrashHow, MediumName } from '../disk-door.ts';
+import { PEOPLE_MAX } from './amounts.ts';
 import { isPromise } from './checks.ts';
 import type {
   Action,
@@ -352,8 +353,10 @@ export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Ac
 
 const POWER_USUAL = 10;
 export function validators(count: number, more: Omit<CastWords, 'powers'> = {}): CastWords {
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw new ScenarioError(`validators: expected a whole number from 1, not ${JSON.stringify(count)}`);
+  if (!Number.isSafeInteger(count) || count < 1 || count > PEOPLE_MAX)
+    throw new ScenarioError(
+      `validators: expected a whole number from 1 to ${PEOPLE_MAX}, not ${JSON.stringify(count)}`,
+    );
   return { powers: Array.from({ length: count }, () => POWER_USUAL), ...more };
 }
 export const powers = (...list: number[]): CastWords => ({ powers: list });

@@ -35,6 +35,7 @@ import {
   scenario,
   shrink,
   sometime,
+  toJson,
   txs,
   v1,
   validators,
@@ -47,6 +48,26 @@ import { seedAfter } from '../../sim/shrink/lab.ts';
 const three = everyone.decides(height(3), { within: '60s' });
 const play = (more: object = {}): Scenario =>
   scenario('as typed as it gets', { name: 'typed', cast: validators(4), ends: three, ...more });
+
+describe('what contains itself is refused by its field', () => {
+  const round: Record<string, unknown> = {};
+  round['again'] = round;
+  const list: unknown[] = [];
+  list.push(list);
+  it.each<[Partial<Record<keyof Scenario, unknown>>, string]>([
+    [
+      { liveness: round },
+      'liveness: expected one of checked, waived, not an object that no JSON can hold: it',
+    ],
+    [{ act: [at('1s', isolate(list as never))] }, 'act[0].actions[0].node: expected a node'],
+    [{ act: list }, 'act[0]: expected a directive with atMs'],
+    [{ origin: round }, 'origin.again: no such field'],
+  ])('%#', (more, says) => {
+    expect(() => runScenario(play(more), { seed: 1 })).toThrow(says);
+    const json = toJson(play(more));
+    expect(isRefusal(json) && json.because).toContain(says);
+  });
+});
 
 describe('who runs a module runs it without its types, so', () => {
   it.each<[string, () => Scenario, string]>([
@@ -108,7 +129,60 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'copies without end',
       () => play({ load: txs({ perSecond: 1, copies: Number.POSITIVE_INFINITY }) }),
-      'load.copies: expected a number above 0, not null',
+      'load.copies: expected a whole number from 1 to 10000, not null',
+    ],
+    [
+      'half a copy',
+      () => play({ load: txs({ perSecond: 1, copies: 0.5 }) }),
+      'load.copies: expected a whole number from 1 to 10000, not 0.5',
+    ],
+    [
+      'transactions of a height that are never all given',
+      () => play({ load: txs({ perBlock: Number.MAX_SAFE_INTEGER }) }),
+      'load.perBlock: expected a whole number from 1 to 1000000, not 9007199254740991',
+    ],
+    [
+      'more validators than a set may have',
+      () => play({ cast: { powers: new Array(10_001).fill(1) } }),
+      'cast.powers: expected 10000 validators at most',
+    ],
+    [
+      'a number of them that no list holds',
+      () => play({ cast: validators(1e10) }),
+      'validators: expected a whole number from 1 to 10000, not 10000000000',
+    ],
+    [
+      'a name that no bytes spell',
+      () => play({ cast: validators(4, { chainId: 'half \ud800' }) }),
+      'cast.chainId: expected a text of 1 to 50 bytes, not "half \\ud800"',
+    ],
+    [
+      'an effect with a word more',
+      () =>
+        play({
+          act: [at('1s', { ...drop('prevotes'), effect: { delayMs: 5, delaysMs: 7 } } as never)],
+        }),
+      'act[0].actions[0].effect.delaysMs: no such field; there are delayMs',
+    ],
+    [
+      'an effect that is none',
+      () => play({ act: [at('1s', { ...drop('prevotes'), effect: 'delay' } as never)] }),
+      'act[0].actions[0].effect: expected "drop" or {"delayMs": ...}, not "delay"',
+    ],
+    [
+      'stragglers that come after the end of time',
+      () => play({ act: [at('1s', links({ straggle: { minNs: 9e15, maxNs: 9e15 } }))] }),
+      'act[0].actions[0].change.straggle: expected maxNs at most 1000000000000000 ns (11 days)',
+    ],
+    [
+      'links that take as long',
+      () => play({ act: [at('1s', links({ latency: { kind: 'uniform', minNs: 9e15, maxNs: 9e15 } }))] }),
+      'act[0].actions[0].change.latency: expected maxNs at most 1000000000000000 ns (11 days)',
+    ],
+    [
+      'measured links that do',
+      () => play({ act: [at('1s', links({ latency: { kind: 'table', quantilesNs: [0, 9e15] } }))] }),
+      'act[0].actions[0].change.latency: expected quantilesNs at most 1000000000000000 ns (11 days)',
     ],
     [
       'more people than there is room for',
@@ -148,7 +222,7 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'links that take longer than time lasts',
       () => play({ act: [at('1s', links({ latency: { kind: 'exponential', minNs: 1, meanNs: 9e15 } }))] }),
-      'act[0].actions[0].change.latency: expected minNs and 14 times meanNs within 2^53 ns (104 days)',
+      'change.latency: expected minNs and 14 times meanNs together at most 1000000000000000 ns (11 days)',
     ],
     [
       'a bare height',
@@ -554,6 +628,37 @@ it('a cast of real files begins at the time of its genesis, whenever that is', (
   const cast = castFromFiles(later, keys);
   if (isRefusal(cast)) return unreachable(cast.because);
   expect(runScenario(play(), { seed: 1, cast }).holds).toBe(true);
+});
+
+it('links as slow as they may be, one behind the other, are still within time', () => {
+  const ms = 1_000_000_000_000_000;
+  const latency = { kind: 'uniform', minNs: ms, maxNs: ms } as const;
+  const slow = links({ latency, reorderPpm: 1_000_000, straggle: { minNs: ms, maxNs: ms } });
+  const verdict = runScenario(play({ act: [at('1s', slow)], liveness: 'waived' }), { seed: 1 });
+  expect(verdict.violations.filter(({ thrown }) => thrown !== undefined)).toEqual([]);
+});
+
+it('a genesis with which no chain can begin is refused, as that of a home is', () => {
+  const { genesis, members } = makeCast({ powers: [10n, 10n] });
+  const keys = members.map(({ seed }) => keyPairOfSeed(seed ?? unreachable('validators')));
+  const from = (change: (whole: { validators: object[]; consensus_params: object }) => object): string => {
+    const whole = JSON.parse(genesis);
+    const cast = castFromFiles(JSON.stringify({ ...whole, ...change(whole) }), keys);
+    return isRefusal(cast) ? cast.because : 'no refusal';
+  };
+  expect(from(() => ({}))).toBe('no refusal');
+  expect(from(({ validators: [first] }) => ({ validators: [first, first] }))).toMatch(
+    /^validators: duplicate entry [0-9A-F]{40}/,
+  );
+  const powerOf = (power: string) =>
+    from(({ validators: all }) => ({ validators: all.map((each) => ({ ...each, power })) }));
+  expect(powerOf('9223372036854775807')).toMatch(/^validators: voting power can't be higher than/);
+  expect(powerOf('1152921504606846975')).toMatch(/^validators: total voting power .* exceeds max/);
+  expect(
+    from(({ consensus_params }) => ({
+      consensus_params: { ...consensus_params, abci: { vote_extensions_enable_height: '5' } },
+    })),
+  ).toMatch(/^consensus_params: vote extensions, which this node does not have yet/);
 });
 
 it('a cast carries the application state that it is given', () => {
