@@ -190,12 +190,21 @@ function oddPayload(said: readonly unknown[]): string | null {
   return checker.problem;
 }
 
+const LIE = 'lie: ';
+const shown = (what: unknown): string => (what === '' ? '""' : String(what));
+
 /** What its words become is `null` or a list of payloads. */
 export const ownLiar =
   (make: Liar, i: number): Liar =>
   (kit) => {
     const field = `liars[${i}].liar`;
-    const lie: unknown = tried(field, 'what makes its lies threw', () => make(kit));
+    // Among what happened in a run it stands as a lie, whatever it is called, and never as a fault of the world.
+    const count = (what: string): void => {
+      if (typeof what !== 'string' || what === '')
+        throw new ScenarioError(`${field}: count takes a text that says what the lie is, not ${shown(what)}`);
+      kit.count(what.startsWith(LIE) ? what : `${LIE}${what}`);
+    };
+    const lie: unknown = tried(field, 'what makes its lies threw', () => make({ ...kit, count }));
     if (typeof lie !== 'function')
       throw new ScenarioError(`${field}: expected a function (to, payloads) => ..., from it`);
     return (to, payloads) => {

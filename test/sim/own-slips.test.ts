@@ -5,6 +5,7 @@ import { KvStore } from '../../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import {
+  aboutOwnVotes,
   at,
   clock,
   drawn,
@@ -20,6 +21,7 @@ import {
   type Scenario,
   scenario,
   scenarioUnder,
+  signedVote,
   swarmPlay,
   toJson,
   txs,
@@ -63,6 +65,35 @@ describe('what it was given, changed in place', () => {
     const [first, second] = [run(true), run(false)];
     expect([first.violations, second.violations]).toEqual([[], []]);
     expect(first.digest).toBe(second.digest);
+  });
+});
+
+describe('a liar’s name for its lie', () => {
+  const calls = (what: unknown): Liar => {
+    return (kit) =>
+      aboutOwnVotes(kit, 'of its own', (vote) => {
+        kit.count(what as string);
+        return [signedVote(kit, vote)];
+      });
+  };
+  const run = (what: unknown) =>
+    runScenario(play({ liars: [liar('v3', calls(what), ['v0'])] }), { seed: 1 }).faults;
+  it('is a lie in the verdict, and no fault of the world', () => {
+    const faults = run('reset');
+    expect(faults['lie: reset']).toBeGreaterThan(0);
+    expect(faults['lie: of its own']).toBe(faults['lie: reset']);
+    expect(faults).not.toHaveProperty('connections reset');
+    expect(run('lie: reset')).toEqual(faults);
+  });
+  it.each([
+    [5, '5'],
+    [undefined, 'undefined'],
+    [Symbol('x'), 'Symbol(x)'],
+    ['', '""'],
+  ])('that is none is refused: %o', (what, said) => {
+    expect(() => run(what)).toThrow(
+      `liars[0].liar: count takes a text that says what the lie is, not ${said}`,
+    );
   });
 });
 
