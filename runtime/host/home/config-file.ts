@@ -1,5 +1,5 @@
 // config.toml of a node (spec 2.7): the keys that this node reads, written with CometBFT's names and defaults. Other tables of CometBFT's are
-// left alone; in those that are read a name that neither knows is a slip.
+// left alone; elsewhere a name that neither knows is a slip.
 
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { DEFAULT_NODE, type NodeConfig } from '../../../actors/node.ts';
@@ -32,8 +32,29 @@ export const USUAL_FILES: FilesOfNode = {
   signState: 'data/priv_validator_state.json',
 };
 
-/** Keys of CometBFT 0.38 in tables that are read, for parts that this node does not have. */
+/** What stands before all tables is of this one. */
+const TOP = '';
+
+/** Keys of CometBFT 0.38 in tables that are read, for parts that this node does not have; first its tables, too. */
 const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
+  [TOP]: [
+    'version',
+    'home',
+    'db_backend',
+    'db_dir',
+    'log_level',
+    'log_format',
+    'priv_validator_laddr',
+    'abci',
+    'filter_peers',
+    'event_bus_buffer_capacity',
+    'rpc',
+    'statesync',
+    'blocksync',
+    'storage',
+    'tx_index',
+    'instrumentation',
+  ],
   p2p: [
     'external_address',
     'seeds',
@@ -143,11 +164,9 @@ export function readConfigFile(path: string): ConfigFile {
     );
   }
   const p2p = { listenAddress: listenAddress(keys), peers: peersOf(keys) };
+  const [files, name] = [filesOf(keys), monikerOf(keys)];
   keys.mustBeKnown(OF_OTHERS);
-  return {
-    files: filesOf(keys),
-    settings: { name: monikerOf(keys), app, ...p2p, mempool, consensus },
-  };
+  return { files, settings: { name, app, ...p2p, mempool, consensus } };
 }
 
 function parsed(path: string): TomlTable {
@@ -262,7 +281,7 @@ class Keys {
   private readonly path: string;
   private readonly tables: TomlTable;
   /** By table: what was asked for. */
-  private readonly asked = new Map<string, string[]>();
+  private readonly asked = new Map<string, Set<string>>();
 
   constructor(path: string, tables: TomlTable) {
     this.path = path;
@@ -273,10 +292,17 @@ class Keys {
   private value(name: string): unknown {
     const [first = '', key] = name.split('.');
     const found = this.tables[first];
-    if (key !== undefined) this.asked.set(first, [...(this.asked.get(first) ?? []), key]);
+    this.ask(TOP, first);
+    if (key !== undefined) this.ask(first, key);
     if (key === undefined || found === undefined) return found;
     if (typeof found !== 'object' || Array.isArray(found)) return this.fails(first, `a table: [${first}]`);
     return (found as TomlTable)[key];
+  }
+
+  private ask(table: string, key: string): void {
+    const asked = this.asked.get(table);
+    if (asked) asked.add(key);
+    else this.asked.set(table, new Set([key]));
   }
 
   wrong(key: string, wants: string): SetupError {
@@ -290,14 +316,14 @@ class Keys {
   /** Of the tables named there is nothing in the file but what was asked for, and these. */
   mustBeKnown(others: Readonly<Record<string, readonly string[]>>): void {
     for (const [table, more] of Object.entries(others)) {
-      const asked = this.asked.get(table) ?? [];
-      const odd = Object.keys(this.tables[table] ?? {}).find(
-        (key) => !asked.includes(key) && !more.includes(key),
+      const asked = [...(this.asked.get(table) ?? [])];
+      const found = table === TOP ? this.tables : (this.tables[table] ?? {});
+      const odd = Object.keys(found).find((key) => !asked.includes(key) && !more.includes(key));
+      if (odd === undefined) continue;
+      const name = table === TOP ? odd : `${table}.${odd}`;
+      throw new SetupError(
+        `the configuration ${this.path} is not valid: there is no ${name}; this node reads ${asked.join(', ')}`,
       );
-      if (odd !== undefined)
-        throw new SetupError(
-          `the configuration ${this.path} is not valid: there is no ${table}.${odd}; this node reads ${asked.join(', ')}`,
-        );
     }
   }
 

@@ -246,7 +246,7 @@ describe('config.toml', () => {
     ['max_txs_bytes = 1073741824', 'max_txs_bytes = 1_000', { mempool: { bytesMax: 1000 } }],
     [
       '[p2p]',
-      'unknown = ["a",\n"b"]\n[tx_index] # of others\nother = -7\nratio = 0.5\n[p2p]',
+      'log_level = ["a",\n"b"]\n[tx_index] # of others\nother = -7\nratio = 0.5\n[p2p]',
       { name: 'node0' },
     ],
   ])('%s -> %s', (from, to, settings) => {
@@ -269,6 +269,13 @@ describe('config.toml', () => {
       'consensus.block_time_tolerance must be a duration of more than "0s"',
     ],
     ['proxy_app = "kvstore"', 'proxy_app = "tcp://x:1"', 'proxy_app must be the name of an application'],
+    [
+      'proxy_app = "kvstore"',
+      'proxy_ap = "counter"',
+      /config\.toml is not valid: there is no proxy_ap; this node reads proxy_app, mempool, consensus, p2p, genesis_file/,
+    ],
+    ['[consensus]', '[consenus]', 'there is no consenus; this node reads proxy_app, mempool, consensus'],
+    ['size = 5000', 'siz = 5000', 'there is no mempool.siz; this node reads type, recheck'],
     ['size = 5000', 'size = -1', "mempool.size must be a number that isn't negative"],
     ['type = "flood"', 'type = "fifo"', 'mempool.type must be "flood" or "nop"'],
     ['recheck = true', 'recheck = "yes"', 'mempool.recheck must be true or false'],
@@ -298,6 +305,15 @@ describe('config.toml', () => {
     const { config } = usualPaths(made().homes[0]!);
     change(config, from, to);
     expect(() => readConfigFile(config)).toThrow(message);
+  });
+
+  test('what CometBFT has and this node has not is left alone', () => {
+    const { config } = usualPaths(made().homes[0]!);
+    const keys = ['db_backend', 'db_dir', 'log_level', 'log_format', 'priv_validator_laddr', 'abci', 'home'];
+    const tables = ['rpc', 'statesync', 'blocksync', 'storage', 'tx_index', 'instrumentation'];
+    const text = `${keys.map((key) => `${key} = "x"\n`).join('')}filter_peers = false\nevent_bus_buffer_capacity = 0\n`;
+    change(config, '[p2p]', `${text}${tables.map((table) => `[${table}]\nodd = 1\n`).join('')}[p2p]`);
+    expect(readConfigFile(config).settings.name).toBe('node0');
   });
 
   test('a moniker too long for a greeting is refused', () => {
