@@ -112,29 +112,34 @@ export class Stage {
     const until = (forEver?: true): 'for-ever' | 'until-healed' => (forEver ? 'for-ever' : 'until-healed');
     switch (action.do) {
       case 'isolate':
-        return network.partition([[this.peer(action.node)]], until(action.forEver));
-      case 'partition':
-        this.note(action, action.groups[0]?.length !== this.world.machines.length);
-        return network.partition(
-          action.groups.map((group) => this.peers(group)),
-          until(action.forEver),
-        );
+      case 'partition': {
+        const named = action.do === 'isolate' ? [[action.node]] : action.groups;
+        const groups = named.map((group) => this.peers(group));
+        this.note(action, this.isAcross(groups));
+        return network.partition(groups, until(action.forEver));
+      }
       case 'cut':
+        this.note(action, this.haveLine(action.from, action.to));
         return this.pairs(action.from, action.to, (from, to) => network.cut(from, to, until(action.forEver)));
       case 'heal':
         network.heal();
         return this.rules.clear();
       case 'clog': {
         const end = this.world.agenda.now + action.forMs * NS_PER_MS;
+        this.note(action, this.haveLine(action.from, action.to));
         return this.pairs(action.from, action.to, (from, to) => network.clog(from, to, end));
       }
       case 'reset':
+        this.note(action, this.haveLine([action.nodes[0]], [action.nodes[1]]));
         return network.reset(this.peer(action.nodes[0]), this.peer(action.nodes[1]));
-      case 'links':
-        return this.pairs(action.from ?? this.names, action.to ?? this.names, (from, to) => {
+      case 'links': {
+        const { from: ones = this.names, to: others = this.names, change } = action;
+        this.note(action, this.haveLine(ones, others));
+        return this.pairs(ones, others, (from, to) => {
           const link = network.link(from, to);
-          link.settings = { ...link.settings, ...action.change };
+          link.settings = { ...link.settings, ...change };
         });
+      }
       case 'calm':
         this.points.disarm();
         return network.setLinks(this.usual);
@@ -183,6 +188,20 @@ export class Stage {
     for (const a of this.peers(from)) for (const b of this.peers(to)) if (a !== b) each(a, b);
   }
 
+  /** Whether one of these talks to one of those: in a mesh not all do. */
+  private haveLine(ones: readonly NodeName[], others: readonly NodeName[]): boolean {
+    const peers = this.peers(others);
+    return ones.some((name) => this.machine(name).config.peers.some(({ peer }) => peers.includes(peer)));
+  }
+
+  /** Whether two that talk are in different groups; those that none names are one more. */
+  private isAcross(groups: readonly (readonly string[])[]): boolean {
+    const groupOf = (peer: string): number => groups.findIndex((group) => group.includes(peer));
+    return this.world.machines.some(({ member, config }) =>
+      config.peers.some(({ peer }) => groupOf(peer) !== groupOf(member.id)),
+    );
+  }
+
   private performOnNode(action: Extract<Action, { node: NodeName } | { to: NodeName }>): void {
     const machine = this.machine('node' in action ? action.node : action.to);
     switch (action.do) {
@@ -218,12 +237,11 @@ export class Stage {
       case 'application':
         return this.setAnswering(machine, action.blocksMs, action.checksMs);
       case 'submit':
-        return this.submitted(action.to, action.tx);
+        return this.submitted(action, action.to, action.tx);
       case 'empower': {
         const { publicKey } = machine.member;
         const key = base64Of((publicKey ?? unreachable(`${action.node} has no key`)).bytes);
-        this.note(action, !DEAF_TO_POWER.includes(machine.config.app));
-        return this.submitted(action.via, `val=ed25519!${key}!${action.power}`);
+        return this.submitted(action, action.via, `val=ed25519!${key}!${action.power}`);
       }
       default:
         return unreachable(`no hand for ${action.do}`);
@@ -259,9 +277,16 @@ export class Stage {
   }
 
   /** As a client does that waits for the first node to be up. */
-  private submitted(name: NodeName, tx: string): void {
+  private submitted(action: Action, name: NodeName, tx: string): void {
     const bytes = utf8Encode(tx);
-    if (!this.submit(name, bytes)) this.onceBorn(this.machine(name), () => this.submit(name, bytes));
+    const machine = this.machine(name);
+    const isHeard = action.do === 'submit' || !DEAF_TO_POWER.includes(machine.config.app);
+    const deed = (): boolean => {
+      const isTaken = this.submit(name, bytes);
+      this.note(action, isHeard && isTaken);
+      return isTaken;
+    };
+    if (!deed()) this.onceBorn(machine, deed);
   }
 
   /** To the node named, or the next one that is up: a client tries another. Copies go to those after it. */

@@ -19,6 +19,7 @@ import {
   clog,
   core,
   crash,
+  cut,
   disk,
   drop,
   empower,
@@ -37,10 +38,12 @@ import {
   powers,
   putBack,
   removeLog,
+  reset,
   restart,
   scenario,
   signer,
   sometime,
+  submit,
   these,
   txs,
   unpause,
@@ -53,6 +56,7 @@ import {
 } from '../../sim/scenario/words.ts';
 import { QUICK } from '../../sim/swarm/index.ts';
 import type { StoryLine } from '../../sim/verdict.ts';
+import type { World } from '../../sim/world.ts';
 
 const small = scenario('three heights, undisturbed', {
   cast: validators(4),
@@ -576,6 +580,54 @@ describe('actions', () => {
       'no effect of "the log of consensus of v2 is removed if it is down"',
       'no effect of "of the copy app are put back, if v2 is down"',
     ]);
+  });
+
+  it('are told of where nodes share no line, or nobody is there to hear', () => {
+    const alone = scenario('alone', {
+      cast: validators(1),
+      act: [
+        at('1s', isolate('v0')),
+        at('2s', crash('v0')),
+        at('3s', submit('v0', 'a=b'), empower('v0', 5)),
+        at('4s', restart('v0')),
+      ],
+      ends: everyone.decides(height(5), { within: '200s' }),
+    });
+    expect(runScenario(alone, { seed: 1 }).unmet).toEqual([
+      'no effect of "v0 is cut off from all others"',
+      'no effect of "a client gives v0 the transaction a=b"',
+      'no effect of "a client asks v0 to give v0 power 5"',
+    ]);
+    const far = ([['v0'], ['v3']] as const).map((names) => [...names]) as ['v0'[], 'v3'[]];
+    const mesh = scenario('a ring', {
+      cast: validators(6, { degree: 2 }),
+      act: [
+        at('0s', submit('v0', 'a=b')), // it waits for the first to be up
+        at('3s', reset('v0', 'v3'), cut(...far), clog(...far, '1s')),
+        at('3s', links({ lossPpm: 5 }, { from: far[0], to: far[1] }), partition(['v0'])),
+        at('4s', heal()),
+      ],
+      ends: everyone.decides(height(5), { within: '200s' }),
+    });
+    const across: string[][] = [];
+    for (const seed of [1, 2, 3, 4, 5, 6]) {
+      let isNeighbour = false;
+      const onWorld = (world: World): void => {
+        const [a, b] = [world.machine('v0'), world.machine('v3')];
+        isNeighbour = a.config.peers.some(({ peer }) => peer === b.member.id);
+      };
+      const { unmet } = runScenario(mesh, { seed, onWorld });
+      if (isNeighbour) expect(unmet).toEqual([]);
+      else across.push([...unmet]);
+    }
+    expect(across.length).toBeGreaterThan(0);
+    for (const unmet of across)
+      expect(unmet).toEqual([
+        'no effect of "the connection between v0 and v3 is reset"',
+        'no effect of "what v0 says does not reach v3 any more"',
+        'no effect of "the line from v0 to v3 is clogged for 1 s"',
+        expect.stringMatching(/^no effect of "links from v0 to v3 now lose/),
+      ]);
   });
 
   it('are told of when what must never happen had no time to', () => {
