@@ -119,7 +119,8 @@ function replayTrace(
     }
     lastNode = done.node;
     if (records === at) break;
-    if (records % PROGRESS_EVERY_RECORDS === 0) bar.update(0, `record ${grouped(records)}`);
+    if (records % PROGRESS_EVERY_RECORDS === 0)
+      bar.update(at === null ? trace.part : records / at, `record ${grouped(records)}`);
   }
   bar.clear();
   for (const each of thrown) console.error(`nodecli: ${each}, as it was recorded`);

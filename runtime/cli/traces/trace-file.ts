@@ -68,11 +68,13 @@ export class TraceWriter {
 /** An open trace: its header is read at once, its records as they are asked for. */
 export class TraceFile {
   readonly path: string;
-  readonly bytes: number;
   readonly header: TraceHeader;
   /** Set when all records were read and the last one is cut short: the log of a killed node. */
   torn: TraceRefusal | null = null;
   private readonly file: number;
+  /** Null: what comes through a pipe, of which nobody knows how long it is, and nothing is read twice. */
+  private readonly size: number | null;
+  private taken = 0;
   private readonly reader = new TraceReader();
   private readonly source: Generator<TraceRecord, void>;
   private first: IteratorResult<TraceRecord, void> | null;
@@ -81,7 +83,8 @@ export class TraceFile {
     this.path = path;
     try {
       this.file = openSync(path, 'r');
-      this.bytes = fstatSync(this.file).size;
+      const stats = fstatSync(this.file);
+      this.size = stats.isFile() ? stats.size : null;
       this.source = this.read();
       this.first = this.source.next();
     } catch (error) {
@@ -92,6 +95,16 @@ export class TraceFile {
     if (!header)
       throw new CliError(`${path} is not a trace: it holds no header (record 0, at byte 0)`, EXIT.violated);
     this.header = header;
+  }
+
+  /** Of a pipe: so far. */
+  get bytes(): number {
+    return this.size ?? this.taken;
+  }
+
+  /** How much of it has been read, from 0 to 1; of a pipe always 0. */
+  get part(): number {
+    return this.size ? this.taken / this.size : 0;
   }
 
   /** The records in order; throws a `CliError` at the first that is corrupt. */
@@ -107,6 +120,7 @@ export class TraceFile {
         const chunk = new Uint8Array(CHUNK_BYTES); // its records are views of it
         const size = readSync(this.file, chunk, 0, CHUNK_BYTES, null);
         if (size === 0) break;
+        this.taken += size;
         for (const item of this.reader.push(chunk.subarray(0, size))) {
           if ('refused' in item) throw this.refused(item);
           yield item;
@@ -122,7 +136,7 @@ export class TraceFile {
     const end = this.reader.end();
     if (!end) return;
     if (end.refused === 'not-a-trace') throw this.refused(end);
-    if (this.hasFrameAfter(end.offset)) {
+    if (this.size !== null && this.hasFrameAfter(end.offset)) {
       throw this.broken(`the length of a record is wrong (record ${end.record}, at byte ${end.offset})`);
     }
     this.torn = end;

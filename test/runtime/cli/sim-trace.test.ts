@@ -1,9 +1,11 @@
 // Traces through the command line: recorded, replayed, looked into, broken on purpose, and compared.
 
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
+import { TraceFile } from '../../../runtime/cli/traces/trace-file.ts';
+import { cli, hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 /** Where the frames of a trace begin. */
 function offsetsOf(bytes: Buffer): number[] {
@@ -180,6 +182,30 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/warning: .*cut short \(record \d+, at byte \d+\)/);
     expect(out).toContain('same effects, same state digests');
+  });
+
+  test('one that is torn and comes through a pipe is torn, too: nothing of it is read twice', () => {
+    const path = changed('piped.trace', (bytes) => bytes.subarray(0, bytes.length - 5));
+    const command = `cat '${path}' | '${process.execPath}' '${cli}' sim replay /dev/stdin`;
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect(stderr).toMatch(
+      /^nodecli: warning: \/dev\/stdin: .*cut short \(record \d+, at byte \d+\), as a killed node leaves it\n$/,
+    );
+    expect(status).toBe(0);
+    expect(stdout).toContain('same effects, same state digests');
+    expect(stdout).not.toContain(' 0 bytes a height');
+  });
+
+  test('tells how much of it has been read', () => {
+    const long = folder.at('long.trace');
+    const [last = 0] = offsets.slice(-1);
+    const times = Math.ceil(3_000_000 / (whole.length - last));
+    writeFileSync(long, Buffer.concat([whole, ...new Array<Buffer>(times).fill(whole.subarray(last))]));
+    const file = new TraceFile(long);
+    const parts = new Set<number>();
+    for (const _ of file.records()) parts.add(file.part);
+    expect([...parts]).toEqual([...parts].sort((a, b) => a - b));
+    expect([[...parts][0], file.part]).toEqual([1_048_576 / file.bytes, 1]);
   });
 
   test('what is no trace, or not there', () => {
