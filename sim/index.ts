@@ -25,6 +25,7 @@ export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracl
 export { PictureCollector, type PictureLimits } from './picture/collector.ts';
 export { pictureOf } from './picture/index.ts';
 export type { Picture } from './picture/picture.ts';
+export { decodeRecording, encodeRecording, type Recording } from './recording.ts';
 export { runScenario } from './run.ts';
 export type { RunOptions } from './run-options.ts';
 export type { ScenarioRefusal } from './scenario/form.ts';

@@ -19,6 +19,7 @@ import type { OracleMaker } from './oracle.ts';
 import { Forensics } from './oracles/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
 import { mustBeOptions, type RunOptions } from './run-options.ts';
+import { haltingIn, needsWords } from './scenario/foreseen.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
 import { ownApplication, ownOracle } from './scenario/own.ts';
@@ -91,7 +92,8 @@ class Run {
     this.watch = options.watch ?? {};
     this.shape = options.shape === false ? null : new Shape();
     const { seed, recorded } = options;
-    const choices = new Choices(recorded ? { recorded, beyond: { seed } } : { seed }, 'forget');
+    const source = recorded ? { recorded, beyond: { seed } } : { seed };
+    const choices = new Choices(source, this.watch.choices ? 'record' : 'forget');
     const scenario = longer(checked(scenarioOf(play, choices)), options.heights);
     this.play = scenario;
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
@@ -262,6 +264,7 @@ class Run {
       this.fork = takeFork(world, ends, this.forensics, (what) => this.violate('play', what, null));
     if (world.violations.length === 0 && !this.liveness.isHopeless) this.judgeEnd();
     world.end();
+    this.watch.choices?.(world.choices.recorded());
     return this.verdict();
   }
 
@@ -382,18 +385,3 @@ const castOf = ({ cast }: Scenario): Cast =>
     ...(cast.chainId !== undefined && { chainId: cast.chainId }),
     params: paramsWith(cast),
   });
-
-/** Who is to stop by itself, or to have stopped at the end. */
-export function haltingIn({ holds }: Pick<Scenario, 'holds'>): NonNullable<WorldOptions['halting']> {
-  return holds.flatMap((claim): { readonly who: string; readonly because?: string }[] => {
-    if ('finally' in claim && claim.finally.is === 'halted') return [{ who: claim.finally.who }];
-    return 'sometime' in claim && claim.sometime.does === 'halts' ? [claim.sometime] : [];
-  });
-}
-
-/** Whether anybody reads, or the play speaks of, votes, proposals, numbered blocks or evidence: messages tell. */
-function needsWords({ act, holds, liars }: Scenario, { line, backstage }: RunWatch): boolean {
-  if (liars.length > 0 || line || backstage) return true;
-  const text = JSON.stringify([act, holds]);
-  return /"does":"(proposes|prevotes|precommits|punishes|drops)"|"block":/.test(text);
-}

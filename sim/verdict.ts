@@ -6,6 +6,7 @@ import type { Closest } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
 import type { GhostChain } from './oracles/ghost.ts';
+import type { Recording } from './recording.ts';
 import type { Scenario } from './scenario/play.ts';
 import type { Stage } from './scenario/stage.ts';
 import type { Witness } from './scenario/witness.ts';
@@ -76,6 +77,8 @@ export interface RunWatch {
   readonly progress?: (done: number, height: bigint) => void;
   /** Bytes of the trace as they are made: header first, then one frame per turn, with the node whose it is. */
   readonly trace?: (bytes: Uint8Array, node?: string) => void;
+  /** Given every choice of the run when it is over; they are kept for nobody else. */
+  readonly choices?: (choices: Recording) => void;
   /** Told before the run begins. */
   readonly backstage?: (backstage: Backstage) => void;
 }

@@ -1,7 +1,7 @@
 // Makes a scenario smaller step by step while it still fails: parts left out, then every simpler form that is
 // left.
 
-import { haltingIn } from '../run.ts';
+import { haltingIn } from '../scenario/foreseen.ts';
 import type { Claim, Ending, Scenario } from '../scenario/play.ts';
 import { costOf } from './cost.ts';
 import { ddmin } from './ddmin.ts';
