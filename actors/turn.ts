@@ -230,7 +230,8 @@ export interface Logic<State, Message extends { readonly type: string }> {
   readonly reads: Reads;
   start(boot: Boot, turn: Turn): { readonly state: State; readonly effects: readonly Effect[] };
   receive(state: State, message: Message, turn: Turn): readonly Effect[];
-  /** The chart's value, for inspectors; plain data. */
+  /** The chart's configuration and its value, for inspectors; plain data. */
+  readonly config?: unknown;
   look?(state: State): unknown;
 }
 

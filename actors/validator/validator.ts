@@ -3,6 +3,7 @@
 import { SETS_TO_RESTORE } from '../../machines/chain/history.ts';
 import { heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { isNeeded } from '../../machines/chain/needed.ts';
+import { consensusChart } from '../../machines/consensus/chart.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
@@ -77,6 +78,7 @@ export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, V
     },
     start: (boot, turn) => start(config, boot, turn),
     receive,
+    config: consensusChart.config,
     look: (v) => v.consensus.step,
   };
 }

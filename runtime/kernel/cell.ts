@@ -26,7 +26,7 @@ export class Cell {
   readonly timers = new Map<string, Timer>();
   /** For the disk to call. */
   readonly resume: () => void;
-  private readonly ref: { send(message: LocalMessage): void; stop(): void };
+  private readonly ref: { send(message: LocalMessage): void; stop(): void; getSnapshot(): unknown };
   private effects: readonly Effect[] = [];
 
   constructor(logic: AnyLogic, state: unknown, turn: Turn, owner: CellOwner) {
@@ -41,17 +41,30 @@ export class Cell {
   }
 
   private asXstateLogic(turn: Turn): AnyActorLogic {
-    const { logic } = this;
+    const { logic, state } = this;
     return {
-      config: (logic as { config?: unknown }).config ?? { id: logic.name },
+      config: logic.config ?? { id: logic.name },
       transition: (snapshot: unknown, message: LocalMessage) => {
         if (message.type === XSTATE_STOP) return { status: 'stopped', output: undefined, error: undefined };
         this.effects = logic.receive(this.state, message, turn);
         return snapshot;
       },
-      getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+      // One for the whole life: what it says of the state is asked for when somebody looks.
+      getInitialSnapshot: () => ({
+        status: 'active',
+        output: undefined,
+        error: undefined,
+        get value() {
+          return logic.look?.(state);
+        },
+      }),
       getPersistedSnapshot: (snapshot: unknown) => snapshot,
     } as unknown as AnyActorLogic;
+  }
+
+  /** As xstate has it, with the chart's value, for inspectors. */
+  get snapshot(): unknown {
+    return this.ref.getSnapshot();
   }
 
   /** One turn: what it does about a message. Nothing when it threw. */
