@@ -355,3 +355,8 @@ export interface DrawnPlay {
 export type Play = Scenario | DrawnPlay;
 
 export const isDrawn = (play: Play): play is DrawnPlay => 'draw' in play;
+
+/** A play is not what a play must be: the message says where and why. */
+export class ScenarioError extends Error {
+  override name = 'ScenarioError';
+}

@@ -4,56 +4,35 @@
 import type { CrashHow, MediumName } from '../disk-door.ts';
 import { PEOPLE_MAX } from './amounts.ts';
 import { isPromise } from './checks.ts';
-import type {
-  Action,
-  BlockNumber,
-  CastWords,
-  Claim,
-  Condition,
-  CrashPoint,
-  Deed,
-  Directive,
-  DrawnPlay,
-  Ending,
-  LiarWords,
-  LinkChange,
-  Load,
-  MessageKind,
-  NodeName,
-  RuleAction,
-  Scenario,
-  StateOf,
-  StepName,
-  Who,
-  Workload,
+import { type Duration, msOf, stepMsOf } from './durations.ts';
+import {
+  type Action,
+  type BlockNumber,
+  type CastWords,
+  type Claim,
+  type Condition,
+  type CrashPoint,
+  type Deed,
+  type Directive,
+  type DrawnPlay,
+  type Ending,
+  type LiarWords,
+  type LinkChange,
+  type Load,
+  type MessageKind,
+  type NodeName,
+  type RuleAction,
+  type Scenario,
+  ScenarioError,
+  type StateOf,
+  type StepName,
+  type Who,
+  type Workload,
 } from './play.ts';
 import { completed } from './usual.ts';
 
-/** A play is not what a play must be: the message says where and why. */
-export class ScenarioError extends Error {
-  override name = 'ScenarioError';
-}
-
-/** `250ms`, `10s`, `1.5s`, `2m`. */
-export type Duration = `${number}ms` | `${number}s` | `${number}m`;
-
-/** `word`: whose time it is, for who reads that it is none. */
-export function msOf(duration: Duration, word = ''): number {
-  const [, number, unit] = /^([0-9]+(?:[.][0-9]+)?)(ms|s|m)$/.exec(duration) ?? [];
-  if (number === undefined)
-    throw new ScenarioError(
-      `${word === '' ? '' : `${word}: `}"${duration}" is no duration: write 250ms, 10s, 1.5s, 2m`,
-    );
-  return Math.round(Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000));
-}
-
-/** Of a clock that is set, which may go back. */
-function stepMsOf(step: Duration): number {
-  const text = String(step);
-  const isBack = text.startsWith('-');
-  const ms = msOf((isBack ? text.slice(1) : text) as Duration, 'clock: step');
-  return isBack ? -ms : ms;
-}
+export { type Duration, msOf } from './durations.ts';
+export { ScenarioError } from './play.ts';
 
 // --- who and what ------------------------------------------------------------------------------------------
 
@@ -66,6 +45,12 @@ export const height = (n: number): { readonly height: number } => ({ height: n }
 export interface Where {
   readonly height?: number;
   readonly round?: number;
+}
+
+type Places = readonly (Where | undefined)[];
+
+interface What {
+  readonly block?: BlockNumber;
 }
 
 /** How long it may take, and how many heights must follow the last directive. */
@@ -99,29 +84,27 @@ export class Actor<Name extends Who> {
     this.name = name;
   }
 
-  private does(does: Deed, ...parts: readonly Partial<Condition>[]): Condition {
-    for (const part of parts) mustBePart(`${this.name} ${does}`, part);
+  private does(does: Deed, ...parts: readonly (Partial<Condition> | undefined)[]): Condition {
+    for (const part of parts) if (part !== undefined) mustBePart(`${this.name} ${does}`, part);
     return Object.assign({ who: this.name, does }, ...parts);
   }
 
-  enters = (step: StepName, where: Where = {}): Condition => this.does('enters', { step }, where);
-  proposes = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('proposes', what, where);
-  prevotes = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('prevotes', what, where);
-  precommits = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('precommits', what, where);
-  locks = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('locks', what, where);
-  values = (what: { readonly block?: BlockNumber } = {}, where: Where = {}): Condition =>
-    this.does('values', what, where);
-  punishes = (against: NodeName): Condition => this.does('punishes', { against });
-  drops = (against: NodeName, because?: string): Condition =>
-    this.does('drops', { against, ...(because !== undefined && { because }) });
-  joins = (): Condition => this.does('joins');
-  halts = (because?: string): Condition => this.does('halts', { ...(because !== undefined && { because }) });
-  crashes = (): Condition => this.does('crashes');
-  starts = (): Condition => this.does('starts');
+  // What follows is handed on, however much it is: a place that a deed has not is refused, and not left out.
+  enters = (step: StepName, ...where: Places): Condition => this.does('enters', { step }, ...where);
+  proposes = (what: What = {}, ...where: Places): Condition => this.does('proposes', what, ...where);
+  prevotes = (what: What = {}, ...where: Places): Condition => this.does('prevotes', what, ...where);
+  precommits = (what: What = {}, ...where: Places): Condition => this.does('precommits', what, ...where);
+  locks = (what: What = {}, ...where: Places): Condition => this.does('locks', what, ...where);
+  values = (what: What = {}, ...where: Places): Condition => this.does('values', what, ...where);
+  punishes = (against: NodeName, ...where: AtHeight[]): Condition =>
+    this.does('punishes', { against }, ...where);
+  drops = (against: NodeName, because?: string, ...none: never[]): Condition =>
+    this.does('drops', { against, ...(because !== undefined && { because }) }, ...none);
+  joins = (...where: AtHeight[]): Condition => this.does('joins', ...where);
+  halts = (because?: string, ...where: AtHeight[]): Condition =>
+    this.does('halts', { ...(because !== undefined && { because }) }, ...where);
+  crashes = (...where: Places): Condition => this.does('crashes', ...where);
+  starts = (...where: AtHeight[]): Condition => this.does('starts', ...where);
 
   /** As a trigger or a claim; with `within`, how a play ends. */
   decides(at?: AtHeight): Condition;

@@ -10,6 +10,7 @@ import {
   type Application,
   application,
   at,
+  type Condition,
   clock,
   clog,
   core,
@@ -67,6 +68,25 @@ describe('what contains itself is refused by its field', () => {
     const json = toJson(play(more));
     expect(isRefusal(json) && json.because).toContain(says);
   });
+});
+
+it('a deed is at the place that it is given, or refused with it', () => {
+  expect(never(v1.crashes({ height: 9 }))).toEqual({ never: { who: 'v1', does: 'crashes', height: 9 } });
+  expect(v1.crashes({ height: 9, round: 1 })).toMatchObject({ height: 9, round: 1 });
+  expect(v1.starts(height(4))).toMatchObject({ does: 'starts', height: 4 });
+  expect(v1.joins(height(4))).toMatchObject({ does: 'joins', height: 4 });
+  expect(v1.halts('full', height(4))).toMatchObject({ because: 'full', height: 4 });
+  expect(v1.halts(undefined, height(4))).toEqual({ who: 'v1', does: 'halts', height: 4 });
+  expect(v1.punishes('v2', height(4))).toMatchObject({ against: 'v2', height: 4 });
+  expect(v1.prevotes(nil, undefined)).toEqual({ who: 'v1', does: 'prevotes', block: 'nil' });
+  const refused: readonly [Condition, string][] = [
+    [v1.drops('v2', 'x', height(2) as never), 'expected no height with drops (only against, because)'],
+    [v1.starts({ height: 2, round: 1 } as never), 'expected no round with starts (only height)'],
+    [v1.prevotes(nil, { height: 2 }, { step: 'propose' } as never), 'expected no step with prevotes'],
+  ];
+  for (const [odd, says] of refused)
+    expect(() => runScenario(play({ holds: [never(odd)] }), { seed: 1 })).toThrow(`holds[0].never: ${says}`);
+  expect(() => v1.crashes(9 as never)).toThrow('v1 crashes: write height(3)');
 });
 
 describe('who runs a module runs it without its types, so', () => {
