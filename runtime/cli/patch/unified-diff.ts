@@ -2,26 +2,45 @@
 
 import type { Edit } from './patched-build.ts';
 
+interface Hunk {
+  readonly find: string[];
+  readonly replace: string[];
+  /** How many lines of each are still to come, by its head. */
+  before: number;
+  after: number;
+}
+
+const HEAD = /^@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@/;
+
+function hunkOf(head: string): Hunk {
+  const [whole, before = '1', after = '1'] = HEAD.exec(head) ?? [];
+  const isKnown = whole !== undefined;
+  return { find: [], replace: [], before: isKnown ? Number(before) : 0, after: isKnown ? Number(after) : 0 };
+}
+
 /** @returns the edits, or what is wrong with the diff and in which line. */
 export function editsOfDiff(text: string): readonly Edit[] | { readonly because: string } {
   const edits: Edit[] = [];
   let file: string | null = null;
-  let hunk: { find: string[]; replace: string[] } | null = null;
+  let hunk: Hunk | null = null;
   const close = (): void => {
     if (hunk && file) edits.push({ file, find: hunk.find.join('\n'), replace: hunk.replace.join('\n') });
     hunk = null;
   };
-  for (const [i, line] of text.split('\n').entries()) {
-    if (line.startsWith('--- ') && !hunk) continue;
-    if (line.startsWith('+++ ')) {
+  const lines = text.split('\n');
+  for (const [i, line] of lines.entries()) {
+    // A line that begins with two dashes looks like the name of a file once it is removed, as `++` does once it is added.
+    const removes = hunk !== null && (hunk.before > 0 || !lines[i + 1]?.startsWith('+++ '));
+    if (line.startsWith('--- ') && !removes) close();
+    else if (line.startsWith('+++ ') && !(hunk && hunk.after > 0)) {
       close();
       file = pathOf(line.slice(4));
     } else if (line.startsWith('@@')) {
       close();
       if (!file) return { because: `line ${i + 1}: a hunk before any "+++ file"` };
-      hunk = { find: [], replace: [] };
+      hunk = hunkOf(line);
     } else if (hunk) {
-      if (line.startsWith('diff ') || line.startsWith('--- ')) close();
+      if (line.startsWith('diff ')) close();
       else take(hunk, line);
     }
   }
@@ -29,13 +48,16 @@ export function editsOfDiff(text: string): readonly Edit[] | { readonly because:
   return edits.length > 0 ? edits : { because: 'there is no hunk in it' };
 }
 
-function take(hunk: { find: string[]; replace: string[] }, line: string): void {
+function take(hunk: Hunk, line: string): void {
   const rest = line.slice(1);
-  if (line.startsWith(' ')) {
+  if (line.startsWith(' ') || line.startsWith('-')) {
     hunk.find.push(rest);
+    hunk.before--;
+  }
+  if (line.startsWith(' ') || line.startsWith('+')) {
     hunk.replace.push(rest);
-  } else if (line.startsWith('-')) hunk.find.push(rest);
-  else if (line.startsWith('+')) hunk.replace.push(rest);
+    hunk.after--;
+  }
 }
 
 /** Without the `b/` of git, the time after a tab, and the folder of the build. */

@@ -32,6 +32,25 @@ it('each hunk is an edit of its file; a/ and b/, dist/ and times are no part of 
   ]);
 });
 
+it('lines that begin with dashes or pluses are no names of files, by what the head of their hunk counts', () => {
+  const names = ['--- a/x.js', '+++ b/x.js'];
+  const lines = ['-- a comment', 'let a = 1;', '-- i;', '++ i;'];
+  const edit = { file: 'x.js', find: lines.slice(0, 3).join('\n'), replace: 'let a = 1;\n++ i;' };
+  const hunk = ['@@ -1,3 +1,2 @@', '--- a comment', ' let a = 1;', '--- i;', '+++ i;'];
+  const next = ['--- a/y.js', '+++ b/y.js', '@@ -1 +1 @@', '-one', '+two'];
+  expect(editsOfDiff([...names, ...hunk].join('\n'))).toEqual([edit]);
+  expect(editsOfDiff([...names, ...hunk, ...next].join('\n'))).toEqual([
+    edit,
+    { file: 'y.js', find: 'one', replace: 'two' },
+  ]);
+  // As a hand writes it, which counts nothing.
+  const uncounted = ['@@', '--- a comment', ' let a = 1;'];
+  expect(editsOfDiff([...names, ...uncounted, ...next].join('\n'))).toMatchObject([
+    { find: '-- a comment\nlet a = 1;', replace: 'let a = 1;' },
+    { file: 'y.js' },
+  ]);
+});
+
 it('says what is wrong with it', () => {
   expect(editsOfDiff('hello\n')).toEqual({ because: 'there is no hunk in it' });
   expect(editsOfDiff('@@ -1 +1 @@\n-x\n')).toEqual({ because: 'line 1: a hunk before any "+++ file"' });
