@@ -3,16 +3,30 @@
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse, ResponseFinalizeBlock } from '../protocol/abci.ts';
-import { BLOCK_BYTES_MAX, VOTING_POWER_TOTAL_MAX as POWER_MAX, type PublicKey } from '../protocol/types.ts';
+import {
+  BLOCK_BYTES_MAX,
+  type ConsensusParamsUpdate,
+  VOTING_POWER_TOTAL_MAX as POWER_MAX,
+  type PublicKey,
+} from '../protocol/types.ts';
 import {
   after,
   anyone,
+  at,
+  backUp,
   crash,
+  drawn,
   everyone,
+  finally_,
   height,
+  putBack,
+  restart,
   scenario,
   sometime,
+  these,
   txs,
+  v0,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -29,6 +43,10 @@ const powers =
   (publicKey: PublicKey, ...said: readonly bigint[]): Breaks =>
   () => ({ validatorUpdates: said.map((power) => ({ publicKey, power })) });
 
+const params =
+  (consensusParamUpdates: ConsensusParamsUpdate): Breaks =>
+  () => ({ consensusParamUpdates });
+
 const LITTLE = { maxBytes: 1_000n, maxGas: -1n };
 const FOR_EVER = { maxAgeBlocks: 1_000n, maxAgeNs: 10n ** 20n, maxBytes: 1_000n };
 const NONE = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 0n };
@@ -42,11 +60,11 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['failed to find validator', powers(stranger, 0n)],
   ['unsupported for consensus', powers(otherKey, 5n)],
   ['invalid size for a public key', powers({ type: 'ed25519', bytes: new Uint8Array(31).fill(7) }, 5n)],
-  ['evidence.MaxAgeDuration is too big', () => ({ consensusParamUpdates: { evidence: FOR_EVER } })],
-  ['block.MaxBytes cannot be 0', () => ({ consensusParamUpdates: { block: { maxBytes: 0n, maxGas: -1n } } })],
-  ['block.max_bytes=1000 is too small', () => ({ consensusParamUpdates: { block: LITTLE, evidence: NONE } })],
-  ['must be greater than 0', () => ({ consensusParamUpdates: { validator: { publicKeyTypes: [] } } })],
-  ['vote extensions', () => ({ consensusParamUpdates: { abci: { voteExtensionsEnableHeight: 1_000n } } })],
+  ['evidence.MaxAgeDuration is too big', params({ evidence: FOR_EVER })],
+  ['block.MaxBytes cannot be 0', params({ block: { maxBytes: 0n, maxGas: -1n } })],
+  ['block.max_bytes=1000 is too small', params({ block: LITTLE, evidence: NONE })],
+  ['must be greater than 0', params({ validator: { publicKeyTypes: [] } })],
+  ['vote extensions', params({ abci: { voteExtensionsEnableHeight: 1_000n } })],
   ['results for', ({ txResults }) => ({ txResults: [...txResults, PLAIN_RESULT] })],
   [
     'results for',
@@ -56,10 +74,14 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
     'a code or gas that its bytes cannot hold',
     ({ txResults }) => ({ txResults: txResults.map((result) => ({ ...result, gasUsed: 2n ** 63n })) }),
   ],
-  [
-    'block.MaxBytes is too big',
-    () => ({ consensusParamUpdates: { block: { maxBytes: BLOCK_BYTES_MAX + 1n, maxGas: -1n } } }),
-  ],
+  ['block.MaxBytes is too big', params({ block: { maxBytes: BLOCK_BYTES_MAX + 1n, maxGas: -1n } })],
+  ['block.MaxBytes must be -1 or greater', params({ block: { maxBytes: -2n, maxGas: -1n } })],
+  ['block.MaxGas must be greater', params({ block: { maxBytes: 1_000_000n, maxGas: -2n } })],
+  ['evidence.MaxAgeNumBlocks must be', params({ evidence: { ...NONE, maxAgeBlocks: 0n } })],
+  ['evidence.MaxAgeDuration must be', params({ evidence: { ...NONE, maxAgeNs: 0n } })],
+  ['is greater than upper bound', params({ block: LITTLE, evidence: { ...NONE, maxBytes: 1_001n } })],
+  ['evidence.MaxBytes must be', params({ evidence: { ...NONE, maxBytes: -1n } })],
+  ['is an unknown pubkey type', params({ validator: { publicKeyTypes: ['ed25519', 'sr25519'] } })],
 ];
 
 /** It breaks every other block from here on, each in another way. */
@@ -96,8 +118,60 @@ export const brokenApplication = scenario(
       after('2s', ...names.map((name) => crash(name, { restart: '1s' }))),
     ]),
     holds: BREAKS.map(([because]) => sometime(anyone.halts(because))),
-    ends: everyone.decides(height(FIRST + EVERY * BREAKS.length), { within: '240s', afterwards: 2 }),
+    ends: everyone.decides(height(FIRST + EVERY * BREAKS.length), { within: '300s', afterwards: 2 }),
   },
+);
+
+/** With which no node can propose a block, or take part. */
+const UNPLAYABLE: readonly (readonly [string, ConsensusParamsUpdate])[] = [
+  ['block.MaxBytes cannot be 0', { block: { maxBytes: 0n, maxGas: -1n } }],
+  ['block.max_bytes=1000 is too small', { block: LITTLE, evidence: NONE }],
+  ['vote extensions', { abci: { voteExtensionsEnableHeight: 1n } }],
+];
+
+/** Who has been away has lost its chain, and wants another one than there is, whatever the genesis says. */
+class Beginning extends KvStore {
+  private readonly consensusParams: ConsensusParamsUpdate;
+  private isBack = false;
+
+  constructor(consensusParams: ConsensusParamsUpdate) {
+    super();
+    this.consensusParams = consensusParams;
+  }
+
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type === 'info' && answer.value.lastBlockHeight > 0n) {
+      this.isBack = true;
+      return { ...answer, value: { ...answer.value, lastBlockHeight: 0n } };
+    }
+    if (answer.type !== 'init-chain' || !this.isBack) return answer;
+    return { ...answer, value: { ...answer.value, consensusParams: this.consensusParams } };
+  }
+}
+
+const unplayable = (because: string, params: ConsensusParamsUpdate) =>
+  scenario('drawn', {
+    cast: validators(4),
+    app: () => new Beginning(params),
+    load: txs({ perSecond: 3 }),
+    act: [
+      at('0s', backUp('v3')),
+      when(
+        v0.decides(height(4)),
+        crash('v3', { how: 'clean' }),
+        putBack('v3', 'chain', 'consensus'),
+        restart('v3'),
+      ),
+    ],
+    holds: [sometime(v3.halts(because)), finally_(v3.isHalted)],
+    ends: these('v0', 'v1', 'v2').decides(height(10), { within: '60s' }),
+  });
+
+export const unplayableBeginning = drawn(
+  'unplayable-beginning',
+  'no node begins with parameters that no block can be made by',
+  (stream) => unplayable(...(UNPLAYABLE[stream.draw(UNPLAYABLE.length)] ?? UNPLAYABLE[0]!)),
 );
 
 const LARGE_AT = 5n;

@@ -12,7 +12,7 @@ import {
   smallBuffer,
   thirdIsNeeded,
 } from './block-sync.ts';
-import { brokenApplication, brokenProposals } from './broken-application.ts';
+import { brokenApplication, brokenProposals, unplayableBeginning } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
 import { calm } from './calm.ts';
 import {
@@ -372,6 +372,7 @@ export const plays: readonly Play[] = [
   failsWhenAskedAgain,
   brokenApplication,
   brokenProposals,
+  unplayableBeginning,
   askedOfWhoHasThem,
   farTooFar,
   lastBlockAlone,

@@ -333,6 +333,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['lagging-node-catches-up', '1', 'X349', 'after v0, and is to wait 1000000000'],
   ['keeps-pace', '1', 'X350', 'says that it has no block 1, and has it'],
   ['tour', '1', 'X351', 'tells its peers that it ends with block 2, and ends with 3'],
+  ['broken-application', '1', 'X352', 'block.MaxBytes must be -1 or greater'],
+  ['broken-application', '1', 'X353', 'never fired: when anyone halts'],
+  ['broken-application', '1', 'X354', 'evidence.max_bytes is -1'],
+  ['broken-application', '1', 'X355', 'never fired: when anyone halts'],
+  ['unplayable-beginning', '1', 'X356', 'v3 stores other parameters from 1 on'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
