@@ -113,11 +113,12 @@ function mustGive<T>(method: string, check: Check, given: T): T {
   return given;
 }
 
-/** What is given away may be changed there; the node's own, which its neighbours share, may not. */
-function copyOf<T>(value: T): T {
+/** What is given away may be changed there; the node's own, which its neighbours share, may not. Of plain data: a machine is itself. */
+export function copyOf<T>(value: T): T {
   if (value instanceof Uint8Array) return value.slice() as T;
   if (Array.isArray(value)) return value.map(copyOf) as T;
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+    return value;
   return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, copyOf(inner)])) as T;
 }
 

@@ -6,7 +6,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker, Report } from '../oracle.ts';
 import { type Check, Checker, isPromise } from './checks.ts';
-import { withAnswersChecked } from './own-answers.ts';
+import { copyOf, withAnswersChecked } from './own-answers.ts';
 import type { Scenario } from './play.ts';
 import { ScenarioError } from './words.ts';
 
@@ -82,6 +82,14 @@ const EFFECTS: Readonly<Record<Effect['type'], true>> = {
   stop: true,
 };
 
+/** Who else says that something is broken: a violation is known by the name of who said it. */
+const OURS: readonly string[] = [
+  ...['play', 'vote-uniqueness', 'proposals', 'turns', 'lock', 'justified', 'progress', 'evidence'],
+  ...['light-client', 'present', 'offers', 'joining', 'mempool', 'admission', 'application', 'chain'],
+  ...['stores', 'logbook', 'durable', 'resources', 'memory', 'livelock', 'timeouts', 'waiting', 'blame'],
+  ...['serving', 'fetching', 'greeting', 'dialing', 'hygiene', 'forensics', 'witness', 'liveness'],
+];
+
 const EVENTS: Readonly<Record<NodeEvent['type'], true>> = {
   step: true,
   committed: true,
@@ -97,7 +105,7 @@ const EVENTS: Readonly<Record<NodeEvent['type'], true>> = {
   refused: true,
 };
 
-/** The same oracle, and what it throws has its name. */
+/** The same oracle: what it throws has its name, and what it hears is a copy, as nodes and other oracles hold the same. */
 function guarded(oracle: Oracle, field: string): Oracle {
   const { name, effects, events } = oracle;
   const hooks = Object.keys(WATCHING) as (keyof typeof WATCHING)[];
@@ -106,7 +114,7 @@ function guarded(oracle: Oracle, field: string): Oracle {
     .map((hook) => {
       const threw = `${name}: ${hook}() threw`;
       const guard = (...about: never[]): void => {
-        tried(field, threw, () => (oracle[hook] as (...about: never[]) => unknown)(...about));
+        tried(field, threw, () => (oracle[hook] as (...about: never[]) => unknown)(...about.map(copyOf)));
       };
       return [hook, guard] as const;
     });
@@ -141,6 +149,7 @@ export const ownOracle =
     };
     if (typeof oracle !== 'object' || oracle === null) return no('what it makes is no oracle');
     if (typeof oracle.name !== 'string') return no('what it makes has no name');
+    if (OURS.includes(oracle.name)) return no(`${oracle.name} is the name of one of ours`);
     const isPlain = Object.getPrototypeOf(oracle) === Object.prototype;
     for (const [field, value] of Object.entries(oracle)) {
       if (isPlain && typeof value === 'function' && !Object.hasOwn(WATCHING, field))

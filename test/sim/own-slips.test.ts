@@ -7,6 +7,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import {
   aboutOwnVotes,
   at,
+  calm,
   clock,
   drawn,
   everyone,
@@ -27,6 +28,7 @@ import {
   txs,
   validators,
 } from '../../sim/index.ts';
+import type { World } from '../../sim/world.ts';
 
 const CHANNEL_VOTE = 0x22;
 const words = { cast: validators(4), ends: everyone.decides(height(4), { within: '60s' }) };
@@ -50,6 +52,33 @@ describe('what it was given, changed in place', () => {
       [true, plain.digest],
       [true, plain.digest],
     ]);
+  });
+
+  it('by an oracle: neither nodes nor oracles of ours notice', () => {
+    const change = (...about: unknown[]): void => {
+      for (const each of about) {
+        if (each instanceof Uint8Array) each.fill(0);
+        else if (Array.isArray(each)) change(...each.splice(0));
+        else if (Object.getPrototypeOf(each ?? 0) === Object.prototype)
+          for (const [field, inner] of Object.entries(each as object)) {
+            change(inner);
+            (each as Record<string, unknown>)[field] = typeof inner === 'bigint' ? 99n : null;
+          }
+      }
+    };
+    const odd: OracleMaker = () => ({
+      name: 'mine',
+      heard: change,
+      leaving: change,
+      published: change,
+      submitted: change,
+      corrupted: change,
+    });
+    const act = [at('1s', links({ corruptPpm: 100_000 })), at('3s', calm())];
+    const run = (oracles: OracleMaker[]) =>
+      runScenario(play({ act, load: txs({ perBlock: 1 }), oracles }), { seed: 1 });
+    const [plain, changed] = [run([]), run([odd])];
+    expect([changed.violations, changed.digest]).toEqual([[], plain.digest]);
   });
 
   /** One bit of the votes that the victim hears. */
@@ -95,6 +124,19 @@ describe('a liar’s name for its lie', () => {
       `liars[0].liar: count takes a text that says what the lie is, not ${said}`,
     );
   });
+});
+
+it('an oracle that has the name of one of ours is refused: nobody could tell who objects', () => {
+  const names: string[] = [];
+  const onWorld = ({ oracles }: World): void => void names.push(...oracles.map(({ name }) => name));
+  expect(runScenario(play({}), { seed: 1, onWorld }).holds).toBe(true);
+  expect(names.length).toBeGreaterThan(20);
+  for (const name of [...names, 'play', 'forensics']) {
+    const namesake: OracleMaker = () => ({ name, ended: () => {} });
+    expect(() => runScenario(play({ oracles: [namesake] }), { seed: 1 })).toThrow(
+      `oracles[0]: ${name} is the name of one of ours`,
+    );
+  }
 });
 
 describe('what waits', () => {
