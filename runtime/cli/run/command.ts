@@ -20,7 +20,7 @@ import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf, whyNot
 import { castOfFiles } from './cast-files.ts';
 import { mustBeApart } from './outputs.ts';
 import { PageFile } from './picture-page.ts';
-import { fileOfPlay, loadPlay, usualSeedOf } from './play-file.ts';
+import { fileOfPlay, loadPlay, usualSeedOf, withoutExit } from './play-file.ts';
 
 export interface RunFlags {
   readonly seed?: string;
@@ -94,12 +94,13 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   };
   const startedMs = performance.now();
   const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
-  const verdict = asTyped(performed(play, { ...options, watch }, trace), nameOrFile, flags);
+  const perform = (): Verdict => performed(play, { ...options, watch }, trace);
+  const verdict = asTyped(withoutExit(nameOrFile, perform), nameOrFile, flags);
   const wallMs = performance.now() - startedMs;
   const kept = tried(() => trace?.close());
   const drawn = tried(() => (collector ? page?.write(collector.picture(verdict)) : undefined));
   bar.clear();
-  const explanation = verdict.holds ? null : explainRun(play, options);
+  const explanation = verdict.holds ? null : withoutExit(nameOrFile, () => explainRun(play, options));
   if (flags.json) print(toJson(explanation ? { ...verdict, explanation } : verdict));
   else for (const line of verdictLines(verdict, wallMs)) print(line);
   if (explanation && !flags.json && !flags.quiet)

@@ -86,11 +86,7 @@ async function playOfModule(name: string, path: string): Promise<Play> {
 
 async function importModule(name: string, path: string): Promise<Record<string, unknown>> {
   const url = pathToFileURL(path).href;
-  const ends = (): void => {
-    process.stderr.write(`nodecli: ${name} ends the process (process.exit) as it is loaded\n`);
-    process.exitCode = EXIT.usage;
-  };
-  process.once('exit', ends);
+  const allowExit = forbidExit(name, 'as it is loaded');
   try {
     return await settled(
       path.endsWith('ts') && !stripsTypes() ? importTypeScript(url) : importWithTypes(url),
@@ -103,7 +99,27 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     const why = error instanceof Error ? whyNot(error) : `it throws ${inspect(error)}`;
     throw new CliError(`${name} cannot be loaded: ${why}${where}`);
   } finally {
-    process.off('exit', ends);
+    allowExit();
+  }
+}
+
+/** Whoever ends the process meanwhile has shown nothing, with whatever code it does so. Gives the way to allow it again. */
+function forbidExit(name: string, meanwhile: string): () => void {
+  const ends = (): void => {
+    process.stderr.write(`nodecli: ${name} ends the process (process.exit) ${meanwhile}\n`);
+    process.exitCode = EXIT.usage;
+  };
+  process.once('exit', ends);
+  return () => void process.off('exit', ends);
+}
+
+/** What runs parts of this play's own. */
+export function withoutExit<T>(name: string, run: () => T): T {
+  const allowExit = forbidExit(name, 'as it runs');
+  try {
+    return run();
+  } finally {
+    allowExit();
   }
 }
 

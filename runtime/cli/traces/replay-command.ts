@@ -13,7 +13,7 @@ import { worldCrypto } from '../../../sim/sim-crypto.ts';
 import { publishedIn, Replay, type Replayed } from '../../kernel/replay.ts';
 import type { TraceHeader } from '../../kernel/trace.ts';
 import { withMutant } from '../patch/patched-build.ts';
-import { loadPlay } from '../run/play-file.ts';
+import { loadPlay, withoutExit } from '../run/play-file.ts';
 import { ProgressBar } from '../screen.ts';
 import { bytesName, counted, grouped } from '../telling.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit } from '../usage.ts';
@@ -51,7 +51,8 @@ export async function replayCommand(path: string, flags: ReplayFlags): Promise<E
   const { mutant, ...rest } = flags;
   if (mutant === undefined) {
     const trace = new TraceFile(path);
-    return replayTrace(path, trace, flags, await applicationOf(flags.play, trace.header));
+    const application = await applicationOf(flags.play, trace.header);
+    return withoutExit(flags.play ?? path, () => replayTrace(path, trace, flags, application));
   }
   const inPatched = (patched: typeof import('./replay-command.ts')): Promise<Exit> =>
     patched.replayCommand(path, { ...rest, planted: mutant });

@@ -9,14 +9,14 @@ import { isBuilt, nodecli, root } from './nodecli.ts';
 
 const index = join(root, 'dist/sim/index.js');
 
-/** A module with this before a play of three calm heights. */
-function moduleOf(before: string): string {
+/** A module with this before a play of three calm heights, and more in it. */
+function moduleOf(before: string, more = ''): string {
   const path = join(temporaryFolder(), 'play.mjs');
   writeFileSync(
     path,
     `import { everyone, height, scenario, validators } from ${JSON.stringify(index)};
 ${before}
-export default scenario('three heights', { cast: validators(4), ends: everyone.decides(height(3), { within: '60s' }) });
+export default scenario('three heights', { ${more}cast: validators(4), ends: everyone.decides(height(3), { within: '60s' }) });
 `,
   );
   return path;
@@ -33,6 +33,13 @@ describe.skipIf(!isBuilt)('a play that is a module', () => {
     const { code, out, err } = nodecli('sim', 'run', moduleOf('process.exit(0);'), '--quiet');
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain('play.mjs ends the process (process.exit) as it is loaded');
+  });
+
+  test('and ends the process as it runs has no verdict, and has not held', () => {
+    const ends = "oracles: [() => ({ name: 'mine', ended: () => process.exit(0) })], ";
+    const { code, out, err } = nodecli('sim', 'run', moduleOf('', ends), '--quiet');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(/play\.mjs ends the process \(process\.exit\) as it runs\n$/);
   });
 });
 
