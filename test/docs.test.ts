@@ -29,7 +29,7 @@ it('README and its picture show the run that this version makes (npm run docs)',
     },
   });
   const again = 'npx nodecli sim run tour --seed 1';
-  const said = [...lines, ...verdictLines({ ...verdict, again }, 0)].map(plain);
+  const said = [...lines, ...verdictLines({ ...verdict, again }, 0, '')].map(plain);
   const readme = text('README.md');
   const from = readme.indexOf(`    $ ${again}\n`);
   const shown = readme.slice(from, readme.indexOf('\n\n', from)).split('\n').slice(1);

@@ -122,8 +122,8 @@ export class ProgressBar {
 const LABEL_WIDTH = 14;
 export const row = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}`;
 
-/** The verdict as a block of lines. `wallMs`: how long the run took here. */
-export function verdictLines(verdict: Verdict, wallMs: number): string[] {
+/** The verdict as a block of lines. `wallMs`: how long the run took here; `commit`: of the build, without which a failing run is not the same again. */
+export function verdictLines(verdict: Verdict, wallMs: number, commit: string): string[] {
   const { nodes, faults, rounds, transactions } = verdict;
   const crypto = verdict.crypto === 'sim' ? 'sim-crypto' : 'ed25519';
   const virtual = (verdict.virtualNs / 1e9).toFixed(1);
@@ -156,6 +156,7 @@ export function verdictLines(verdict: Verdict, wallMs: number): string[] {
     ...unmetLines(verdict.unmet),
     row('app hash', appHashLine(verdict)),
     row('digest', verdict.digest),
+    ...(verdict.holds ? [] : [row('commit', commit)]),
     row('again', verdict.again),
   );
   return lines;

@@ -84,10 +84,11 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const page = flags.html === undefined ? null : new PageFile(flags.html);
   const collector = page && new PictureCollector();
+  const commit = buildCommit();
   const options: RunOptions = {
     seed,
     memo: flags.memo,
-    commit: buildCommit(),
+    commit,
     ...(flags.planted !== undefined && { about: { mutant: flags.planted } }),
     ...chosen,
     ...(cast && { cast }),
@@ -101,8 +102,9 @@ export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<E
   const drawn = tried(() => (collector ? page?.write(collector.picture(verdict)) : undefined));
   bar.clear();
   const explanation = verdict.holds ? null : withoutExit(nameOrFile, () => explainRun(play, options));
-  if (flags.json) print(toJson(explanation ? { ...verdict, explanation } : verdict));
-  else for (const line of verdictLines(verdict, wallMs)) print(line);
+  if (flags.json)
+    print(toJson(verdict.holds ? verdict : { ...verdict, commit, ...(explanation && { explanation }) }));
+  else for (const line of verdictLines(verdict, wallMs, commit)) print(line);
   if (explanation && !flags.json && !flags.quiet)
     for (const line of explanationLines(explanation)) print(line);
   if (trace && !flags.json && kept.threw === undefined)

@@ -251,7 +251,12 @@ describe.skipIf(!isBuilt)('sim run', () => {
     const { code, out } = nodecli('sim', 'run', folder.at('cut.mjs'), '--quiet');
     expect(code).toBe(1);
     expect(out).toMatch(/VIOLATED {2}cut-in-pieces, seed 1/);
-    expect(out).toMatch(/again +npx nodecli sim run .*cut\.mjs --seed 1/);
+    const { commit } = JSON.parse(readFileSync(join(root, 'dist/build-info.json'), 'utf8'));
+    expect(out).toMatch(
+      new RegExp(`\\n  commit +${commit}\\n  again +npx nodecli sim run .*cut\\.mjs --seed 1`),
+    );
+    expect(JSON.parse(nodecli('sim', 'run', folder.at('cut.mjs'), '--json').out)).toMatchObject({ commit });
+    expect(nodecli('sim', 'run', 'calm', '--quiet').out).not.toContain('commit  ');
   });
 
   test('a JSON file may begin with a byte order mark', () => {
