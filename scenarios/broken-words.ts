@@ -77,8 +77,14 @@ export const brokenWords = scenario('who says what is no word loses its connecti
     'base 2 is above height 1',
     'header.data_hash is not of block.data',
     'the extended commit must be of the height of the block',
+    'step 0',
+    'part_set_header.hash must be',
+    'block_id.hash must be empty or 32 bytes, not 30',
+    'proof.aunts must be at most',
+    'each of proof.aunts must be',
+    'bytes, the maximum is 3211264',
   ),
-  ends: everyone.decides(height(70), { within: '900s' }),
+  ends: everyone.decides(height(76), { within: '1100s' }),
 });
 
 /** v3 has been away, and one of those that give it blocks gives it others, too. */

@@ -19,6 +19,7 @@ import {
   BLOCK_PARTS_MAX,
   type Block,
   type BlockId,
+  MERKLE_AUNTS_MAX,
   NIL_BLOCK_ID,
   type Part,
   PREVOTE,
@@ -87,12 +88,12 @@ const stands = (change: Partial<Of<'new-round-step'>>): Babble =>
     ...change,
   }));
 
-const hasParts = (total: number, bits: number | null): Babble =>
+const hasParts = (total: number, bits: number | null, of = hash): Babble =>
   says(CHANNEL_STATE, ({ vote: { height, round } }) => ({
     type: 'new-valid-block',
     height,
     round,
-    parts: { total, hash },
+    parts: { total, hash: of },
     have: bits === null ? null : bitArrayOf(bits, [0]),
     isCommit: false,
   }));
@@ -242,6 +243,13 @@ const BABBLE: readonly Babble[] = [
   gives(({ header: { height } }) => ({
     extendedCommit: { height: height + 1n, round: 0, blockId: someId, signatures: [] },
   })),
+  stands({ step: 0 }),
+  hasParts(1, 1, hash.subarray(1)),
+  holds({ ...someId, hash: hash.subarray(2) }, 1),
+  part({}, { aunts: Array.from({ length: MERKLE_AUNTS_MAX + 1 }, () => hash) }),
+  part({}, { aunts: [hash.subarray(1)] }),
+  // As much as a full batch of the shortest transactions, and more.
+  stretched(txs(40), 3 * MEBIBYTE + 65_536),
 ];
 
 export const babbler: Liar = (kit) => {

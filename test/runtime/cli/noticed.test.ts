@@ -338,6 +338,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-application', '1', 'X354', 'evidence.max_bytes is -1'],
   ['broken-application', '1', 'X355', 'never fired: when anyone halts'],
   ['unplayable-beginning', '1', 'X356', 'v3 stores other parameters from 1 on'],
+  ['broken-words', '1', 'X357', 'bytes, the maximum is 3211264'],
+  ['broken-words', '1', 'X358', 'never happened: anyone drops v2 (step 0)'],
+  ['broken-words', '1', 'X359', 'never happened: anyone drops v2 (proof.aunts must be at most)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
