@@ -6,7 +6,6 @@ import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks, inHalves } from '../sim/liars/own-blocks.ts';
 import {
   after,
-  anyone,
   at,
   block,
   calm,
@@ -278,34 +277,6 @@ export const blocksInHalves = scenario('a true block that is cut otherwise is an
   liars: [liar('v2', halver, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
   holds: loses('v2', 'in all parts but the last'),
   ends: everyone.decides(height(14), { within: '120s' }),
-});
-
-/** Every fourth block is v2's; beside its prevotes peers are told, too. */
-export const inventedAttacks = scenario('an attack on light clients that nobody made punishes nobody', {
-  name: 'invented-attacks',
-  cast: validators(4),
-  load: txs({ perSecond: 2 }),
-  liars: [liar('v2', 'attack-inventor', ['v0', 'v1', 'v3'])],
-  holds: loses(
-    'v2',
-    'insufficient voting power',
-    'derived from the chain',
-    'skipping verification of conflicting block failed: wrong signature',
-    'invalid commit from conflicting block: wrong signature',
-    'our header has the hash',
-    'commit.block_id must be of the header',
-  ),
-  ends: everyone.decides(height(48), { within: '600s' }),
-});
-
-/** v0 has more than a third: headers that it signs alone would pass for the chain's, so what it invents of itself is true, but for whose key it is. */
-export const trueAttacks = scenario('who could deceive a light client alone is punished for having tried', {
-  name: 'true-attacks',
-  cast: powers(40, 20, 20, 20),
-  load: txs({ perSecond: 2 }),
-  liars: [liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { toHeight: 8 })],
-  holds: [sometime(anyone.punishes('v0')), sometime(anyone.drops('v0', "that is not its public key's"))],
-  ends: everyone.decides(height(16), { within: '300s' }),
 });
 
 /** v4 is away, and nobody needs it; every fourth block is v2's. */

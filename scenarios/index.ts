@@ -1,6 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
+import { inventedAttacks, trueAttacks } from './attacks.ts';
 import {
   longWayBack,
   lostRequests,
@@ -62,7 +63,6 @@ import {
   forgedVotes,
   invalidBlocks,
   invalidBlocksForOne,
-  inventedAttacks,
   mislabelledParts,
   morePartsThanABlock,
   nilIsNoCommit,
@@ -70,7 +70,6 @@ import {
   polkaForNil,
   slowDispute,
   stretchedBlocks,
-  trueAttacks,
   wordsOfTheAbsent,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes, twoThirdsLie } from './forks.ts';

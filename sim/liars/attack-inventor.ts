@@ -86,16 +86,30 @@ const INVENTIONS: readonly Invention[] = [
   (about) => attack(about, about.header, about.commit, about.set, votersOf(about)),
   // Its commit is for another header: the one that the chain has.
   (about) => attack(about, { ...about.header, appHash: wrong }, about.commit, about.set, votersOf(about)),
+  // Its one signature stands there for each third of a set that is the liar three times.
+  (about) => {
+    const { me } = about;
+    const set = { validators: [me, me, me], proposer: me, powerTotal: 3n * me.power };
+    const header = { ...about.header, appHash: wrong, validatorsHash: hashOfSet(set) };
+    return attack(about, header, about.signed(header, set.validators), set, set.validators);
+  },
 ];
 
-/** Who has more than a third tells the truth of itself alone, and then says that it was another. */
+const anotherThan = ({ me, set }: Case): Validator =>
+  set.validators.find(({ address }) => address !== me.address) ?? me;
+
+/** As of one's own attack, but for who is named. */
+const naming =
+  (change: (about: Case) => Partial<Validator>): Invention =>
+  (about) => ({ ...byMyself(about), byzantineValidators: [{ ...about.me, ...change(about) }] });
+
+/** Who has more than a third tells the truth of itself alone, and then says that it was another, or of another weight. */
 const ABOVE_A_THIRD: readonly Invention[] = [
   byMyself,
-  (about) => {
-    const attackOf = byMyself(about);
-    const other = about.set.validators.find(({ address }) => address !== about.me.address) ?? about.me;
-    return { ...attackOf, byzantineValidators: [{ ...about.me, publicKey: other.publicKey }] };
-  },
+  naming((about) => ({ publicKey: anotherThan(about).publicKey })),
+  naming((about) => ({ ...anotherThan(about), power: about.me.power })),
+  naming(({ me }) => ({ power: me.power + 1n })),
+  (about) => ({ ...byMyself(about), powerTotal: about.set.powerTotal + 1n }),
 ];
 
 const inventionsOf = ({ me, set }: Case): readonly Invention[] =>

@@ -116,13 +116,16 @@ export const evidenceOracle =
       return height - 1n - of > params.maxAgeBlocks && beforeNs - thenNs > params.maxAgeNs;
     };
 
-    /** The same of an attack on light clients, but for who is accused of it. */
+    /** The same of an attack on light clients, but for whether it was they who are accused. */
     const flawOfAttack = (evidence: LightClientAttackEvidence): string | null => {
-      const { commonHeight, conflictingBlock, ...claim } = evidence;
+      const { commonHeight, conflictingBlock, byzantineValidators, ...claim } = evidence;
       if (isOfAnotherTime(commonHeight, claim)) return 'its time is not that of the block of its height';
       const set = ghost.setThen(commonHeight);
       if (!set) return null;
-      if (claim.powerTotal !== set.total) return 'its powers are not those of its height';
+      const isOfAnotherPower = byzantineValidators.some(
+        ({ address, power }) => power !== set.powerOf(hexOf(address)),
+      );
+      if (isOfAnotherPower || claim.powerTotal !== set.total) return 'its powers are not those of its height';
       const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
       const signers = set.members.filter(({ addressBytes, key }) =>
         signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
