@@ -150,7 +150,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['stretched-blocks', '1', 'X165', 'which broke no rule'],
   ['false-evidence', '1', 'X166', 'its votes are of two steps'],
   ['old-blocks-go', '1', 'X167', 'keeps the commit of 1'],
-  ['application-decides', '1', 'X168', 'does not store the parameters of 5'],
+  ['application-decides', '1', 'X168', 'does not store the parameters of 1, the first'],
   ['set-replaced', '1', 'X169', 'does not store the validators of 6'],
   ['tour', '1', 'X170', 'says what it signed at 1/0 before its log has it for good'],
   ['tour', '1', 'X171', "gives a signature away before its signer's log has it for good"],
