@@ -2,6 +2,7 @@
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
 import { SECOND } from '../sim/latency.ts';
+import { withOwnSignature } from '../sim/liars/invalid-proposer.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks, inHalves } from '../sim/liars/own-blocks.ts';
 import {
@@ -267,6 +268,17 @@ export const morePartsThanABlock = scenario('who promises more parts than a bloc
   liars: [liar('v2', tooManyParts, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
   holds: loses('v2', 'proposal names 10 parts'),
   ends: everyone.decides(height(14), { within: '120s' }),
+});
+
+const committer: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: a commit of no block', (block) => withOwnSignature(block, kit));
+
+/** v2 proposes the first block. */
+export const nothingBeforeTheFirst = scenario('the first block holds no signatures of one before it', {
+  name: 'nothing-before-the-first',
+  cast: validators(4),
+  liars: [liar('v2', committer, ['v0', 'v1', 'v3'], { toHeight: 1 })],
+  ends: everyone.decides(height(11), { within: '120s' }),
 });
 
 const halver: Liar = (kit) => aboutOwnBlocks(kit, 'lie: a block in halves', inHalves);

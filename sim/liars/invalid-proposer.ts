@@ -7,8 +7,10 @@ import {
   type Commit,
   type CommitSig,
   type Evidence,
+  FLAG_COMMIT,
   FLAG_NIL,
   type Header,
+  NIL_BLOCK_ID,
   PRECOMMIT,
   type Vote,
 } from '../../protocol/types.ts';
@@ -17,6 +19,7 @@ import { aboutOwnBlocks, inHalves, type Proposed } from './own-blocks.ts';
 
 const HASH_BYTES = 32;
 const wrong = new Uint8Array(HASH_BYTES).fill(0xee);
+const EMPTY = new Uint8Array(0);
 /** Nobody made it. */
 const forged = new Uint8Array(64).fill(0xee);
 
@@ -101,12 +104,32 @@ function inLastSignature(change: (signature: CommitSig, commit: Commit) => Parti
     const { lastCommit } = block;
     const last = lastCommit?.signatures.findLastIndex(({ signature }) => signature.length > 0) ?? -1;
     const signature = lastCommit?.signatures[last];
+    if (lastCommit?.signatures.length === 0) return withOwnSignature(block, kit);
     if (!lastCommit || !signature) return wrongAppHash(block, kit);
     return withCommit(block, {
       ...lastCommit,
       signatures: lastCommit.signatures.with(last, { ...signature, ...change(signature, lastCommit) }),
     });
   };
+}
+
+/** Where there is no block before: of one that there is not, and signed by the liar alone. */
+export function withOwnSignature(block: Block, kit: LiarKit): Proposed {
+  const { proposerAddress: validatorAddress, timeNs } = block.header;
+  const { signature } = signedAs(kit, {
+    type: PRECOMMIT,
+    height: 0n,
+    round: 0,
+    blockId: NIL_BLOCK_ID,
+    timeNs,
+    validatorAddress,
+    validatorIndex: 0,
+    signature: EMPTY,
+    extension: EMPTY,
+    extensionSignature: EMPTY,
+  });
+  const signatures = [{ flag: FLAG_COMMIT, validatorAddress, timeNs, signature }];
+  return withCommit(block, { height: 0n, round: 0, blockId: NIL_BLOCK_ID, signatures });
 }
 
 /** Of its last commit the last place is missing. */
@@ -138,9 +161,9 @@ function withForgedEvidence(block: Block, kit: LiarKit): Proposed {
       timeNs: header.timeNs,
       validatorAddress: accused.address,
       validatorIndex: index,
-      signature: new Uint8Array(0),
-      extension: new Uint8Array(0),
-      extensionSignature: new Uint8Array(0),
+      signature: EMPTY,
+      extension: EMPTY,
+      extensionSignature: EMPTY,
     } as const;
     return signedAs(kit, said);
   };

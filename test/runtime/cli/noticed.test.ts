@@ -341,10 +341,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-words', '1', 'X357', 'bytes, the maximum is 3211264'],
   ['broken-words', '1', 'X358', 'never happened: anyone drops v2 (step 0)'],
   ['broken-words', '1', 'X359', 'never happened: anyone drops v2 (proof.aunts must be at most)'],
-  ['true-attacks', '1', 'X360', 'who never lied'],
+  ['true-attacks', '1', 'X360', 'by evidence that proves nothing'],
   ['true-attacks', '1', 'X361', 'its powers are not those of its height'],
   ['true-attacks', '1', 'X362', 'its powers are not those of its height'],
   ['invented-attacks', '1', 'X363', 'no third of its validators signed'],
+  ['nothing-before-the-first', '1', 'X364', 'recent, or recalled'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
