@@ -176,6 +176,7 @@ import {
   nilStaysNil,
   proposalForgotten,
   saidInALifeBefore,
+  signerCountsOn,
   thirdRoundAhead,
 } from './recovery.ts';
 import {
@@ -277,6 +278,7 @@ export const plays: readonly Play[] = [
   crashAroundSync,
   voteOutlivesPowerCut,
   signerForgetsTheOldest,
+  signerCountsOn,
   signedAndNotLogged,
   sameProposalAgain,
   ownBlockOutlivesCrash,

@@ -318,3 +318,11 @@ export const saidInALifeBefore = scenario(
     ends: these('v1', 'v2').decides(height(6), { within: '300s' }),
   },
 );
+
+/** Three signatures a height. */
+export const signerCountsOn = scenario('a signer that starts again lets its oldest signatures go as soon', {
+  name: 'signer-counts-on',
+  cast: validators(1),
+  act: [when(v0.decides(height(150)), crash('v0', { how: 'clean', restart: '1s' }))],
+  ends: everyone.decides(height(375), { within: '900s', afterwards: 2 }),
+});

@@ -346,6 +346,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['true-attacks', '1', 'X362', 'its powers are not those of its height'],
   ['invented-attacks', '1', 'X363', 'no third of its validators signed'],
   ['nothing-before-the-first', '1', 'X364', 'recent, or recalled'],
+  ['signer-counts-on', '1', 'X365', "v0's signer keeps the last 1088 signatures"],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
