@@ -126,6 +126,7 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
+import { failedAndKept, noPool, refusedAndKept } from './pools.ts';
 import {
   lockOutlivesExecution,
   oldCopiesOfAll,
@@ -414,6 +415,9 @@ export const plays: readonly Play[] = [
   pastTwoBytes,
   fullThenRoom,
   takenOnce,
+  noPool,
+  refusedAndKept,
+  failedAndKept,
   largerThanABatch,
   tyrantOverthrown,
   tyrantReplaced,

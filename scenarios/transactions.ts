@@ -160,7 +160,7 @@ export const illFormedUpdates = scenario('what would be refused as a proposal do
 });
 
 /** Numbers from 0 on, each in so many forms, and each form given to another node. */
-const numbersInForms = (forms: number): Directive[] =>
+export const numbersInForms = (forms: number): Directive[] =>
   Array.from({ length: 60 }, (_, i) => {
     const number = String.fromCharCode(i);
     const all = Array.from({ length: forms }, (_, k) => '\0'.repeat(k) + number);

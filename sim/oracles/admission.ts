@@ -1,9 +1,14 @@
 // What a mempool takes in, and whom it tells. Who is given a transaction that it does not know, and has room for, asks the application about
-// it; and what it holds it offers to every peer that is not behind and has not said that it has it.
+// it, and about nothing twice where its cache is to keep what was refused; and what it holds it offers to every peer that is not behind and has not said that it has it.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import type { AbciResponse, ResponseFinalizeBlock } from '../../protocol/abci.ts';
+import {
+  type AbciResponse,
+  CHECK_TX_NEW,
+  type RequestCheckTx,
+  type ResponseFinalizeBlock,
+} from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
@@ -106,6 +111,7 @@ class Watch {
   submitted(at: Machine, tx: Uint8Array): void {
     this.comesEarly(at, tx.length);
     this.pools.of(at).submits(idOf(tx), this.about.now());
+    this.pools.of(at).once?.comes(idOf(tx));
     this.given(at, tx);
   }
 
@@ -127,8 +133,17 @@ class Watch {
     else if (mail.type === 'answer' && mail.response.type === 'finalize-block')
       this.executed(at, pool, mail.response.value);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
-      pool.asks(mail.tag, mail.request.value.tx, mail.request.value.type, now);
+      this.asks(at, pool, mail.tag, mail.request.value);
     else if (mail.type === 'answer') this.answers(at, pool, mail.tag, mail.response);
+  }
+
+  private asks(at: Machine, pool: Counted, tag: number, { tx, type }: RequestCheckTx): void {
+    const isAgain = type === CHECK_TX_NEW && pool.once?.isAskedAgain(idOf(tx));
+    if (isAgain && this.about.isHonest(at)) {
+      const what = `asks its application about transaction ${nameOf(idOf(tx))} a second time`;
+      this.report(`${at.name} ${what}, and keep_invalid_txs_in_cache is set`, at, at.height + 1n);
+    }
+    pool.asks(tag, tx, type, this.about.now());
   }
 
   private executed(at: Machine, pool: Counted, { txResults }: ResponseFinalizeBlock): void {

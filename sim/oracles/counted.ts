@@ -4,6 +4,7 @@ import type { MempoolMail } from '../../actors/mail.ts';
 import type { PeerId } from '../../actors/turn.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import { CHECK_TX_NEW } from '../../protocol/abci.ts';
+import { AskedOnce } from './asked-once.ts';
 import { HOP_NS } from './pace.ts';
 import { idOf } from './pool.ts';
 import { fieldBytes, isTooDear } from './room.ts';
@@ -70,6 +71,8 @@ export class Counted {
   private readonly doubtful = new Map<string, number>();
   private doubtfulBytes = 0;
   private readonly config: MempoolConfig;
+  /** Null: what was refused may be asked about again. */
+  readonly once: AskedOnce | null;
   /** What the last block took. */
   private taken: readonly string[] = [];
   private takenNs = 0;
@@ -81,6 +84,7 @@ export class Counted {
 
   constructor(config: MempoolConfig) {
     this.config = config;
+    this.once = config.keepInvalidTxsInCache ? new AskedOnce(config.cacheSize) : null;
   }
 
   /** Whether it may refuse for want of room: told with half of it left, and what a block takes leaves when the pool hears of it. */
@@ -95,6 +99,7 @@ export class Counted {
 
   /** A peer shows that it has it. `isCertain`: it is honest, and heard. */
   shows(id: string, peer: PeerId, nowNs: number, isCertain: boolean): void {
+    this.once?.comes(id);
     this.isGivenAgain(id, nowNs);
     const known = this.known.get(id) ?? this.senders.get(id);
     if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs, isFromOne: isCertain });
@@ -250,6 +255,7 @@ export class Counted {
   /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves. */
   takes(txs: readonly Uint8Array[], codes: readonly number[], next: Room, nowNs: number): void {
     this.takenNs = nowNs;
+    this.once?.takes(txs.length);
     for (const [id, known] of this.known)
       if (fieldBytes(known.bytes) > next.bytes || isTooDear(known.gasWanted, next.gas))
         this.leaves(id, known);

@@ -39,6 +39,7 @@ export const mempoolOracle =
       started: (at) => watch.starts(at),
       published(at, _actor, event) {
         if (event.type !== 'checked') return;
+        if (event.code === 0) watch.takesAny(at, 'takes a transaction');
         if (event.code === 0 && event.because !== '') watch.refuses(at, event.hash, event.because);
         else watch.says(at, event.hash, event.code === 0);
       },
@@ -78,9 +79,16 @@ class Watch {
   /** What actors of a node say to each other. */
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     if (mail.type === 'reap') this.reaps(at, mail);
+    if (mail.type === 'reaped' && mail.txs.length > 0) this.takesAny(at, 'proposes transactions');
     if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else this.pools.of(at).hears(mail, this.about.now());
     if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value);
+  }
+
+  /** Where the application brings its own, nothing goes through this one. */
+  takesAny(at: Machine, what: string): void {
+    if (at.config.mempool.kind === 'nop' && this.about.isHonest(at))
+      this.bad(at, `${what}, and has no mempool`);
   }
 
   /** What the proposer asks for is what the parameters of its height allow. */
@@ -100,6 +108,7 @@ class Watch {
   }
 
   private asks(at: Machine, { tx, type }: RequestCheckTx): void {
+    this.takesAny(at, 'asks its application about a transaction');
     const { txBytesMax } = at.config.mempool;
     const accepted = this.pools.of(at).of(tx);
     const { length } = tx;
@@ -216,6 +225,7 @@ class Watch {
 
   /** In a pause letters wait, and so does what was to follow from them. */
   offers(at: Machine, payload: Payload): void {
+    this.takesAny(at, 'offers peers transactions');
     const txs = txsIn(payload);
     if (!txs) return this.bad(at, 'offers peers what does not decode');
     if (!at.config.mempool.broadcast) this.bad(at, 'offers peers transactions, and mempool.broadcast is off');

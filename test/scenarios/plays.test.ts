@@ -46,6 +46,8 @@ const ABOUT: Readonly<Record<string, readonly string[]>> = {
   'clock-skew': ['clock changes'],
   'time-goes-on': ['clocks far apart', 'lie: another vote', 'envelopes dropped by rule'],
   'transaction-storm': ['transactions refused'],
+  'no-pool': ['transactions refused'],
+  'refused-and-kept': ['transactions refused'],
   'set-replaced': ['validator changes asked for', 'partitions', 'envelopes cut off', 'one-way cuts'],
 };
 

@@ -361,6 +361,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X377', 'v2 sends v0 votes that it has from v0'],
   ['tour', '1', 'X378', 'block 1 is the first, and speaks of results'],
   ['tour', '1', 'X379', 'carries another set than the chain decided'],
+  ['no-pool', '1', 'X380', 'asks its application about a transaction, and has no mempool'],
+  ['refused-and-kept', '1', 'X381', 'a second time, and keep_invalid_txs_in_cache is set'],
+  ['failed-and-kept', '1', 'X382', 'a second time, and keep_invalid_txs_in_cache is set'],
+  ['failed-and-kept', '1', 'X383', 'a second time, and keep_invalid_txs_in_cache is set'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,0 +1,33 @@
+// What a pool that keeps everything in its cache may ask about again: what others may have pushed out of it.
+
+import { expect, it } from 'vitest';
+import { AskedOnce } from '../../sim/oracles/asked-once.ts';
+
+const SIZE = 8;
+const comes = (once: AskedOnce, ...ids: readonly string[]): void => {
+  for (const id of ids) once.comes(id);
+};
+
+it('is asked about once while half of the cache is not filled with others', () => {
+  const once = new AskedOnce(SIZE);
+  comes(once, 'a');
+  expect(once.isAskedAgain('a')).toBe(false);
+  comes(once, 'b', 'c', 'a');
+  expect(once.isAskedAgain('a')).toBe(true);
+});
+
+it('counts what comes from where it came itself, though it is asked about later', () => {
+  const once = new AskedOnce(SIZE);
+  comes(once, 'a', 'b', 'c', 'd');
+  expect(once.isAskedAgain('a')).toBe(false);
+  comes(once, 'a');
+  expect(once.isAskedAgain('a')).toBe(false);
+});
+
+it('counts what blocks take, twice', () => {
+  const once = new AskedOnce(SIZE);
+  comes(once, 'a');
+  once.isAskedAgain('a');
+  once.takes(2);
+  expect(once.isAskedAgain('a')).toBe(false);
+});
