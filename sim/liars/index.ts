@@ -63,7 +63,7 @@ export const LIAR_NAMES = Object.keys(LIARS) as readonly LiarName[];
 const HEIGHTS = ['fromHeight', 'toHeight'] as const;
 const HEIGHTS_AND_ROUNDS = [...HEIGHTS, 'fromRound', 'toRound'] as const;
 
-/** Those that do not lie about votes. In block sync blocks are decided and have no rounds; greetings are of no height. */
+/** Those that lie neither about votes nor beside them. In block sync blocks are decided and have no rounds; greetings are of no height. */
 const PLACES_OF_OTHERS: Partial<Record<LiarName, readonly PlaceWord[]>> = {
   'proposal-equivocator': HEIGHTS_AND_ROUNDS,
   'invalid-proposer': HEIGHTS_AND_ROUNDS,
@@ -71,8 +71,6 @@ const PLACES_OF_OTHERS: Partial<Record<LiarName, readonly PlaceWord[]>> = {
   'pol-forger': HEIGHTS_AND_ROUNDS,
   'part-mislabeler': HEIGHTS_AND_ROUNDS,
   'byte-stretcher': HEIGHTS_AND_ROUNDS,
-  'false-accuser': HEIGHTS_AND_ROUNDS,
-  'attack-inventor': HEIGHTS_AND_ROUNDS,
   'sync-liar': HEIGHTS,
   'status-liar': HEIGHTS,
   'block-forger': HEIGHTS,
