@@ -35,7 +35,8 @@ export const PROMISES: Readonly<Record<string, string>> = {
   livelock: 'the actors of a node come to rest',
   blame: 'nobody honest is cut off for what it did not do',
   serving: 'who asks for blocks is answered, and not without end',
-  fetching: 'block sync asks for no more than it may hold, and nobody for more than he may be asked for',
+  fetching:
+    'block sync asks for no more than it may hold, nobody for more than he may be asked for, and no second one too soon',
   joining: 'block sync ends where the chain does, and not before',
   greeting: 'only who greets as what it is, of this chain, is spoken to',
   dialing: 'a peer that was told of is dialled until it is up',

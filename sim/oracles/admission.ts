@@ -1,5 +1,6 @@
 // What a mempool takes in, and whom it tells. Who is given a transaction that it does not know, and has room for, asks the application about
-// it, and about nothing twice where its cache is to keep what was refused; and what it holds it offers to every peer that is not behind and has not said that it has it.
+// it, and about nothing twice where its cache is to keep what was refused; and what it holds it offers to every peer that is not behind and has
+// not said that it has it, again after a while, and never back to who gave it.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
@@ -111,7 +112,6 @@ class Watch {
   submitted(at: Machine, tx: Uint8Array): void {
     this.comesEarly(at, tx.length);
     this.pools.of(at).submits(idOf(tx), this.about.now());
-    this.pools.of(at).once?.comes(idOf(tx));
     this.given(at, tx);
   }
 

@@ -167,7 +167,8 @@ class Watch {
     } else if (to === 'signer') {
       const mail = message as SignerMail;
       if (mail.type === 'sign-vote') this.votes(at, mail.vote);
-      else if (mail.type === 'sign-proposal') this.prepares(at, this.talks.of(at), mail.proposal.height);
+      else if (mail.type === 'sign-proposal')
+        this.isStillOpen(at, this.talks.of(at), mail.proposal.height, 'prepares');
     }
   }
 
@@ -175,7 +176,8 @@ class Watch {
     const talk = this.talks.of(at);
     talk.asked.push({ tag, request });
     if (request.type === 'init-chain') this.begins(at, request.value);
-    else if (request.type === 'prepare-proposal') this.prepares(at, talk, request.value.height);
+    else if (request.type === 'prepare-proposal')
+      this.isStillOpen(at, talk, request.value.height, 'prepares');
     else if (request.type === 'process-proposal') this.judges(at, talk, request.value);
     else if (request.type === 'finalize-block') this.executes(at, talk, request.value);
     else if (request.type === 'commit') {
@@ -255,24 +257,17 @@ class Watch {
     decided.good.push(request);
   }
 
-  /** It asks for a block to propose, or for the signature of one. */
-  private prepares(at: Machine, { executing, committed }: Talk, height: bigint): void {
+  /** It asks for a block to propose, or for the signature of one, or what to say of another's. */
+  private isStillOpen(at: Machine, { executing, committed }: Talk, height: bigint, does: string): void {
     const last = executing ?? committed;
     if (last !== null && height <= last)
-      this.bad(at, height, `prepares a block of ${height}, and its application has executed ${last}`);
+      this.bad(at, height, `${does} a block of ${height}, and its application has executed ${last}`);
   }
 
   private judges(at: Machine, talk: Talk, request: RequestProcessProposal): void {
-    const { asked } = talk;
-    const last = talk.executing ?? talk.committed;
-    if (last !== null && request.height <= last)
-      this.bad(
-        at,
-        request.height,
-        `asks about a block of ${request.height}, and its application has executed ${last}`,
-      );
+    this.isStillOpen(at, talk, request.height, 'asks about');
     let open = 0;
-    for (const { request: other } of asked) if (other.type === 'process-proposal') open++;
+    for (const { request: other } of talk.asked) if (other.type === 'process-proposal') open++;
     if (open > JUDGED_AT_ONCE_MAX)
       this.bad(at, request.height, `asks its application about ${open} proposals at once`);
     const key = byteKey(request.hash);

@@ -99,7 +99,7 @@ export class Counted {
 
   /** A peer shows that it has it. `isCertain`: it is honest, and heard. */
   shows(id: string, peer: PeerId, nowNs: number, isCertain: boolean): void {
-    this.once?.comes(id);
+    this.once?.comes(id, nowNs);
     this.isGivenAgain(id, nowNs);
     const known = this.known.get(id) ?? this.senders.get(id);
     if (!known) this.senders.set(id, { peers: new Set([peer]), atNs: nowNs, isFromOne: isCertain });
@@ -128,6 +128,7 @@ export class Counted {
 
   /** A client gave it. */
   submits(id: string, nowNs: number): void {
+    this.once?.comes(id, nowNs);
     const sent = this.senders.get(id);
     if (sent) sent.isFromOne = false;
     else this.senders.set(id, { peers: new Set(), atNs: nowNs, isFromOne: false });
@@ -255,7 +256,7 @@ export class Counted {
   /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves. */
   takes(txs: readonly Uint8Array[], codes: readonly number[], next: Room, nowNs: number): void {
     this.takenNs = nowNs;
-    this.once?.takes(txs.length);
+    this.once?.takes(txs.length, nowNs);
     for (const [id, known] of this.known)
       if (fieldBytes(known.bytes) > next.bytes || isTooDear(known.gasWanted, next.gas))
         this.leaves(id, known);

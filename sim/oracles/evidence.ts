@@ -20,7 +20,7 @@ import { hexFor, honestPeers } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
-import { voteSignBytes } from './canonical.ts';
+import { validatorsHash, voteSignBytes } from './canonical.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
@@ -122,9 +122,13 @@ export const evidenceOracle =
       if (isOfAnotherTime(commonHeight, claim)) return 'its time is not that of the block of its height';
       const set = ghost.setThen(commonHeight);
       if (!set) return null;
-      const isOfAnotherPower = byzantineValidators.some(
-        ({ address, power }) => power !== set.powerOf(hexOf(address)),
-      );
+      const { header } = conflictingBlock.signedHeader;
+      const there = ghost.setThen(header.height);
+      // Under a header of the chain's own validators of a later height they may be named by their powers there.
+      const isLater = header.height !== commonHeight && there !== undefined;
+      const isByThere = isLater && equalBytes(header.validatorsHash, validatorsHash(there.members));
+      const isOfAnotherPower =
+        !isByThere && byzantineValidators.some(({ address, power }) => power !== set.powerOf(hexOf(address)));
       if (isOfAnotherPower || claim.powerTotal !== set.total) return 'its powers are not those of its height';
       const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
       const signers = set.members.filter(({ addressBytes, key }) =>

@@ -1,4 +1,4 @@
-// What a node heard is durable in the log of consensus before a vote is asked for that it justifies. What it signs is durable in the signer's log
+// What a node heard is durable in the log of consensus before a vote or a proposal is asked for that it justifies. What it signs is durable in the signer's log
 // before anybody has the signature, each behind one of an earlier place, and in the log of consensus before a peer has it (spec 5.7, 5.8); and
 // it stays there until its height ends: a log that ends an earlier height behind it would be trimmed to that, and who starts from it again has
 // forgotten its lock.

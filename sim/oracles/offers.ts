@@ -1,6 +1,7 @@
 // What a node has it offers (spec 5.11): to every peer that stands at its height and round and lacks it, again and again, for links lose
 // things; and who says that it is behind gets the votes and the block that ended its height. Where everybody knows everybody, others do it
-// for a node that does not, and nothing else shows.
+// for a node that does not, and nothing else shows. Nobody gets back what he gave or says to have, nor the same too often (too-often.ts); and while a
+// height is under way each peer hears again and again where the node stands.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';

@@ -4,8 +4,13 @@ import { expect, it } from 'vitest';
 import { AskedOnce } from '../../sim/oracles/asked-once.ts';
 
 const SIZE = 8;
+let nowNs = 0;
+const later = (): number => {
+  nowNs += 2_000_000;
+  return nowNs;
+};
 const comes = (once: AskedOnce, ...ids: readonly string[]): void => {
-  for (const id of ids) once.comes(id);
+  for (const id of ids) once.comes(id, later());
 };
 
 it('is asked about once while half of the cache is not filled with others', () => {
@@ -28,6 +33,15 @@ it('counts what blocks take, twice', () => {
   const once = new AskedOnce(SIZE);
   comes(once, 'a');
   once.isAskedAgain('a');
-  once.takes(2);
+  once.takes(2, later());
+  expect(once.isAskedAgain('a')).toBe(false);
+});
+
+it('counts what a block takes behind what comes with it: its word of that is slower', () => {
+  const once = new AskedOnce(SIZE);
+  once.takes(2, later());
+  once.comes('a', nowNs);
+  expect(once.isAskedAgain('a')).toBe(false);
+  comes(once, 'a');
   expect(once.isAskedAgain('a')).toBe(false);
 });

@@ -42,6 +42,8 @@ export function editsOfDiff(text: string): readonly Edit[] | { readonly because:
     } else if (hunk) {
       if (line.startsWith('diff ')) close();
       else take(hunk, line);
+      // What follows is no part of it, as the signature below a mailed patch.
+      if (hunk?.before === 0 && hunk.after === 0) close();
     }
   }
   close();

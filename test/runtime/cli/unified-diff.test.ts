@@ -55,3 +55,8 @@ it('says what is wrong with it', () => {
   expect(editsOfDiff('hello\n')).toEqual({ because: 'there is no hunk in it' });
   expect(editsOfDiff('@@ -1 +1 @@\n-x\n')).toEqual({ because: 'line 1: a hunk before any "+++ file"' });
 });
+
+it('what stands below the last line of a hunk is none of it, as the signature of a mailed patch', () => {
+  const diff = ['--- a/x.js', '+++ b/x.js', '@@ -1 +1 @@', '-one', '+two', '-- ', '2.39.5', ''].join('\n');
+  expect(editsOfDiff(diff)).toEqual([{ file: 'x.js', find: 'one', replace: 'two' }]);
+});
