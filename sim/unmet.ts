@@ -41,7 +41,7 @@ export const unmetOf = ({
   ),
   ...[...stage.idle].map((action) => `no effect of "${actionText(action, names)}"`),
   ...script.idle(heightMax),
-  ...(heights !== undefined && !countsHeights(ends)
+  ...(heights !== undefined && heightMax < BigInt(heights) && !countsHeights(ends)
     ? [`no ${heights} heights, which were asked for: the play does not end at a height`]
     : []),
   ...(ends.who === 'nobody' && heightMax + ROOM < BigInt(ends.decides)
