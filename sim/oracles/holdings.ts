@@ -38,7 +38,7 @@ export function thingIn(message: ConsensusMessage): Thing | null {
   return message.type === 'block-part' && set !== null ? partOf(set, message.part.index) : null;
 }
 
-/** As it is made, as a peer comes to the height, as the time comes to offer it again, as it asks while that is on its way, and once more. */
+/** After the first time: as a peer comes to the height, as the time comes to offer it again, as it asks while that is on its way, and twice more. */
 export const SENT_FREELY = 5;
 
 /** Who lies may show something of every height. */

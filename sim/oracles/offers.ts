@@ -270,8 +270,13 @@ class Watch {
     now: number,
   ): void {
     if (height !== peer.height || round > at.round || !this.honest.has(from)) return;
+    if (this.isOfHonest(height, index)) peer.gaveNs.set(voteIn(round, voteType, index), now);
+  }
+
+  private isOfHonest(height: bigint, index: number): boolean {
+    if (this.honest.size === this.about.machines.length) return true;
     const voter = this.byAddress.get(this.ghost.set(height)?.members[index]?.address ?? '');
-    if (voter && this.about.isHonest(voter)) peer.gaveNs.set(voteIn(round, voteType, index), now);
+    return voter !== undefined && this.about.isHonest(voter);
   }
 
   private isOwnWord(at: Machine, message: ConsensusMessage): boolean {
@@ -304,8 +309,9 @@ class Watch {
         if (height === peer.height) peer.givenNs = now;
         if (isHere && isRelay) this.relays(at, peer, thing, now);
         if (!isHere || !isLate) continue;
+        // Most things go once: only what goes again is looked at more closely.
+        if (peer.sentNs.has(thing) && this.isAwake(at)) this.tooOften.sends(at, each, peer, message, thing);
         peer.sentNs.set(thing, now);
-        if (this.isAwake(at)) this.tooOften.sends(at, each, peer, message, thing);
       }
       if (!isHere) continue;
       if (message.type === 'proposal') holder.holdsProposal(message.proposal, now);

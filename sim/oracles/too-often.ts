@@ -31,16 +31,17 @@ export class TooOften {
     this.honest = honestPeers(about);
   }
 
-  /** It sends a peer something of its own height. Who waits for the block of a decision asks, and says, more often. */
+  /** It sends a peer something of its own height once more. Who waits for the block of a decision asks, and says, more often. */
   sends(at: Machine, id: PeerId, peer: Peer, message: ConsensusMessage, thing: Thing): void {
+    const sinceNs = peer.isSent(thing, at.clock.count());
+    if (sinceNs === null) return;
     if (!this.about.isHonest(at) || !this.honest.has(id) || !this.isOfOne(message)) return;
     const { gossipNs, reofferNs } = at.config.consensus;
     const everyNs = Number((reofferNs / gossipNs || 1n) * gossipNs);
-    const sinceNs = peer.isSent(thing, at.clock.count());
-    if (sinceNs === null || sinceNs >= everyNs * OFTEN || at.step === STEP.commit) return;
+    if (sinceNs >= everyNs * OFTEN || at.step === STEP.commit) return;
     if (this.about.now() - at.heldUntilNs < everyNs || saidLateNs(at) > PROMPT_NS) return;
     const whom = nameOfPeer(this.about.machines, id) ?? 'a peer';
-    const often = `${SENT_FREELY + 1} times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
+    const often = `again ${SENT_FREELY + 1} times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
     this.report(`${at.name} sends ${whom} ${nameOf(thing)} ${often}`, at, at.height + 1n);
   }
 
