@@ -1,5 +1,5 @@
-// What a node tells its peers without waiting for a beat: what it has signed, to who stands at its height or one behind, and where it stands, to whom it meets
-// and when it begins to take part (CometBFT AddPeer). Offers would bring all of it a little later, at every height.
+// What a node tells its peers without waiting for a beat: what it has signed, to who stands at its height or one behind, and where it stands, to
+// whom it meets and when it begins to take part (CometBFT AddPeer). Offers would bring all of it a little later, at every height.
 
 import type { PeerId } from '../../actors/turn.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';

@@ -10,11 +10,12 @@ import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
-import { hexFor, honestPeers, machinesByAddress } from '../addresses.ts';
+import { hexFor } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { AtOnce } from './at-once.ts';
+import { Authors } from './authors.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
@@ -107,20 +108,18 @@ class Watch {
   private readonly holders = new PerMachine(() => new Holder());
   private readonly greeted = new Greeted();
   private readonly givenUp: GivenUp;
-  private readonly byAddress: ReadonlyMap<string, Machine>;
+  private readonly authors: Authors;
   private readonly atOnce: AtOnce;
   private readonly tooOften: TooOften;
-  private readonly honest: ReadonlySet<PeerId>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
-    this.byAddress = machinesByAddress(about);
+    this.authors = new Authors(about);
     this.givenUp = new GivenUp(ghost, about);
     this.atOnce = new AtOnce(report, about);
-    this.tooOften = new TooOften(ghost, report, about);
-    this.honest = honestPeers(about);
+    this.tooOften = new TooOften(ghost, report, about, this.authors);
   }
 
   starts(at: Machine): void {
@@ -239,24 +238,23 @@ class Watch {
       const thing = thingOf(vote);
       holder.holds(thing, now);
       // Of who signs two the node may have the other one, and passes that on.
-      const voter = this.byAddress.get(hexOf(vote.validatorAddress));
-      const isOne = voter !== undefined && this.about.isHonest(voter);
-      if (isOne && height === peer.height && this.honest.has(from)) peer.gaveNs.set(thing, now);
+      const isOne = this.authors.isHonest(hexOf(vote.validatorAddress));
+      if (isOne && height === peer.height && this.authors.isHonestPeer(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       // That of a liar it may refuse for what it promises.
-      const proposer = this.byAddress.get(set.atRound(proposal.round));
-      const isTaken = proposer && this.about.isHonest(proposer) && proposal.round <= at.round;
+      const isTaken = this.authors.isHonest(set.atRound(proposal.round)) && proposal.round <= at.round;
       if (!isTaken || !isTrueProposal(this.about, set, proposal)) return;
       holder.holdsProposal(proposal, now);
-      if (height === peer.height && this.honest.has(from)) peer.gaveNs.set(proposalOf(proposal.round), now);
+      if (height === peer.height && this.authors.isHonestPeer(from))
+        peer.gaveNs.set(proposalOf(proposal.round), now);
     } else if (message.type === 'block-part') {
       const parts = setOfPart(message.part);
       if (parts === null) return;
       holder.holdsPart(parts, message.part.index, now);
       const thing = partOf(parts, message.part.index);
       const isKept = holder.things.has(thing) && height === peer.height;
-      if (isKept && this.honest.has(from)) peer.gaveNs.set(thing, now);
+      if (isKept && this.authors.isHonestPeer(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'has-vote') this.hasVote(at, peer, from, message, now);
     else if (message.type === 'vote-set-bits' || message.type === 'new-valid-block') peer.asks();
   }
@@ -269,14 +267,9 @@ class Watch {
     { height, round, voteType, index }: Extract<ConsensusMessage, { type: 'has-vote' }>,
     now: number,
   ): void {
-    if (height !== peer.height || round > at.round || !this.honest.has(from)) return;
-    if (this.isOfHonest(height, index)) peer.gaveNs.set(voteIn(round, voteType, index), now);
-  }
-
-  private isOfHonest(height: bigint, index: number): boolean {
-    if (this.honest.size === this.about.machines.length) return true;
-    const voter = this.byAddress.get(this.ghost.set(height)?.members[index]?.address ?? '');
-    return voter !== undefined && this.about.isHonest(voter);
+    if (height !== peer.height || round > at.round || !this.authors.isHonestPeer(from)) return;
+    const voter = this.ghost.set(height)?.members[index]?.address;
+    if (this.authors.isHonest(voter)) peer.gaveNs.set(voteIn(round, voteType, index), now);
   }
 
   private isOwnWord(at: Machine, message: ConsensusMessage): boolean {

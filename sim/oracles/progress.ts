@@ -57,9 +57,9 @@ export const progressRules =
         else if (event.type === 'locked') watch.locks(at, event);
       },
       leaving(at, actor, effect) {
-        if (!watch.isAwake(at)) return;
-        if (actor === 'validator' && effect.type === 'schedule') watch.waits(at, timerOf(effect.timer));
-        else if (actor === 'validator' && effect.type === 'tell') watch.asks(at, effect.message as AppMail);
+        if (actor !== 'validator' || !watch.isAwake(at)) return;
+        if (effect.type === 'schedule') return watch.waits(at, timerOf(effect.timer));
+        if (effect.type === 'tell') return watch.asks(at, effect.message as AppMail);
         if (effect.type !== 'send') return;
         for (const message of messagesIn(effect.payloads))
           if (message?.type === 'proposal') watch.proposes(at, message.proposal);

@@ -1,5 +1,5 @@
-// Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it. What it says
-// is the business of offers.
+// Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it. How
+// often it says the same is the business of offers.
 
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';

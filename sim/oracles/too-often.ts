@@ -3,10 +3,10 @@
 import type { PeerId } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { honestPeers, machinesByAddress } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+import type { Authors } from './authors.ts';
 import type { GhostChain } from './ghost.ts';
 import { nameOf, type Peer, SENT_FREELY, type Thing } from './holdings.ts';
 import { saidLateNs } from './pace.ts';
@@ -20,22 +20,20 @@ export class TooOften {
   private readonly ghost: GhostChain;
   private readonly report: Report;
   private readonly about: WorldAbout;
-  private readonly byAddress: ReadonlyMap<string, Machine>;
-  private readonly honest: ReadonlySet<PeerId>;
+  private readonly authors: Authors;
 
-  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout, authors: Authors) {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
-    this.byAddress = machinesByAddress(about);
-    this.honest = honestPeers(about);
+    this.authors = authors;
   }
 
   /** It sends a peer something of its own height once more. Who waits for the block of a decision asks, and says, more often. */
   sends(at: Machine, id: PeerId, peer: Peer, message: ConsensusMessage, thing: Thing): void {
     const sinceNs = peer.isSent(thing, at.clock.count());
     if (sinceNs === null) return;
-    if (!this.about.isHonest(at) || !this.honest.has(id) || !this.isOfOne(message)) return;
+    if (!this.about.isHonest(at) || !this.authors.isHonestPeer(id) || !this.isOfOne(message)) return;
     const { gossipNs, reofferNs } = at.config.consensus;
     const everyNs = Number((reofferNs / gossipNs || 1n) * gossipNs);
     if (sinceNs >= everyNs * OFTEN || at.step === STEP.commit) return;
@@ -45,14 +43,11 @@ export class TooOften {
     this.report(`${at.name} sends ${whom} ${nameOf(thing)} ${often}`, at, at.height + 1n);
   }
 
-  /** Who lies may have said several things in one place. */
+  /** There is but one such word. */
   private isOfOne(message: ConsensusMessage): boolean {
-    if (message.type !== 'vote' && message.type !== 'proposal') return true;
-    const address =
-      message.type === 'vote'
-        ? hexOf(message.vote.validatorAddress)
-        : this.ghost.set(message.proposal.height)?.atRound(message.proposal.round);
-    const author = this.byAddress.get(address ?? '');
-    return author !== undefined && this.about.isHonest(author);
+    if (message.type === 'vote') return this.authors.isHonest(hexOf(message.vote.validatorAddress));
+    if (message.type !== 'proposal') return true;
+    const { height, round } = message.proposal;
+    return this.authors.isHonest(this.ghost.set(height)?.atRound(round));
   }
 }
