@@ -140,6 +140,8 @@ function addProofs(sim: Command): void {
     .description('plants bugs in copies of the build and tells which oracle found each, at which seed')
     .option('--seeds <n>', 'at most so many runs per bug', '500')
     .option('--from <seed>', 'the first seed', '1')
+    .option('--bases <n>', 'hunts each from so many base seeds: a league table, with medians', '1')
+    .option('--play <name>', 'with this play alone, that a seed writes, as swarm or wide-swarm')
     .option('--only <ids>', 'some of them: M01,M06')
     .option('--mutant <file>', 'a patch of your own: JSON as in scenarios/zoo, or a unified diff')
     .option('--rules', 'instead: every `upon` rule of the algorithm is deleted, and each of its outcomes')

@@ -2,9 +2,8 @@
 // twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
 
 import { availableParallelism } from 'node:os';
-import { plays } from '../../../scenarios/index.ts';
-import { isDrawn } from '../../../sim/scenario/play.ts';
 import { Interrupted, isUninterrupted } from '../interrupt.ts';
+import { drawnPlay } from '../run/play-file.ts';
 import { ProgressBar } from '../screen.ts';
 import { grouped } from '../telling.ts';
 import {
@@ -86,17 +85,13 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
 const baseOf = (commit: string): string =>
   /^[0-9a-f]{12,}/.test(commit) ? String(BigInt(`0x${commit.slice(0, 12)}`)) : '1';
 
-/** A name of `sim list`, of a play that a seed writes. */
-function drawnPlay(name: string | undefined): string {
-  if (name === undefined) return SWARM;
-  const drawn = plays.filter(isDrawn).map((each) => each.name);
-  if (drawn.includes(name)) return name;
-  throw new CliError(`--play: ${name} is no play that a seed writes; there are ${drawn.join(', ')}`);
-}
-
 function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
   const commit = buildCommit();
-  const fresh = newCampaign(drawnPlay(play), commit, seed === undefined ? baseOf(commit) : seedOf(seed));
+  const fresh = newCampaign(
+    play === undefined ? SWARM : drawnPlay(play),
+    commit,
+    seed === undefined ? baseOf(commit) : seedOf(seed),
+  );
   const least = goal === Number.MAX_SAFE_INTEGER ? 1 : goal; // for some minutes nobody knows how many
   mustBeSeeds(fresh.base, least, '--seed');
   const campaign = out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);

@@ -26,6 +26,13 @@ export function playNamed(name: string): Play {
   throw new CliError(`there is no scenario "${name}": ${hint}`);
 }
 
+/** A name that `--play` takes: that of a play that a seed writes. */
+export function drawnPlay(name: string): string {
+  const drawn = plays.filter(isDrawn).map((each) => each.name);
+  if (drawn.includes(name)) return name;
+  throw new CliError(`--play: ${name} is no play that a seed writes; there are ${drawn.join(', ')}`);
+}
+
 /** What was typed, where it is a file and no name. */
 export const fileOfPlay = (nameOrFile: string): string | undefined =>
   EXTENSIONS.includes(extname(nameOrFile)) ? nameOrFile : undefined;

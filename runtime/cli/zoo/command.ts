@@ -2,10 +2,10 @@
 // which oracle found each.
 
 import { join, relative } from 'node:path';
-import { jobsFor } from '../determinism/same-twice.ts';
+import { jobsFor, jobsOfPlay } from '../determinism/same-twice.ts';
 import { Interrupted, interruptible, isUninterrupted } from '../interrupt.ts';
 import { type Patch, patchesOf, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
-import { medianOf } from '../telling.ts';
+import { drawnPlay } from '../run/play-file.ts';
 import {
   CliError,
   countOf,
@@ -18,7 +18,9 @@ import {
   SEEDS_MAX,
   seedOf,
 } from '../usage.ts';
+import type { Job } from '../workers/job.ts';
 import { HEALTHY, hunt, type Outcome } from './hunt.ts';
+import { isControl, LEAGUE_HEAD, placeOf, rowOf, summaryOf } from './league.ts';
 import { jobsOfRules, rulePatches } from './rule-patches.ts';
 import {
   canBeWritten,
@@ -34,6 +36,10 @@ import { proveTriggers } from './triggers.ts';
 export interface ZooFlags {
   readonly seeds: string;
   readonly from: string;
+  /** Each build is hunted through from so many base seeds. */
+  readonly bases: string;
+  /** The runs of this play alone. */
+  readonly play?: string;
   readonly only?: string;
   /** Anybody's patch instead: our JSON, or a unified diff. */
   readonly mutant?: string;
@@ -46,7 +52,9 @@ export interface ZooFlags {
 }
 
 const ZOO = 'scenarios/zoo';
-const SOON = 500;
+/** Base seeds lie so far apart: as many as one base may have runs. */
+const BASES_APART = BigInt(SEEDS_MAX);
+const BASES_MAX = 100;
 const WORKERS = 2;
 const INDENT = ' '.repeat(10);
 
@@ -54,23 +62,25 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   needsBuild('sim zoo');
-  const seeds = countOf(flags.seeds, '--seeds', 1, SEEDS_MAX);
-  const from = BigInt(seedOf(flags.from));
-  mustBeSeeds(from, seeds, '--from');
-  const jobs = (flags.rules ? jobsOfRules : jobsFor)(seeds, from);
+  const jobsOfBases = jobsOf(flags);
+  const isLeague = jobsOfBases.length > 1;
   const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
   const chosen = chosenOf(flags);
   if (flags.triggers)
     return interruptible(() => proveTriggers(chosen, flags.json === true, flags.only !== undefined));
-  const outcomes: Outcome[] = [];
+  const outcomes: Outcome[][] = [];
   const made: (Small | NotSmall)[] = [];
+  if (isLeague && !flags.json) print(LEAGUE_HEAD);
   const isWhole = await isUninterrupted(async () => {
     for (const patch of chosen) {
       await withPatchedBuild(patch, async (dist) => {
         const many = wanted > 0 ? { wanted, counts: canBeWritten } : {};
-        const outcome = await hunt(patch, dist, jobs, { workers: WORKERS, ...many });
-        outcomes.push(outcome);
-        if (!flags.json) tell(outcome, fileOf(outcome, flags));
+        const ofBases: Outcome[] = [];
+        for (const jobs of jobsOfBases)
+          ofBases.push(await hunt(patch, dist, jobs, { workers: WORKERS, ...many }));
+        outcomes.push(ofBases);
+        if (!flags.json) tell(ofBases, flags);
+        const [outcome] = ofBases as [Outcome];
         if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;
         const small = await shrinkKills(outcome.mutant, dist, outcome.kills, WORKERS);
         made.push(...small);
@@ -78,13 +88,47 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
       });
     }
   });
-  if (flags.json) print(JSON.stringify(wanted > 0 ? { outcomes, made } : outcomes, null, 2));
-  else {
-    tellLeague(outcomes);
+  const places = outcomes.map(placeOf);
+  if (flags.json) {
+    const all = outcomes.flat();
+    const isMore = isLeague || wanted > 0;
+    const more = { ...(isLeague && { league: places }), ...(wanted > 0 && { made }) };
+    print(JSON.stringify(isMore ? { outcomes: all, ...more } : all, null, 2));
+  } else {
+    const lines = summaryOf(places);
+    for (const line of lines.length > 0 ? ['', ...lines] : []) print(line);
     if (made.length > 0) print(summaryOfSmall(made));
   }
   if (!isWhole) throw new Interrupted(`${outcomes.length} of ${chosen.length} builds were hunted through`);
-  return outcomes.every(({ isGood }) => isGood) && made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
+  return places.every(({ isGood }) => isGood) && made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
+}
+
+/** The runs of every base seed. */
+function jobsOf({
+  seeds,
+  from,
+  bases,
+  play,
+  rules,
+  shrink,
+  triggers,
+}: ZooFlags): readonly (readonly Job[])[] {
+  const count = countOf(seeds, '--seeds', 1, SEEDS_MAX);
+  const many = countOf(bases, '--bases', 1, BASES_MAX);
+  const first = BigInt(seedOf(from));
+  if (many > 1 && (shrink !== undefined || triggers))
+    throw new CliError(
+      '--bases makes a league table of the hunt: it goes with neither --shrink nor --triggers',
+    );
+  if (play !== undefined && (rules || triggers))
+    throw new CliError('--play says what hunts for the mutants: it goes with neither --rules nor --triggers');
+  const name = play === undefined ? undefined : drawnPlay(play);
+  mustBeSeeds(first + BigInt(many - 1) * BASES_APART, count, '--from');
+  return Array.from({ length: many }, (_, i) => {
+    const base = first + BigInt(i) * BASES_APART;
+    if (name !== undefined) return jobsOfPlay(name, count, base);
+    return (rules ? jobsOfRules : jobsFor)(count, base);
+  });
 }
 
 function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly (Patch | null)[] {
@@ -111,30 +155,20 @@ function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly
   return chosen;
 }
 
-const isControl = ({ mutant }: Outcome): boolean => /^C[0-9]/.test(mutant);
-
-/** How soon, over all that are no controls. */
-function tellLeague(outcomes: readonly Outcome[]): void {
-  const mutants = outcomes.filter((outcome) => !isControl(outcome));
-  if (mutants.length < 2) return;
-  const killed = mutants.filter(({ oracle }) => oracle !== null);
-  const soon = killed.filter(({ seeds }) => seeds <= SOON);
-  print('');
-  print(
-    `${killed.length} of ${mutants.length} mutants killed by an oracle, ${soon.length} of them within ${SOON} runs; ` +
-      `half of them within ${medianOf(killed.map(({ seeds }) => seeds))}`,
-  );
-  const silent = mutants.filter(({ oracle }) => oracle === null).map(({ mutant }) => mutant);
-  if (silent.length > 0) print(`not killed: ${silent.join(' ')}`);
-}
-
 /** Where the patch stands, as `sim run --mutant` takes it; those of rules are no files. */
 function fileOf({ mutant }: Outcome, { mutant: own, rules }: ZooFlags): string | undefined {
   if (own !== undefined || rules) return own;
   return relative('', join(packageFolder, ZOO, `${mutant}.json`));
 }
 
-function tell(outcome: Outcome, file: string | undefined): void {
+/** A row of the league; of one base seed, or where all is not well, each outcome whole. */
+function tell(outcomes: readonly Outcome[], flags: ZooFlags): void {
+  if (outcomes.length > 1) print(rowOf(placeOf(outcomes)));
+  for (const outcome of outcomes)
+    if (outcomes.length === 1 || !outcome.isGood) tellOne(outcome, fileOf(outcome, flags));
+}
+
+function tellOne(outcome: Outcome, file: string | undefined): void {
   const { mutant, name, oracle, seeds, play, seed, what, crashes, playsBroken, isGood } = outcome;
   const verdict =
     oracle === null

@@ -15,6 +15,8 @@ export interface Outcome {
   readonly expected: readonly string[];
   /** How many seeds it took; when nothing was found all of them, or those until too many runs did not end. */
   readonly seeds: number;
+  /** What these runs took, one after the other on one core. */
+  readonly seconds: number;
   readonly play: string;
   readonly seed: string;
   readonly heights?: number;
@@ -39,6 +41,8 @@ export interface Outcome {
   readonly isGood: boolean;
 }
 
+/** Whoever is found within so many runs is found soon. */
+export const SOON = 500;
 /** A bug may also loop for ever or take all memory. A run takes a second or two; nobody waits for many of the others. */
 const RUN_MS_MAX = 120_000;
 const LOST_MAX = 4;
@@ -126,6 +130,8 @@ function outcomeOf(
     oracle: violation && promiseOf(violation),
     expected: patch?.oracles ?? [],
     seeds: isKilled ? firstAt + 1 : results.length,
+    seconds:
+      results.slice(0, isKilled ? firstAt + 1 : results.length).reduce((sum, { ms }) => sum + ms, 0) / 1000,
     play: job?.play ?? '',
     seed: job?.seed ?? '',
     ...(heights !== undefined && { heights }),
