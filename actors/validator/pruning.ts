@@ -39,7 +39,8 @@ export function prune(v: ValidatorState, retainHeight: bigint): void {
       `the application wants no block before ${retainHeight}, and the last is ${store.height}: all are kept`,
     );
   else if (retainHeight > pruning.retain) pruning.retain = retainHeight;
-  if (pruning.retain === 0n || store.base === 0n) return;
+  const isWhole = store.base <= v.config.genesis.initialHeight;
+  if (store.base === 0n || (pruning.retain === 0n && isWhole)) return;
   if (!pruning.isPruning && pruning.retain > store.base) {
     pruning.isPruning = true;
     v.load({ for: 'pruning' }, blockKey(store.base), blockKey(pruning.retain), BLOCKS_MAX);

@@ -99,6 +99,27 @@ it('and that goes when evidence is too old', () => {
   expect(gone.length).toBeGreaterThan(1);
 });
 
+it('also at who started again since its application asked for the last time', () => {
+  const Forgetful = keeping(3n);
+  class Silent extends Forgetful {
+    override answer(asked: AbciRequest): AbciResponse {
+      const response = super.answer(asked);
+      const isLate = response.type === 'commit' && response.value.retainHeight > 6n;
+      return isLate ? { type: 'commit', value: { retainHeight: 0n } } : response;
+    }
+  }
+  const world = worldOf(
+    play(3n, {
+      cast: { ...validators(4), evidence: { maxAgeBlocks: 6, maxAgeMs: 1 } },
+      app: () => new Silent(),
+      act: [when(v0.decides(height(9)), crash('v0', { restart: '100ms' }))],
+      ends: everyone.decides(height(20), { within: '120s' }),
+    }),
+  );
+  expect(heightsIn(world, blockKey)[0]).toBe(6);
+  expect(heightsIn(world, pastKey)).toEqual([]);
+});
+
 it('who was away for fewer blocks than are kept catches up', () => {
   const act = [when(v0.decides(height(2)), isolate('v2')), when(v0.decides(height(7)), heal())];
   worldOf(play(8n, { act }));
