@@ -35,11 +35,11 @@ const code: Check = {
 const anything: Check = { expects: 'anything' };
 const params = maybe(
   object({
-    block: maybe(object({ maxBytes: judged, maxGas: judged })),
-    evidence: maybe(object({ maxAgeBlocks: judged, maxAgeNs: judged, maxBytes: judged })),
+    block: maybe(object({ maxBytes: bigInt, maxGas: bigInt })),
+    evidence: maybe(object({ maxAgeBlocks: bigInt, maxAgeNs: judged, maxBytes: bigInt })),
     validator: maybe(object({ publicKeyTypes: listOf(isText) })),
-    version: maybe(object({ app: judged })),
-    abci: maybe(object({ voteExtensionsEnableHeight: judged })),
+    version: maybe(object({ app: unsigned })),
+    abci: maybe(object({ voteExtensionsEnableHeight: bigInt })),
   }),
 );
 

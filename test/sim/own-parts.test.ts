@@ -320,8 +320,23 @@ describe('what an application of one’s own answers', () => {
         answer.type === 'finalize-block'
           ? { ...answer, value: { ...answer.value, consensusParamUpdates: { block: { maxBytes: 1 } } } }
           : answer,
-      'value.consensusParamUpdates.block.maxBytes: expected a bigint, not 1',
+      'value.consensusParamUpdates.block.maxBytes: expected a bigint of 64 bits, not 1',
     ],
+    ...[
+      [{ block: { maxBytes: 1n, maxGas: 1n << 63n } }, 'block.maxGas: expected a bigint of 64 bits'],
+      [{ version: { app: -1n } }, 'version.app: expected a bigint of 64 bits, not negative'],
+      [
+        { abci: { voteExtensionsEnableHeight: 1n << 63n } },
+        'abci.voteExtensionsEnableHeight: expected a bigint',
+      ],
+    ].map(([consensusParamUpdates, says]): [string, (answer: AbciResponse) => unknown, string] => [
+      `parameters that no bytes hold: ${says}`,
+      (answer) =>
+        answer.type === 'finalize-block'
+          ? { ...answer, value: { ...answer.value, consensusParamUpdates } }
+          : answer,
+      `value.consensusParamUpdates.${says}`,
+    ]),
     [
       'no parameters, as nobody says it',
       (answer) =>
