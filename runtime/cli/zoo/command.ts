@@ -34,10 +34,10 @@ import {
 import { proveTriggers } from './triggers.ts';
 
 export interface ZooFlags {
-  readonly seeds: string;
-  readonly from: string;
+  readonly seeds?: string;
+  readonly from?: string;
   /** Each build is hunted through from so many base seeds. */
-  readonly bases: string;
+  readonly bases?: string;
   /** The runs of this play alone. */
   readonly play?: string;
   readonly only?: string;
@@ -55,6 +55,7 @@ const ZOO = 'scenarios/zoo';
 /** Base seeds lie so far apart: as many as one base may have runs. */
 const BASES_APART = BigInt(SEEDS_MAX);
 const BASES_MAX = 100;
+const RUNS_USUAL = '500';
 const WORKERS = 2;
 const INDENT = ' '.repeat(10);
 
@@ -104,24 +105,18 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
 }
 
 /** The runs of every base seed. */
-function jobsOf({
-  seeds,
-  from,
-  bases,
-  play,
-  rules,
-  shrink,
-  triggers,
-}: ZooFlags): readonly (readonly Job[])[] {
+function jobsOf(flags: ZooFlags): readonly (readonly Job[])[] {
+  const { seeds = RUNS_USUAL, from = '1', bases = '1', play, rules, shrink, triggers } = flags;
+  const idle = ['seeds', 'from', 'bases', 'play'].find((flag) => flags[flag as keyof ZooFlags] !== undefined);
+  if (triggers && idle !== undefined)
+    throw new CliError(`--triggers performs plays under seeds of their own: it does not go with --${idle}`);
   const count = countOf(seeds, '--seeds', 1, SEEDS_MAX);
   const many = countOf(bases, '--bases', 1, BASES_MAX);
   const first = BigInt(seedOf(from));
-  if (many > 1 && (shrink !== undefined || triggers))
-    throw new CliError(
-      '--bases makes a league table of the hunt: it goes with neither --shrink nor --triggers',
-    );
-  if (play !== undefined && (rules || triggers))
-    throw new CliError('--play says what hunts for the mutants: it goes with neither --rules nor --triggers');
+  if (many > 1 && shrink !== undefined)
+    throw new CliError('--bases makes a league table of the hunt: it does not go with --shrink');
+  if (play !== undefined && rules)
+    throw new CliError('--play says what hunts for the mutants: it does not go with --rules');
   const name = play === undefined ? undefined : drawnPlay(play);
   mustBeSeeds(first + BigInt(many - 1) * BASES_APART, count, '--from');
   return Array.from({ length: many }, (_, i) => {

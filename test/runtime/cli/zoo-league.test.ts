@@ -88,7 +88,14 @@ describe.skipIf(!isBuilt)('sim zoo --bases', { timeout: 60_000 }, () => {
   it.each([
     [['--bases', '0'], '--bases takes a whole number from 1 on, not "0"'],
     [['--bases', '2', '--shrink', '1'], '--bases makes a league table of the hunt'],
-    [['--bases', '2', '--triggers'], '--bases makes a league table of the hunt'],
+    [
+      ['--bases', '2', '--triggers'],
+      '--triggers performs plays under seeds of their own: it does not go with --bases',
+    ],
+    [
+      ['--seeds', '9', '--triggers'],
+      '--triggers performs plays under seeds of their own: it does not go with --seeds',
+    ],
     [['--play', 'swarm', '--rules'], '--play says what hunts for the mutants'],
     [['--play', 'calm'], '--play: calm is no play that a seed writes; there are tour, '],
     [['--bases', '2', '--from', '18446744073708551616'], '--from: 500 seeds from 18446744073709551616 on go'],
