@@ -1,31 +1,23 @@
 // Accountability, the part that a running chain shows: only liars are punished, each lie once, by evidence that
 // proves it, and a double vote that one honest node could prove does not go unpunished.
 
-import type { Payload, PeerId } from '../../actors/turn.ts';
-import { equalBlockId } from '../../protocol/block-id.ts';
-import { equalBytes, hexOf } from '../../protocol/bytes.ts';
+import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
+import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import {
-  type Block,
-  type DuplicateVoteEvidence,
-  type Evidence,
-  FLAG_COMMIT,
-  type LightClientAttackEvidence,
-  PRECOMMIT,
-} from '../../protocol/types.ts';
+import type { Block, DuplicateVoteEvidence } from '../../protocol/types.ts';
 import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import { hexFor, honestPeers } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
-import type { Oracle, OracleMaker } from '../oracle.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
-import { validatorsHash, voteSignBytes } from './canonical.ts';
-import { type GhostChain, isTrueVote } from './ghost.ts';
+import type { GhostChain } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
 import { PassedOn } from './passed-on.ts';
+import { accusedBy, Proofs } from './proofs.ts';
 import { Retold } from './retold.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
 
@@ -50,191 +42,160 @@ const TOLD_MAX = 1_024;
 export const evidenceOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const punished = new Set<string>();
-    const guilty = new Set<string>();
-    const unpunished = new Unpunished(ghost, about, report);
-    const greeted = new Greeted();
-    const givenUp = new GivenUp(ghost, about);
-    const retold = new Retold();
-    const passedOn = new PassedOn(honestPeers(about));
-    /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
-    const told = new Map<string, string>();
-    const learns = (at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void => {
-      const hash = hexOf(evidenceIdentity(evidence));
-      passedOn.isToldBy(from, at, hash);
-      told.set(hash, placeOfEvidence(evidence));
-      if (told.size > TOLD_MAX)
-        for (const oldest of [...told.keys()].slice(0, TOLD_MAX / 2)) told.delete(oldest);
-    };
-    /** What a link has changed is nobody's evidence. */
-    const changed = new WeakSet<Payload>();
-    const byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
-    const honest = new Map(
-      about.machines.filter(about.isHonest).map((machine) => [hexFor(machine), machine.name]),
-    );
-
-    const accused = (evidence: Evidence): readonly string[] =>
-      evidence.kind === 'duplicate-vote'
-        ? [hexOf(evidence.voteA.validatorAddress)]
-        : evidence.byzantineValidators.map(({ address }) => hexOf(address));
-
-    /** What is wrong with it; null: nothing, or nobody knows that height any more. `isOurs`: an honest node proposes it. */
-    const flaw = ({ voteA, voteB, ...claim }: DuplicateVoteEvidence, isOurs: boolean): string | null => {
-      if (voteA.height !== voteB.height || voteA.round !== voteB.round || voteA.type !== voteB.type)
-        return 'its votes are of two steps';
-      if (equalBlockId(voteA.blockId, voteB.blockId)) return 'its votes are for the same block';
-      if (!equalBytes(voteA.validatorAddress, voteB.validatorAddress))
-        return 'its votes are of two validators';
-      if (isOfAnotherTime(voteA.height, claim)) return 'its time is not that of the block of its height';
-      const set = ghost.setThen(voteA.height);
-      if (!set) return null;
-      const power = set.powerOf(hexOf(voteA.validatorAddress));
-      if (claim.validatorPower !== power || claim.powerTotal !== set.total)
-        return 'its powers are not those of its height';
-      // Where a vote stands in its set, and what hangs on it, is no part of what is proven; but nobody honest took it so from others.
-      const member = set.members.find(({ addressBytes }) => equalBytes(addressBytes, voteA.validatorAddress));
-      const isSigned = [voteA, voteB].every(
-        (vote) =>
-          member &&
-          about.verify(member.key, voteSignBytes(about.chainId, vote), vote.signature) &&
-          (!isOurs || isTrueVote(about, set, vote)),
-      );
-      return isSigned ? null : 'its votes are not signed by who is accused';
-    };
-
-    const isOfAnotherTime = (height: bigint, claim: { readonly timeNs: bigint }): boolean => {
-      const timeNs = ghost.timeNs(height);
-      return timeNs !== undefined && claim.timeNs !== timeNs;
-    };
-
-    /** Too old for this block, as far as anybody remembers (spec 5.10: both ages, counted to the block before). */
-    const isExpired = (evidence: Evidence, height: bigint): boolean => {
-      const of = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
-      const params = ghost.params(height)?.evidence;
-      const [thenNs, beforeNs] = [ghost.timeNs(of), ghost.timeNs(height - 1n)];
-      if (!params || thenNs === undefined || beforeNs === undefined) return false;
-      return height - 1n - of > params.maxAgeBlocks && beforeNs - thenNs > params.maxAgeNs;
-    };
-
-    /** The same of an attack on light clients, but for whether it was they who are accused. */
-    const flawOfAttack = (evidence: LightClientAttackEvidence): string | null => {
-      const { commonHeight, conflictingBlock, byzantineValidators, ...claim } = evidence;
-      if (isOfAnotherTime(commonHeight, claim)) return 'its time is not that of the block of its height';
-      const set = ghost.setThen(commonHeight);
-      if (!set) return null;
-      const { header } = conflictingBlock.signedHeader;
-      const there = ghost.setThen(header.height);
-      // Under a header of the chain's own validators of a later height they may be named by their powers there.
-      const isLater = header.height !== commonHeight && there !== undefined;
-      const isByThere = isLater && equalBytes(header.validatorsHash, validatorsHash(there.members));
-      const isOfAnotherPower =
-        !isByThere && byzantineValidators.some(({ address, power }) => power !== set.powerOf(hexOf(address)));
-      if (isOfAnotherPower || claim.powerTotal !== set.total) return 'its powers are not those of its height';
-      const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
-      const signers = set.members.filter(({ addressBytes, key }) =>
-        signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
-          if (flag !== FLAG_COMMIT || !equalBytes(validatorAddress, addressBytes)) return false;
-          const vote = { type: PRECOMMIT, height, round, blockId, timeNs: signedNs } as const;
-          return about.verify(key, voteSignBytes(about.chainId, vote), signature);
-        }),
-      );
-      const power = signers.reduce((sum, each) => sum + each.power, 0n);
-      return 3n * power > set.total ? null : 'no third of its validators signed what it shows';
-    };
-
-    const inBlock = (at: Machine, block: Block): void => {
-      const { header, evidence } = block;
-      const { height } = header;
-      for (const each of evidence) {
-        const id = hexOf(evidenceIdentity(each));
-        if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
-        punished.add(id);
-        const isOurs = honest.has(hexOf(header.proposerAddress));
-        const wrong = each.kind === 'duplicate-vote' ? flaw(each, isOurs) : flawOfAttack(each);
-        if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
-        if (isExpired(each, height))
-          report(`block ${height} punishes by evidence that is too old`, at, height);
-        for (const address of accused(each)) {
-          const name = honest.get(address);
-          if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);
-          if (each.kind === 'duplicate-vote') guilty.add(placeOf(address, each.voteA));
-        }
-      }
-      unpunished.passes(block, guilty);
-    };
-    ghost.onBlock.push(inBlock);
-
-    const tells = (at: Machine, peers: readonly PeerId[], payloads: readonly Payload[]): void => {
-      const peer = retold.tells(at, peers, payloads, about.now());
-      if (peer !== null)
-        report(
-          `${at.name} tells ${byId.get(peer)?.name} of one evidence again and again`,
-          at,
-          at.height + 1n,
-        );
-      if (passedOn.debts.areOpen(at))
-        for (const each of doubleVotesIn(payloads))
-          passedOn.debts.tells(at, peers, hexOf(evidenceIdentity(each)));
-    };
-
-    const hasTold = (at: Machine, height: bigint): void => {
-      const missed = passedOn.debts.missed(at, about.now());
-      if (!missed) return;
-      const what = `keeps evidence that it was told of, and does not tell ${byId.get(missed.peer)?.name}`;
-      report(`${at.name} ${what}`, at, height);
-    };
-
+    const watch = new Watch(ghost, report, about);
+    ghost.onBlock.push((at, block) => watch.punishes(at, block));
     return {
       name: 'evidence',
       effects: ['send'],
       events: ['committed', 'step', 'evidence', 'peer'],
-      corrupted(payload) {
-        changed.add(payload);
-      },
-      started(at) {
-        greeted.starts(at);
-        unpunished.starts(at);
-        retold.starts(at);
-        passedOn.starts(at);
-      },
+      corrupted: (payload) => watch.changes(payload),
+      started: (at) => watch.starts(at),
       leaving(at, _actor, effect) {
-        if (effect.type !== 'send') return;
-        if (about.isHonest(at)) tells(at, effect.to, effect.payloads);
-        if (!unpunished.isEmpty) unpunished.offers(at, placesIn(effect.payloads));
+        if (effect.type === 'send') watch.says(at, effect.to, effect.payloads);
       },
-      published(at, _actor, event) {
-        if (event.type === 'committed') {
-          unpunished.decides(at, event.round);
-          if (about.isHonest(at)) hasTold(at, event.height);
-        } else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
-        else if (event.type === 'evidence') {
-          const hash = hexOf(event.hash);
-          unpunished.stores(at, hexOf(event.validator), event.height, told.get(hash) ?? null);
-          passedOn.keeps(at, hash, event.height, about.now());
-        } else if (event.type === 'peer') {
-          greeted.greets(at, event.peer, event.up, about.now());
-          retold.greets(at, event.peer);
-          passedOn.greets(at, event.peer);
-        }
-      },
-      heard(at, from, payloads) {
-        if (honest.size === about.machines.length || !about.isHonest(at)) return;
-        if (!greeted.hears(at, from, about.now())) return;
-        for (const each of doubleVotesIn(payloads)) learns(at, from, each);
-        const sender = byId.get(from);
-        if (givenUp.mayBe(from, payloads)) return;
-        const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
-        if (sender && isTaken)
-          unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !changed.has(each))));
-        const messages = messagesIn(payloads);
-        for (let i = 0; i < messages.length; i++) {
-          const message = messages[i];
-          if (message?.type === 'new-round-step') passedOn.stands(at, from, message.height, about.now());
-          else if (message?.type === 'vote') {
-            const address = hexOf(message.vote.validatorAddress);
-            if (!honest.has(address)) unpunished.hears(at, address, message.vote);
-          } else if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
-        }
-      },
+      published: (at, _actor, event) => watch.publishes(at, event),
+      heard: (at, from, payloads) => watch.hears(at, from, payloads),
     };
   };
+
+class Watch {
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byId: ReadonlyMap<PeerId, Machine>;
+  /** Names of those who do not lie, by address. */
+  private readonly honest: ReadonlyMap<string, string>;
+  private readonly proofs: Proofs;
+  private readonly unpunished: Unpunished;
+  private readonly givenUp: GivenUp;
+  private readonly passedOn: PassedOn;
+  private readonly greeted = new Greeted();
+  private readonly retold = new Retold();
+  /** Evidence that was in a block, by its hash, and the double votes that were. */
+  private readonly punished = new Set<string>();
+  private readonly guilty = new Set<string>();
+  /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
+  private readonly told = new Map<string, string>();
+  /** What a link has changed is nobody's evidence. */
+  private readonly changed = new WeakSet<Payload>();
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.report = report;
+    this.about = about;
+    this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
+    this.honest = new Map(
+      about.machines.filter(about.isHonest).map((machine) => [hexFor(machine), machine.name]),
+    );
+    this.proofs = new Proofs(ghost, about);
+    this.unpunished = new Unpunished(ghost, about, report);
+    this.givenUp = new GivenUp(ghost, about);
+    this.passedOn = new PassedOn(honestPeers(about));
+  }
+
+  starts(at: Machine): void {
+    this.greeted.starts(at);
+    this.unpunished.starts(at);
+    this.retold.starts(at);
+    this.passedOn.starts(at);
+  }
+
+  changes(payload: Payload): void {
+    this.changed.add(payload);
+  }
+
+  // --- blocks ----------------------------------------------------------------------------------------------
+
+  punishes(at: Machine, block: Block): void {
+    const { guilty, honest, proofs, punished, report } = this;
+    const { header, evidence } = block;
+    const { height } = header;
+    for (const each of evidence) {
+      const id = hexOf(evidenceIdentity(each));
+      if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
+      punished.add(id);
+      const wrong = proofs.flawIn(each, honest.has(hexOf(header.proposerAddress)));
+      if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
+      if (proofs.isExpired(each, height))
+        report(`block ${height} punishes by evidence that is too old`, at, height);
+      for (const address of accusedBy(each)) {
+        const name = honest.get(address);
+        if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);
+        if (each.kind === 'duplicate-vote') guilty.add(placeOf(address, each.voteA));
+      }
+    }
+    this.unpunished.passes(block, guilty);
+  }
+
+  // --- what it says ----------------------------------------------------------------------------------------
+
+  says(at: Machine, peers: readonly PeerId[], payloads: readonly Payload[]): void {
+    if (this.about.isHonest(at)) this.tells(at, peers, payloads);
+    if (!this.unpunished.isEmpty) this.unpunished.offers(at, placesIn(payloads));
+  }
+
+  private tells(at: Machine, peers: readonly PeerId[], payloads: readonly Payload[]): void {
+    const { debts } = this.passedOn;
+    const peer = this.retold.tells(at, peers, payloads, this.about.now());
+    if (peer !== null) {
+      const what = `tells ${this.byId.get(peer)?.name} of one evidence again and again`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
+    }
+    if (!debts.areOpen(at)) return;
+    for (const each of doubleVotesIn(payloads)) debts.tells(at, peers, hexOf(evidenceIdentity(each)));
+  }
+
+  private hasTold(at: Machine, height: bigint): void {
+    const missed = this.passedOn.debts.missed(at, this.about.now());
+    if (!missed) return;
+    const what = `keeps evidence that it was told of, and does not tell ${this.byId.get(missed.peer)?.name}`;
+    this.report(`${at.name} ${what}`, at, height);
+  }
+
+  publishes(at: Machine, event: NodeEvent): void {
+    const { about, passedOn, unpunished } = this;
+    if (event.type === 'committed') {
+      unpunished.decides(at, event.round);
+      if (about.isHonest(at)) this.hasTold(at, event.height);
+    } else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
+    else if (event.type === 'evidence') {
+      const hash = hexOf(event.hash);
+      unpunished.stores(at, hexOf(event.validator), event.height, this.told.get(hash) ?? null);
+      passedOn.keeps(at, hash, event.height, about.now());
+    } else if (event.type === 'peer') {
+      this.greeted.greets(at, event.peer, event.up, about.now());
+      this.retold.greets(at, event.peer);
+      passedOn.greets(at, event.peer);
+    }
+  }
+
+  // --- what it hears ---------------------------------------------------------------------------------------
+
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    const { about, honest, passedOn, unpunished } = this;
+    if (honest.size === about.machines.length || !about.isHonest(at)) return;
+    if (!this.greeted.hears(at, from, about.now())) return;
+    for (const each of doubleVotesIn(payloads)) this.learns(at, from, each);
+    const sender = this.byId.get(from);
+    if (this.givenUp.mayBe(from, payloads)) return;
+    const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
+    if (sender && isTaken)
+      unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !this.changed.has(each))));
+    const messages = messagesIn(payloads);
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i];
+      if (message?.type === 'new-round-step') passedOn.stands(at, from, message.height, about.now());
+      else if (message?.type === 'vote') {
+        const address = hexOf(message.vote.validatorAddress);
+        if (!honest.has(address)) unpunished.hears(at, address, message.vote);
+      } else if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
+    }
+  }
+
+  private learns(at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void {
+    const { told } = this;
+    const hash = hexOf(evidenceIdentity(evidence));
+    this.passedOn.isToldBy(from, at, hash);
+    told.set(hash, placeOfEvidence(evidence));
+    if (told.size > TOLD_MAX)
+      for (const oldest of [...told.keys()].slice(0, TOLD_MAX / 2)) told.delete(oldest);
+  }
+}
