@@ -77,6 +77,7 @@ import { forkByAmnesia, forkByTwoVotes, twoThirdsLie } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
 import {
+  aMomentBehind,
   joinsWithoutTransaction,
   keepsPace,
   liarsComeAgain,
@@ -403,6 +404,7 @@ export const plays: readonly Play[] = [
   thinMesh,
   longReplay,
   polkaOfASkippedRound,
+  aMomentBehind,
   joinsWithoutTransaction,
   slowGossip,
   proposalOutlivesLog,

@@ -9,6 +9,7 @@ import {
   at,
   core,
   crash,
+  delay,
   drop,
   everyone,
   heal,
@@ -54,6 +55,16 @@ export const polkaOfASkippedRound = scenario('who was away in the round of a pol
     after('500ms', heal(), core('v0', 'v1', 'v2', 'v3', 'v6')),
   ],
   ends: these('v0', 'v1', 'v2', 'v3', 'v6').decides(height(10), { within: '300s' }),
+});
+
+/** All three are needed. v2 decides when the others have begun the next height, and as it begins that, all that they said of it is there. */
+export const aMomentBehind = scenario('who is a moment behind keeps what is said of the next height', {
+  name: 'a-moment-behind',
+  cast: validators(3),
+  settings: { consensus: { timeoutCommitNs: 100_000_000n } },
+  load: txs({ perSecond: 3 }),
+  act: [at('1s', delay('precommits', '400ms', { to: ['v2'] }))],
+  ends: everyone.decides(height(14), { within: '60s', afterwards: 1 }),
 });
 
 /** Without transactions nobody begins a height; v2 hears of none, and without v3 it is needed. */

@@ -14,7 +14,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
-import { Counted, HAS_IT, type Known, type Taken } from './counted.ts';
+import { Counted, HAS_IT, type Known, type Moment, type Taken } from './counted.ts';
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { messagesIn, txsIn } from './messages.ts';
@@ -115,6 +115,10 @@ class Watch {
     this.given(at, tx);
   }
 
+  private nowAt(at: Machine): Moment {
+    return { count: at.clock.count(), atNs: this.about.now() };
+  }
+
   private isAwake(at: Machine): boolean {
     return this.about.isHonest(at) && at.node?.isPaused === false && at.config.mempool.kind !== 'nop';
   }
@@ -164,8 +168,9 @@ class Watch {
 
   private answers(at: Machine, pool: Counted, tag: number, response: AbciResponse): void {
     const checked = checkedIn(response);
-    if (checked)
-      pool.answers(tag, this.isHeld(at, checked, pool.bytesAsked(tag)), checked.gasWanted, this.about.now());
+    if (!checked) return;
+    const isHeld = this.isHeld(at, checked, pool.bytesAsked(tag));
+    pool.answers(tag, isHeld, checked.gasWanted, this.nowAt(at));
   }
 
   /** Whether the pool takes what the application says this of; null: it may be against its gas, or its size. */
@@ -222,26 +227,32 @@ class Watch {
         for (const peer of to) {
           this.judgesOffer(at, peer, id, known);
           // Else it may have been meant for the peer that was there before.
-          if (this.greeted.hears(at, peer, this.about.now()))
-            known.toldAt.set(peer, { count: at.clock.count(), atNs: this.about.now() });
+          if (this.greeted.hears(at, peer, this.about.now())) known.toldAt.set(peer, this.nowAt(at));
           if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
         }
       }
     }
   }
 
-  /** Nobody is given what he gave, nor the same again before the time for it has come. */
-  private judgesOffer(at: Machine, peer: PeerId, id: string, { shownBy, toldAt }: Known): void {
+  /** Nobody is given what he gave, what another peer gave only when its time has come, nor the same again before the time for that. */
+  private judgesOffer(at: Machine, peer: PeerId, id: string, { shownBy, toldAt, relayed }: Known): void {
     if (!this.isAwake(at)) return;
     const now = this.about.now();
     const whom = this.byId.get(peer)?.name ?? 'a peer';
     const shownNs = shownBy.get(peer);
     if (shownNs !== undefined && now - Math.max(shownNs, at.heldUntilNs) > HOP_NS)
       this.report(`${at.name} gives transaction ${nameOf(id)} back to ${whom}`, at, at.height + 1n);
+    const { gossipPeriodNs, reofferNs } = at.config.mempool;
+    // Who came later is offered at once all that he may lack.
+    const isRelayed = relayed !== null && this.greeted.hears(at, peer, relayed.atNs);
+    const afterNs = at.clock.count() - (relayed?.count ?? 0);
+    if (isRelayed && afterNs + HOP_NS < Number(gossipPeriodNs)) {
+      const what = `passes transaction ${nameOf(id)} on to ${whom} after ${afterNs} ns; what a peer gave waits ${gossipPeriodNs} ns`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
+    }
     const told = toldAt.get(peer);
     if (!told || at.heldUntilNs >= told.atNs) return;
     const waited = at.clock.count() - told.count;
-    const { reofferNs } = at.config.mempool;
     if (waited + saidLateNs(at) >= Number(reofferNs)) return;
     const what = `offers ${whom} transaction ${nameOf(id)} again after ${waited} ns; the time for that is ${reofferNs} ns`;
     this.report(`${at.name} ${what}`, at, at.height + 1n);

@@ -25,9 +25,19 @@ export interface Known {
   /** To whom it was offered, and when last; a peer that has shown it: for ever. */
   readonly toldTo: Map<PeerId, number>;
   /** When it was offered to whom last, by the node's own clock, too. */
-  readonly toldAt: Map<PeerId, { readonly count: number; readonly atNs: number }>;
+  readonly toldAt: Map<PeerId, Moment>;
   /** Who showed it for certain, and when. */
   readonly shownBy: Map<PeerId, number>;
+  /** It came in by a peer, for certain, and by nobody else. */
+  isFromOne: boolean;
+  /** When such a one was taken, by the node's own clock, too. */
+  relayed: Moment | null;
+}
+
+/** Of the world, and of a node's own clock. */
+export interface Moment {
+  readonly count: number;
+  readonly atNs: number;
 }
 
 interface Execution {
@@ -154,6 +164,8 @@ export class Counted {
       // It had let go of it.
       before.toldAt.clear();
       before.shownBy.clear();
+      before.isFromOne = false;
+      before.relayed = null;
       return;
     }
     const sent = this.senders.get(id);
@@ -171,6 +183,8 @@ export class Counted {
       toldTo,
       toldAt: new Map(),
       shownBy,
+      isFromOne: sent?.isFromOne === true,
+      relayed: null,
     });
     this.count++;
     this.bytes += tx.length;
@@ -183,7 +197,7 @@ export class Counted {
   }
 
   /** `isHeld`: null where the pool may have its own reason to refuse. */
-  answers(tag: number, isHeld: boolean | null, gasWanted: bigint, nowNs: number): void {
+  answers(tag: number, isHeld: boolean | null, gasWanted: bigint, now: Moment): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
@@ -192,8 +206,10 @@ export class Counted {
     if (isHeld === false) this.isSettled(about.id);
     if (!known) return;
     if (about.isNew) known.gasWanted = gasWanted;
-    if (isHeld) known.sinceNs ??= nowNs;
-    else this.leaves(about.id, known);
+    if (isHeld) {
+      known.sinceNs ??= now.atNs;
+      if (about.isNew && known.isFromOne) known.relayed ??= now;
+    } else this.leaves(about.id, known);
     if (isHeld === null || (!isHeld && this.config.keepInvalidTxsInCache)) this.isGone(about.id);
   }
 

@@ -10,6 +10,8 @@ import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
+import { Authors } from './authors.ts';
+import { EarlyWords, heightOf } from './early-words.ts';
 import { FirstWords } from './first-words.ts';
 import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
@@ -79,6 +81,9 @@ class Watch {
   private readonly words = new Map<Machine, FirstWords[]>();
   /** The last lock that each node spoke of, in any life. */
   private readonly lastLocks = new Map<Machine, Locked>();
+  /** What came to each node for the height that it is not at yet. */
+  private readonly early = new Map<Machine, EarlyWords>();
+  private readonly authors: Authors;
   private readonly givenUp: GivenUp;
   readonly greeted = new Greeted();
 
@@ -86,6 +91,7 @@ class Watch {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
+    this.authors = new Authors(about);
     this.givenUp = new GivenUp(ghost, about);
   }
 
@@ -95,6 +101,7 @@ class Watch {
 
   forget(at: Machine): void {
     this.nodes.delete(at);
+    this.early.delete(at);
   }
 
   starts(at: Machine): void {
@@ -111,7 +118,27 @@ class Watch {
     if (!set) return null;
     const seen = new Seen(this.wordsTo(at, height), set);
     this.nodes.set(at, seen);
+    this.hearsWhatWasEarly(at, seen);
     return seen;
+  }
+
+  /** As the height begins, what was kept for it is heard. Who went away meanwhile took it along. */
+  private hearsWhatWasEarly(at: Machine, seen: Seen): void {
+    const early = this.early.get(at);
+    if (!early) return;
+    this.early.delete(at);
+    if (early.height !== seen.height) return;
+    for (const { from, message, atNs } of early.words)
+      if (this.greeted.hears(at, from, atNs)) this.takes(at, seen, from, message);
+  }
+
+  private earlyTo(at: Machine, height: bigint): EarlyWords {
+    let early = this.early.get(at);
+    if (early?.height !== height) {
+      early = new EarlyWords(height);
+      this.early.set(at, early);
+    }
+    return early;
   }
 
   private wordsTo(at: Machine, height: bigint): FirstWords {
@@ -133,7 +160,10 @@ class Watch {
     const messages = messagesIn(payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
-      if (message) this.takes(at, seen, from, message);
+      if (message) {
+        this.takes(at, seen, from, message);
+        this.keeps(at, seen, from, message, payloads[i] as Payload);
+      }
       // Of an envelope the node reads nothing behind what is no word.
       else if (endsEnvelope(payloads[i]?.channel ?? 0)) return;
     }
@@ -141,7 +171,18 @@ class Watch {
 
   /** It may take this up: as soon as it is greeted, when its pause ends; as much of it as it reads. */
   overhears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
-    for (const message of messagesIn(payloads)) if (message) this.mayTake(at, from, message);
+    for (const message of messagesIn(payloads)) {
+      if (!message) continue;
+      this.mayTake(at, from, message);
+      if (heightOf(message) === at.height + 2n) this.earlyTo(at, at.height + 2n).isUnsureOf(from);
+    }
+  }
+
+  /** A word for the next height. An honest sender says nothing false that would spoil the rest. */
+  private keeps(at: Machine, seen: Seen, from: PeerId, message: ConsensusMessage, { bytes }: Payload): void {
+    const height = heightOf(message);
+    if (height !== seen.height + 1n || !this.authors.isHonestPeer(from)) return;
+    this.earlyTo(at, height).comes({ from, message, atNs: this.about.now() }, bytes.length);
   }
 
   /** What is of the next height it keeps for then. */

@@ -365,6 +365,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['refused-and-kept', '1', 'X381', 'a second time, and keep_invalid_txs_in_cache is set'],
   ['failed-and-kept', '1', 'X382', 'a second time, and keep_invalid_txs_in_cache is set'],
   ['failed-and-kept', '1', 'X383', 'a second time, and keep_invalid_txs_in_cache is set'],
+  ['tour', '1', 'X414', 'what a peer gave waits 100000000 ns'],
+  ['tour', '1', 'X415', 'what a peer gave waits 100000000 ns'],
+  ['a-moment-behind', '2', 'X416', 'could have judged the proposal (L22, L28)'],
+  ['a-moment-behind', '2', 'X417', 'could have judged the proposal (L22, L28)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
