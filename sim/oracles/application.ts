@@ -24,7 +24,7 @@ import {
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
-import { headerHash, paramsHash } from './canonical.ts';
+import { headerHash } from './canonical.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
 import { roomOfProposer } from './room.ts';
@@ -224,7 +224,10 @@ class Watch {
       request.timeNs !== genesis.genesisTimeNs && 'time',
       request.initialHeight !== genesis.initialHeight && 'initial height',
       !equalBytes(request.appStateBytes, genesis.appState) && 'application state',
-      !equalBytes(paramsHash(request.consensusParams), paramsHash(genesis.consensusParams)) && 'parameters',
+      !equalBytes(
+        encodeConsensusParams(request.consensusParams),
+        encodeConsensusParams(genesis.consensusParams),
+      ) && 'parameters',
       (request.validators.length !== members.length ||
         !request.validators.every(({ publicKey, power }, i) => {
           const member = members[i];
