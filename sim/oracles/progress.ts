@@ -219,7 +219,8 @@ class Watch {
       if (proposal.round >= seen.round && isTrueProposal(this.about, seen.set, proposal))
         seen.proposed(proposal, now);
     } else if (message.type === 'block-part') {
-      if (message.height === seen.height && message.round === seen.round) seen.part(message.part, now);
+      if (message.height === seen.height && message.round >= seen.round)
+        seen.part(message.part, message.round, now);
     }
   }
 
@@ -246,7 +247,7 @@ class Watch {
     if (!seen) return;
     if (this.isAwake(at)) this.judgeStep(at, seen, round, step);
     const now = this.about.now();
-    seen.enters(round, now - (isGood(at) ? PROMPT_NS : TIME_ENOUGH_NS));
+    seen.enters(round, now - (isGood(at) ? PROMPT_NS : TIME_ENOUGH_NS), now);
     if (step >= STEP.newRound) {
       seen.begunNs ??= now;
       seen.roundNs ??= now;

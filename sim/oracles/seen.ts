@@ -45,6 +45,13 @@ interface Valid {
   readonly sinceNs: number;
 }
 
+/** A proposal of the round after its own, and the parts that came behind it. */
+interface Next {
+  readonly proposal: Proposal;
+  readonly set: string;
+  readonly parts: Set<number>;
+}
+
 /** The votes of one kind in one round. */
 class Votes {
   readonly voters = new Indexes();
@@ -135,6 +142,8 @@ export class Seen {
   private readonly parts = new Map<string, Set<number>>();
   /** Of those of the proposal the ones that came when it was there: others may be let fall. */
   private readonly wanted = new Set<number>();
+  /** The first of that round. */
+  private next: Next | null = null;
   /** By round. */
   private readonly prevotes = new Map<number, Votes>();
   private readonly precommits = new Map<number, Votes>();
@@ -147,7 +156,7 @@ export class Seen {
   }
 
   /** What made a block valid after `sinceNs` came too late in the round that it leaves: the application had no time to judge it. */
-  enters(round: number, sinceNs: number): void {
+  enters(round: number, sinceNs: number, nowNs: number): void {
     if (round <= this.round) return;
     if (this.valid && this.valid.round === this.round && this.valid.sinceNs > sinceNs)
       this.valid = this.validBefore;
@@ -164,6 +173,17 @@ export class Seen {
     if (this.parts.size > 0) this.parts.clear();
     if (this.wanted.size > 0) this.wanted.clear();
     if (this.skip && this.skip.round <= round) this.skip = null;
+    const { next } = this;
+    this.next = null;
+    if (next?.proposal.round === round) this.beginsWith(next);
+    this.look(nowNs);
+  }
+
+  private beginsWith({ proposal, set, parts }: Next): void {
+    this.proposal = proposal;
+    this.proposedParts = set;
+    this.parts.set(set, parts);
+    for (const index of parts) this.wanted.add(index);
   }
 
   /** It votes in this round: from now on a polka makes its block valid (L36). */
@@ -248,8 +268,12 @@ export class Seen {
 
   /** The proposal is true, and of this round or one ahead. */
   proposed(proposal: Proposal, nowNs: number): void {
-    this.words.proposed(proposal); // one ahead, too: it may keep it, so that another one of that round is the second
-    if (proposal.round > this.round) return; // it may let that fall
+    this.words.proposed(proposal); // one ahead, too: it keeps it, so that another one of that round is the second
+    if (proposal.round > this.round) {
+      if (proposal.round === this.round + 1)
+        this.next ??= { proposal, set: setOfParts(proposal.blockId.parts), parts: new Set() };
+      return;
+    }
     if (!this.proposal) {
       this.proposal = proposal;
       this.proposedParts = setOfParts(proposal.blockId.parts);
@@ -257,9 +281,12 @@ export class Seen {
     this.look(nowNs);
   }
 
-  part(part: Part, nowNs: number): void {
+  /** `round`: as who sent it says. */
+  part(part: Part, round: number, nowNs: number): void {
     const set = setOfPart(part);
     if (set === null) return;
+    if (set === this.next?.set) this.next.parts.add(part.index);
+    if (round !== this.round) return;
     const parts = this.parts.get(set) ?? new Set();
     this.parts.set(set, parts.add(part.index));
     if (this.proposal && this.proposedParts === set) this.wanted.add(part.index);

@@ -434,19 +434,36 @@ describe('a proposal', () => {
     seen.proposed(proposal, 7);
     expect(seen.wholeNs).toBeNull();
     const other = part.bytes.slice().fill(9);
-    seen.part({ ...part, bytes: other, proof: { ...part.proof, leafHash: leafHash(other) } }, 8);
+    seen.part({ ...part, bytes: other, proof: { ...part.proof, leafHash: leafHash(other) } }, 0, 8);
     expect(seen.wholeNs).toBeNull(); // a part, and not of this block
-    seen.part(part, 9);
+    seen.part(part, 0, 9);
     expect(seen.wholeNs).toBe(9);
+  });
+
+  it('is there as its round begins, when it came in the round before', () => {
+    const seen = new Seen(new FirstWords(1n), set);
+    const { proposal, part } = proposed(1, 1);
+    seen.part(part, 1, 5); // nobody has proposed it yet: it falls
+    seen.proposed(proposal, 6);
+    expect(seen.wholeNs).toBeNull();
+    seen.enters(1, 7, 7);
+    expect(seen.wholeNs).toBeNull();
+    seen.part(part, 1, 8);
+    expect(seen.wholeNs).toBe(8);
+    const other = new Seen(new FirstWords(1n), set);
+    other.proposed(proposal, 6);
+    other.part(part, 1, 6);
+    other.enters(1, 7, 7);
+    expect(other.wholeNs).toBe(7);
   });
 
   it('is not, when the proposer said another thing before, were it a round ahead', () => {
     const seen = new Seen(new FirstWords(1n), set);
     seen.proposed(proposed(2, 1).proposal, 6);
-    seen.enters(1, 6);
+    seen.enters(1, 6, 6);
     const { proposal, part } = proposed(1, 1);
     seen.proposed(proposal, 7);
-    seen.part(part, 8);
+    seen.part(part, 1, 8);
     expect(seen.wholeNs).toBeNull();
   });
 
@@ -458,14 +475,14 @@ describe('a proposal', () => {
     const { proposal, part } = proposed(1, 0);
     seen.comesToPrevote(5);
     seen.proposed(proposal, 6);
-    seen.part(part, 7);
+    seen.part(part, 0, 7);
     for (const validatorIndex of [0, 1, 2])
       seen.voted(
         { type: PREVOTE, round: 0, blockId: proposal.blockId, validatorIndex } as Vote,
         7 + validatorIndex,
       );
     expect(seen.valid).toEqual({ round: 0, sinceNs: 9 });
-    seen.enters(1, enoughNs);
+    seen.enters(1, enoughNs, 10);
     expect(seen.valid).toEqual(valid);
   });
 
@@ -476,7 +493,7 @@ describe('a proposal', () => {
     const stretched = { ...proposal.blockId, parts: { total: 1, hash: new Uint8Array(32).fill(9) } };
     seen.comesToPrevote(5);
     seen.proposed(proposal, 6);
-    seen.part(part, 7);
+    seen.part(part, 0, 7);
     for (const validatorIndex of [0, 1, 2])
       seen.voted({ type: PREVOTE, round: 0, blockId: stretched, validatorIndex } as Vote, 8);
     expect([seen.wholeNs, seen.valid]).toEqual([7, null]);
@@ -493,7 +510,7 @@ describe('a proposal', () => {
     new Seen(words, set).proposed({ ...proposal, polRound: 0 }, 5);
     const seen = new Seen(words, set);
     seen.proposed(proposal, 6);
-    seen.part(part, 6);
+    seen.part(part, 0, 6);
     expect(seen.wholeNs).toBeNull();
   });
 
@@ -503,15 +520,15 @@ describe('a proposal', () => {
       const { proposal, part } = proposed(1 + round, round);
       seen.comesToPrevote(fromNs);
       seen.proposed(proposal, fromNs);
-      seen.part(part, fromNs);
+      seen.part(part, round, fromNs);
       for (const validatorIndex of [0, 1, 2])
         seen.voted({ type: PREVOTE, round, blockId: proposal.blockId, validatorIndex } as Vote, fromNs);
     };
     polka(0, 5);
-    seen.enters(1, 8);
+    seen.enters(1, 8, 9);
     polka(1, 10);
     expect(seen.valid).toEqual({ round: 1, sinceNs: 10 });
-    seen.enters(2, 9);
+    seen.enters(2, 9, 11);
     expect(seen.valid).toEqual({ round: 0, sinceNs: 5 });
   });
 });

@@ -370,6 +370,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['a-moment-behind', '2', 'X416', 'could have judged the proposal (L22, L28)'],
   ['a-moment-behind', '2', 'X417', 'could have judged the proposal (L22, L28)'],
   ['tour', '1', 'X418', 'tells its application at InitChain other parameters than the genesis has'],
+  ['tour', '1', 'X419', 'could have judged the proposal (L22, L28)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
