@@ -1,6 +1,5 @@
-// What happened in a run, as data for those who look at it afterwards: what nodes did, what the play did to
-// them, and
-// which proposals, parts and votes reached whom when. Of each node, the last heights that it worked on.
+// What happened in a run, as data for those who look at it afterwards: what nodes did, what the play did to them, and which proposals,
+// parts and votes reached whom when. Of each node, the last heights that it worked on.
 
 import type { Payload } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';

@@ -1,6 +1,5 @@
-// The shape of a run: SHA-256 over (time, node, actor, kind of message, height, round) of every turn. No
-// signature and no hash enters
-// it, so that a run in sim-crypto and the same run in ed25519 have the same shape.
+// The shape of a run: SHA-256 over (time, node, actor, kind of message, height, round) of every turn. No signature and no hash enters it,
+// so that a run in sim-crypto and the same run in ed25519 have the same shape.
 
 import { hexOf } from '../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_STATE, CHANNEL_VOTE, CHANNEL_VOTE_SET_BITS } from '../protocol/messages.ts';

@@ -21,8 +21,7 @@ export const isValidatorTx = (tx: Uint8Array): boolean => startsWithVal(tx) && t
 const startsWithVal = (tx: Uint8Array): boolean => tx[0] === 0x76 && tx[1] === 0x61 && tx[2] === 0x6c;
 
 /**
- * Null: well formed. A `key:value` is judged as the `key=value` that `formattedTx` makes of it: CometBFT's
- * application admits `val:x`,
+ * Null: well formed. A `key:value` is judged as the `key=value` that `formattedTx` makes of it: CometBFT's application admits `val:x`,
  * proposes it as `val=x`, and then rejects its own proposals for as long as the transaction is in a pool.
  */
 export function judgeTx(tx: Uint8Array): TxRefusal | null {

@@ -7,9 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { isSeed, SEED_MAX } from '../../sim/choices.ts';
 
 /**
- * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not
- * understood,
- * or what it says or keeps cannot be written.
+ * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not understood, or what it says or keeps
+ * cannot be written.
  */
 export const EXIT = { holds: 0, violated: 1, usage: 2 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];

@@ -1,5 +1,5 @@
-// Owns the grid of all crashes: every point where a node's life can end at its disk or its signer,
-// times what the crash takes, times when it comes back.
+// Owns the grid of all crashes: every point where a node's life can end at its disk or its signer, times what the crash takes, times when
+// it comes back.
 
 import { unreachable } from '../../protocol/refusal.ts';
 import type { CrashHow, DiskPoint, MediumName } from '../disk-door.ts';

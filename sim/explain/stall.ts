@@ -1,6 +1,5 @@
-// Why a node does not go on: the votes that its next step waits for, how many of them it has, and what became
-// of the
-// others. Counted from what was sent and delivered, with the oracles' arithmetic.
+// Why a node does not go on: the votes that its next step waits for, how many of them it has, and what became of the others. Counted from
+// what was sent and delivered, with the oracles' arithmetic.
 
 import { hexFor } from '../addresses.ts';
 import type { Chronicle, WordKind } from '../chronicle.ts';

@@ -1,5 +1,5 @@
-// Liveness: once all trouble is over, every node of the core decides the next
-// height within the analytic bound, and the next, and the next. How near it came is kept.
+// Liveness: once all trouble is over, every node of the core decides the next height within the analytic bound, and the next, and the next.
+// How near it came is kept.
 
 import { hexFor } from '../addresses.ts';
 import { longestNs } from '../latency.ts';

@@ -1,6 +1,5 @@
-// Justified sends and lock monotonicity: whatever an honest node votes, locks,
-// decides or skips to, the rule of the paper that allows it is met by messages that had reached that node. Which
-// rule that was is a label of the run (`at-work.ts`).
+// Justified sends and lock monotonicity: whatever an honest node votes, locks, decides or skips to, the rule of the paper that allows it is
+// met by messages that had reached that node. Which rule that was is a label of the run (`at-work.ts`).
 
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';

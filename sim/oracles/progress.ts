@@ -1,5 +1,5 @@
-// What an honest node must do once it can: a rule of the paper whose guard is met
-// by what reached the node is carried out at once, and not when a timeout does its work for it.
+// What an honest node must do once it can: a rule of the paper whose guard is met by what reached the node is carried out at once, and not
+// when a timeout does its work for it.
 
 import type { AppMail } from '../../actors/mail.ts';
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';

@@ -2,9 +2,8 @@
 // fail.
 
 /**
- * A list of which no single part can be left out. `fails` says whether these parts alone still fail; it holds
- * for
- * `all`, and is asked of every list at most once by whoever remembers.
+ * A list of which no single part can be left out. `fails` says whether these parts alone still fail; it holds for `all`, and is asked of
+ * every list at most once by whoever remembers.
  */
 export function ddmin<T>(all: readonly T[], fails: (kept: readonly T[]) => boolean): readonly T[] {
   if (all.length === 0 || fails([])) return [];

@@ -1,6 +1,5 @@
-// Chance, and whatever else kept messages away, as explicit rules: what of a height did not reach whom in
-// time becomes
-// "drop the prevotes of height 4, round 0, by v2, on their way to v0".
+// Chance, and whatever else kept messages away, as explicit rules: what of a height did not reach whom in time becomes "drop the prevotes
+// of height 4, round 0, by v2, on their way to v0".
 
 import type { Chronicle, Deeds, WordKind } from '../chronicle.ts';
 import type { Action, NodeName, RuleAction } from '../scenario/play.ts';

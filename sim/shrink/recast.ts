@@ -1,6 +1,4 @@
-// The same play with other people or at another place of the chain: names changed, nodes left out, heights
-// and times
-// moved to the front.
+// The same play with other people or at another place of the chain: names changed, nodes left out, heights and times moved to the front.
 
 import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
@@ -148,9 +146,8 @@ export function proposersOf({ cast: { powers } }: Scenario): readonly NodeName[]
 export const firstOf = ({ cast }: Scenario): number => cast.initialHeight ?? 1;
 
 /**
- * So many heights and milliseconds earlier: rules, conditions and liars of a height move with it. Null:
- * something
- * belongs to a height that is no more.
+ * So many heights and milliseconds earlier: rules, conditions and liars of a height move with it. Null: something belongs to a height that
+ * is no more.
  */
 export function earlier(scenario: Scenario, heights: number, ms: number): Scenario | null {
   let isLost = false;
@@ -181,9 +178,8 @@ export function earlier(scenario: Scenario, heights: number, ms: number): Scenar
 }
 
 /**
- * Moved to the front, with those who propose there in the parts of those who proposed where it was: first so
- * that
- * all proposers are the same, then with nobody changed, then in every other turn.
+ * Moved to the front, with those who propose there in the parts of those who proposed where it was: first so that all proposers are the
+ * same, then with nobody changed, then in every other turn.
  */
 export function* earlierCasts(scenario: Scenario, heights: number, ms: number): Generator<Scenario> {
   const moved = earlier(scenario, heights, ms);

@@ -1,6 +1,5 @@
-// The same failure in other words, that depend less on chance: rules for what the network did, triggers for
-// times, and
-// all of it at the first heights.
+// The same failure in other words, that depend less on chance: rules for what the network did, triggers for times, and all of it at the
+// first heights.
 
 import { type Chronicle, chronicled, type Deeds, type Performed } from '../chronicle.ts';
 import type { Action, Directive, Scenario } from '../scenario/play.ts';

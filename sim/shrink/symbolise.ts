@@ -1,6 +1,5 @@
-// Moments as words: what a play did at a time, or at a point that only this seed reaches, happens when a node
-// does
-// something. From what the nodes did just before.
+// Moments as words: what a play did at a time, or at a point that only this seed reaches, happens when a node does something. From what the
+// nodes did just before.
 
 import type { Chronicle, Deeds, Performed } from '../chronicle.ts';
 import type { Action, Condition, Directive } from '../scenario/play.ts';

@@ -36,8 +36,7 @@ interface Range {
 }
 
 /**
- * All of it ends in five minutes: on a slow machine no repetition begins after these seconds, by
- * signatures or validators.
+ * All of it ends in five minutes: on a slow machine no repetition begins after these seconds, by signatures or validators.
  */
 const REPEAT_UNTIL_S: Readonly<Record<string, number>> = {
   '4 sim': 40,

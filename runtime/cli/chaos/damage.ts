@@ -18,8 +18,7 @@ export interface Damage {
 }
 
 /**
- * kill -9 loses nothing that was written, as the kernel keeps it: so we cut each log to a length that is
- * drawn, not below its `.synced`
+ * kill -9 loses nothing that was written, as the kernel keeps it: so we cut each log to a length that is drawn, not below its `.synced`
  * mark, and append a torn end. (Stores need no help: they reopen at the last flushed transaction.)
  */
 export function damageLogs(home: string, chance: Stream): Damage {

@@ -42,10 +42,8 @@ export function openStore(path: string, options: StoreOptions = {}): HostStore {
       name: null as unknown as string, // the root database: one environment is one store
       keyEncoding: 'binary',
       encoding: 'binary',
-      // A commit is visible first and flushed after; a reopened database stands at the last flushed one,
-      // even when
-      // the machine did not reboot: a killed process comes back as from a power cut, so there is one
-      // recovery to test.
+      // A commit is visible first and flushed after; a reopened database stands at the last flushed one, even when the machine did not
+      // reboot: a killed process comes back as from a power cut, so there is one recovery to test.
       overlappingSync: true,
       safeRestore: true,
     } as Parameters<typeof open>[0]) as Database<Uint8Array, Uint8Array>;

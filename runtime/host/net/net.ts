@@ -1,11 +1,9 @@
 // Keeps the Net port with WebSockets: who is connected to whom, one connection per peer, envelopes in
 // binary frames.
 //
-// A connection opens with text frames: each side says its peer id; then, of the two, the one with the lower
-// id decides
-// whether this connection stays, and says `ok`. So when both dial at the same time, one judge keeps one of
-// the two.
-// Until the secret connection stands here, an id is only claimed: hence loopback addresses only.
+// A connection opens with text frames: each side says its peer id; then, of the two, the one with the lower id decides whether this
+// connection stays, and says `ok`. So when both dial at the same time, one judge keeps one of the two. Until the secret connection stands
+// here, an id is only claimed: hence loopback addresses only.
 
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
