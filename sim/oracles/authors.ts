@@ -2,17 +2,16 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { honestPeers, machinesByAddress } from '../addresses.ts';
-import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
 
 export class Authors {
-  private readonly about: WorldAbout;
-  private readonly byAddress: ReadonlyMap<string, Machine>;
+  /** Addresses of those who do not lie, hex. */
+  private readonly honest: ReadonlySet<string>;
   private readonly honestPeers: ReadonlySet<PeerId>;
 
   constructor(about: WorldAbout) {
-    this.about = about;
-    this.byAddress = machinesByAddress(about);
+    const byAddress = [...machinesByAddress(about)];
+    this.honest = new Set(byAddress.filter(([, at]) => about.isHonest(at)).map(([address]) => address));
     this.honestPeers = honestPeers(about);
   }
 
@@ -22,7 +21,6 @@ export class Authors {
 
   /** Of a validator's address, hex; undefined: nobody knows who has that place. */
   isHonest(address: string | undefined): boolean {
-    const author = address === undefined ? undefined : this.byAddress.get(address);
-    return author !== undefined && this.about.isHonest(author);
+    return address !== undefined && this.honest.has(address);
   }
 }

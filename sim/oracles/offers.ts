@@ -6,7 +6,6 @@
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { membership } from '../../protocol/bit-array.ts';
-import { hexOf } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
@@ -238,7 +237,7 @@ class Watch {
       const thing = thingOf(vote);
       holder.holds(thing, now);
       // Of who signs two the node may have the other one, and passes that on.
-      const isOne = this.authors.isHonest(hexOf(vote.validatorAddress));
+      const isOne = this.authors.isHonest(set.members[vote.validatorIndex]?.address);
       if (isOne && height === peer.height && this.authors.isHonestPeer(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
