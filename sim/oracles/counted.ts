@@ -86,6 +86,8 @@ export class Counted {
   /** What the last block took. */
   private taken: readonly string[] = [];
   private takenNs = 0;
+  /** When the application answered last: the pool reads that a moment later, and has no room until then. */
+  private answeredNs = 0;
   /** The block that the application executed last, in this life. */
   execution: Execution | null = null;
   private rechecks = 0;
@@ -100,7 +102,7 @@ export class Counted {
   /** Whether it may refuse for want of room: told with half of it left, and what a block takes leaves when the pool hears of it. */
   mayBeFull(length: number, nowNs: number): boolean {
     const { txsMax, bytesMax } = this.config;
-    if (nowNs - this.takenNs < HOP_NS) return true;
+    if (nowNs - Math.max(this.takenNs, this.answeredNs) < HOP_NS) return true;
     const count = this.count + this.doubtful.size + this.due.size + 1;
     let bytes = this.bytes + this.doubtfulBytes + length;
     for (const due of this.due.values()) bytes += due.bytes;
@@ -201,6 +203,7 @@ export class Counted {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
     if (!about) return;
+    this.answeredNs = now.atNs;
     if (!about.isNew) this.rechecks--;
     const known = this.known.get(about.id);
     if (isHeld === false) this.isSettled(about.id);

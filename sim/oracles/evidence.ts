@@ -162,7 +162,7 @@ class Watch {
       passedOn.keeps(at, hash, event.height, about.now());
     } else if (event.type === 'peer') {
       this.greeted.greets(at, event.peer, event.up, about.now());
-      this.retold.greets(at, event.peer);
+      this.retold.greets(at, event.peer, about.now());
       passedOn.greets(at, event.peer);
     }
   }

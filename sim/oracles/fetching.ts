@@ -165,7 +165,9 @@ function asks(
     (who !== undefined && nameOfPeer(about.machines, who)) || 'a peer';
   const count = node.openTo(peer, now);
   const patienceNs = Number(retryNs < secondSourceAfterNs ? retryNs : secondSourceAfterNs);
-  if (waitedNs !== null && waitedNs + HOP_NS < patienceNs) {
+  // What came in a pause is read behind it, and may have made room.
+  const isFresh = now - at.heldUntilNs <= HOP_NS;
+  if (waitedNs !== null && waitedNs + HOP_NS < patienceNs && !isFresh) {
     const first = whom(node.sources.firstOf(height));
     tell(
       `asks ${whom(peer)} for block ${height} ${waitedNs} ns after ${first}, and is to wait ${patienceNs}`,

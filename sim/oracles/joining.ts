@@ -39,6 +39,7 @@ export const joiningOracle =
       for (const at of hasLiar ? [] : about.machines) {
         const isIdle =
           at.mode === 'sync' &&
+          at.answering.blocksNs === 0 && // a slow one need not gain on the chain
           at.node?.isPaused === false &&
           at.height + BEHIND_MAX >= header.height &&
           !isAlone(at);

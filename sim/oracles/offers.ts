@@ -7,7 +7,7 @@ import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import type { BitArray, Proposal, Vote } from '../../protocol/types.ts';
+import type { BitArray, Part, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
 import { hexFor } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
@@ -273,9 +273,20 @@ class Watch {
 
   private isOwnWord(at: Machine, message: ConsensusMessage): boolean {
     if (message.type === 'vote') return isOwn(at, message.vote);
-    if (message.type !== 'proposal') return false;
-    const { height, round } = message.proposal;
+    if (message.type === 'block-part') return this.isOfOwnBlock(at, message.height, message.part);
+    return message.type === 'proposal' && this.hasTurn(at, message.proposal.height, message.proposal.round);
+  }
+
+  private hasTurn(at: Machine, height: bigint, round: number): boolean {
     return this.ghost.set(height)?.atRound(round) === hexFor(at);
+  }
+
+  /** A large block that it proposes fills several envelopes. */
+  private isOfOwnBlock(at: Machine, height: bigint, part: Part): boolean {
+    const { sets } = this.of(at);
+    for (const [round, set] of sets)
+      if (this.hasTurn(at, height, round) && set === setOfPart(part)) return true;
+    return false;
   }
 
   says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {

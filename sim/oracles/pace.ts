@@ -5,8 +5,8 @@ import type { Machine } from '../machine.ts';
 /** A letter from one actor to another is there by then. */
 export const HOP_NS = 1_000_000;
 
-/** What a node says may wait for so many flushes, and some letters. */
-const FLUSHES_WAITED_FOR = 4;
+/** What a node says may wait for so many flushes, the last behind one that nobody waits for, and some letters. */
+const FLUSHES_WAITED_FOR = 6;
 const LETTERS_NS = 5_000_000;
 
 /** What a node says that it does it did at most so long before. */

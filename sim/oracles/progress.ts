@@ -211,7 +211,7 @@ class Watch {
       const isAhead = vote.round > seen.round && seen.isNewAhead(vote);
       const isNew = seen.isNewVote(vote);
       if (!(isAhead || isNew) || !isTrueVote(this.about, seen.set, vote)) return;
-      if (isAhead) seen.speaksAhead(vote, from, now);
+      if (isAhead || vote.round > seen.round + 1) seen.speaksAhead(vote, from, now);
       if (isNew) seen.voted(vote, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;

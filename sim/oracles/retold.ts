@@ -4,6 +4,7 @@ import type { Payload, PeerId } from '../../actors/turn.ts';
 import { byteKey } from '../../protocol/bytes.ts';
 import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
+import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** A period is 10 s, by the node's own clock. */
@@ -14,14 +15,18 @@ const TIMES_MAX = 2;
 export class Retold {
   /** When each peer was told, the last few times: by the evidence's bytes. */
   private readonly told = new PerMachine(() => new Map<PeerId, Map<string, number[]>>());
+  /** When each peer came or went. */
+  private readonly turned = new PerMachine(() => new Map<PeerId, number>());
 
   starts(at: Machine): void {
     this.told.delete(at);
+    this.turned.delete(at);
   }
 
   /** A connection begins or ends: what was told in the one before may be lost. */
-  greets(at: Machine, peer: PeerId): void {
+  greets(at: Machine, peer: PeerId, nowNs: number): void {
     this.told.get(at)?.delete(peer);
+    this.turned.of(at).set(peer, nowNs);
   }
 
   /** The first peer that is told too often; null: none is. */
@@ -35,6 +40,8 @@ export class Retold {
   }
 
   private isTooOften(at: Machine, peer: PeerId, evidence: string, nowNs: number): boolean {
+    // It may have been meant for the connection before.
+    if (nowNs - (this.turned.of(at).get(peer) ?? 0) <= saidLateNs(at)) return false;
     const peers = this.told.of(at);
     let known = peers.get(peer);
     if (!known) {

@@ -7,7 +7,7 @@ import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
-import { countedUntil } from './between-heights.ts';
+import { countedUntil, isPrompt } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
 
@@ -145,8 +145,9 @@ export class Unpunished {
   private counts(at: Machine, vote: Vote): boolean {
     if (at.mode !== 'consensus' || at.node?.isPaused !== false) return false;
     if (vote.height !== at.height + 1n) return this.isLate(at, vote);
-    // As it executes its block it may be at the next height already, and says so a little later.
-    return vote.round === at.round || (vote.round <= at.round + 1 && at.step !== STEP.commit);
+    if (at.step !== STEP.commit) return vote.round <= at.round + 1;
+    // As it executes its block it may be between the heights already, and says so later: then it counts no prevotes.
+    return vote.round === at.round && (vote.type === PRECOMMIT || isPrompt(at));
   }
 
   /** Between two heights it counts the precommits of the round that decided the last one, too. */
