@@ -50,6 +50,8 @@ export class MachineClock {
   private frozenWallNs: bigint | null = null;
   /** What the wall clock showed before each step back, the highest. */
   private shownNs: bigint | null = null;
+  /** When the wall clock was set last, in virtual time; -1: never. For those who watch. */
+  setAtNs = -1;
 
   // Many turns share an instant, and a bigint costs more than they need.
   private cachedAt = -1;
@@ -122,6 +124,7 @@ export class MachineClock {
   /** The wall clock jumps, forwards or back. Timers do not notice. */
   stepWall(byNs: bigint): void {
     if (byNs < 0n) this.shownNs = this.wallLatestNs();
+    this.setAtNs = this.agenda.now;
     if (this.frozenWallNs === null) this.wallAheadNs += byNs;
     else this.frozenWallNs += byNs;
     this.cachedAt = -1;

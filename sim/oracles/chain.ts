@@ -1,5 +1,6 @@
 // Agreement, validity, integrity, certificates, determinism, recovery, proposers and time: read from what nodes store and publish at each commit.
 
+import type { AppMail, SignerMail } from '../../actors/mail.ts';
 import type { NodeEvent } from '../../actors/turn.ts';
 import { heightOfKey, STATE_KEY } from '../../machines/chain/keys.ts';
 import { equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
@@ -24,6 +25,7 @@ import { Heights } from './heights.ts';
 import { PerMachine } from './per-machine.ts';
 import { Transactions } from './transactions.ts';
 import { wrongTime, wrongWith } from './validity.ts';
+import { VoteTimes } from './vote-times.ts';
 
 /** The label of a run whose validator set changes. */
 export const SET_CHANGES = 'the validator set changes';
@@ -54,9 +56,10 @@ export const chainOracle =
   (ghost: GhostChain, verify: Verify): OracleMaker =>
   (report, about): Oracle => {
     const watch = new Watch(ghost, verify, report, about);
+    const times = new VoteTimes(ghost, report, about);
     return {
       name: 'chain',
-      effects: ['store'],
+      effects: ['store', 'tell'],
       events: ['committed', 'applied'],
       submitted: (_at, tx) => watch.transactions.submitted(tx),
       corrupted({ channel, bytes }) {
@@ -64,8 +67,13 @@ export const chainOracle =
         if (message && !isRefusal(message)) for (const tx of message.txs) watch.transactions.corrupted(tx);
       },
       started: (at) => watch.starts(at),
-      leaving(at, _actor, effect) {
-        if (effect.type !== 'store' || effect.store !== 'chain' || !about.isHonest(at)) return;
+      leaving(at, actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell' && actor === 'validator') {
+          if (effect.to === 'app') times.asksApp(effect.message as AppMail);
+          else if (effect.to === 'signer') times.asksSigner(at, effect.message as SignerMail);
+        }
+        if (effect.type !== 'store' || effect.store !== 'chain') return;
         for (const { key, value, remove } of effect.writes) {
           if (remove) continue;
           if (key.length === HEIGHT_KEY_BYTES)

@@ -371,6 +371,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['a-moment-behind', '2', 'X417', 'could have judged the proposal (L22, L28)'],
   ['tour', '1', 'X418', 'tells its application at InitChain other parameters than the genesis has'],
   ['tour', '1', 'X419', 'could have judged the proposal (L22, L28)'],
+  ['tour', '1', 'X384', 'v2 dates its prevote of 1/0 1079066536 ns behind its clock'],
+  ['clock-skew', '1', 'X385', 'v1 dates its prevote of 1/0 14905710519 ns ahead of its clock'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
