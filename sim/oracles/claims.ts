@@ -1,5 +1,5 @@
-// What a node says of itself is true: where it stands, which votes and parts it has, and for what it saw two thirds. Peers count on it: what one
-// says that it has it is not given.
+// What a node says of itself is true: where it stands, which round decided the height before, and whether its own is decided, which votes and parts it
+// has, and for what it saw two thirds. Peers count on it: what one says that it has it is not given.
 
 import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
@@ -21,35 +21,41 @@ function firstFalse(claimed: BitArray, holds: (index: number) => boolean): numbe
 
 /** What one node says of itself, and where it stands; what it has is counted where it is heard. */
 export class Claims {
+  private readonly initialHeight: bigint;
+  private readonly roundOnDisk: (height: bigint) => number | null;
   /** Where it stands in this life; -1: it has not begun. */
   private height = -1n;
   private round = 0;
   private step = 0;
-  /** Which round decided the height before, in this life; null: none did. */
-  private decidedBy: number | null = null;
+  /** The last height that was decided, as far as it is known, and by which round. */
+  private decision: { readonly height: bigint; readonly round: number } | null = null;
+
+  /** @param roundOnDisk which round decided a height, as its disk has it. */
+  constructor(initialHeight: bigint, roundOnDisk: (height: bigint) => number | null) {
+    this.initialHeight = initialHeight;
+    this.roundOnDisk = roundOnDisk;
+  }
 
   startsLife(): void {
     this.height = -1n;
-    this.decidedBy = null;
+    this.decision = null;
   }
 
   decides(height: bigint, round: number): void {
     this.stands(height + 1n, 0, STEP.newHeight);
-    this.decidedBy = round;
+    this.decision = { height, round };
   }
 
   stands(height: bigint, round: number, step: number): void {
     this.round = round;
     this.step = step;
-    if (height === this.height) return;
     this.height = height;
-    this.decidedBy = null;
   }
 
   /** What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has. */
   falsehoodIn(message: ConsensusMessage, heard: (height: bigint) => HeardHeight | null): string | null {
+    if (message.type === 'new-round-step') return this.standingOf(message) ?? this.lastCommitOf(message);
     if (this.height < 0n || message.type === 'vote' || message.type === 'proposal') return null;
-    if (message.type === 'new-round-step') return this.standingOf(message);
     const votes = message.height === this.height ? heard(message.height) : null;
     if (!votes) return null;
     switch (message.type) {
@@ -60,17 +66,37 @@ export class Claims {
       case 'vote-set-maj23':
         return this.twoThirdsOf(message, votes);
       case 'new-valid-block':
-        return this.partsOf(message, votes);
+        return this.decisionOf(message, votes) ?? this.partsOf(message, votes);
       default:
         return null;
     }
   }
 
-  private standingOf({ height, round, step, lastCommitRound }: Said<'new-round-step'>): string | null {
-    if (height !== this.height || round !== this.round || step !== this.step)
-      return `that it is at ${height}/${round}, step ${step}, and is at ${this.height}/${this.round}, step ${this.step}`;
-    if (this.decidedBy === null || this.decidedBy === lastCommitRound) return null;
-    return `that round ${lastCommitRound} decided height ${height - 1n}, and it was round ${this.decidedBy}`;
+  private standingOf({ height, round, step }: Said<'new-round-step'>): string | null {
+    if (this.height < 0n || (height === this.height && round === this.round && step === this.step))
+      return null;
+    return `that it is at ${height}/${round}, step ${step}, and is at ${this.height}/${this.round}, step ${this.step}`;
+  }
+
+  /** Who says otherwise is no peer of CometBFT's (NewRoundStepMessage.ValidateHeight). */
+  private lastCommitOf({ height, lastCommitRound }: Said<'new-round-step'>): string | null {
+    const decidedBy = height === this.initialHeight ? -1 : this.roundOf(height - 1n);
+    const isTrue = decidedBy === null ? lastCommitRound >= 0 : lastCommitRound === decidedBy;
+    if (isTrue) return null;
+    const truth = decidedBy === -1 ? 'there was none' : `it was round ${decidedBy ?? '0 or a later one'}`;
+    return `that round ${lastCommitRound} decided height ${height - 1n}, and ${truth}`;
+  }
+
+  private roundOf(height: bigint): number | null {
+    if (this.decision?.height === height) return this.decision.round;
+    const round = this.roundOnDisk(height);
+    if (round !== null) this.decision = { height, round };
+    return round;
+  }
+
+  private decisionOf({ height, isCommit }: Said<'new-valid-block'>, votes: HeardHeight): string | null {
+    if (isCommit) return votes.isOver ? null : `that height ${height} is decided`;
+    return this.step === STEP.commit ? `that height ${height} is not decided` : null;
   }
 
   private voteOf({ height, round, voteType, index }: Said<'has-vote'>, votes: HeardHeight): string | null {

@@ -1,5 +1,8 @@
 // What one node has heard, said and shown in the height that it is at, as far as it can be seen from outside.
 
+import { seenCommitKey } from '../../machines/chain/keys.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { decodeCommit } from '../../protocol/wire/index.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
@@ -8,10 +11,17 @@ import { Claims } from './claims.ts';
 import type { GhostChain } from './ghost.ts';
 import { Heard } from './tally.ts';
 
+/** Which round decided a height, as its disk has it; null: it has not. */
+function roundOfCommit(at: Machine, height: bigint): number | null {
+  const kept = at.disk.read('chain', seenCommitKey(height));
+  const commit = kept === undefined ? null : decodeCommit(kept);
+  return commit === null || isRefusal(commit) ? null : commit.round;
+}
+
 export class Standing {
   readonly heard: Heard;
   readonly work: AtWork;
-  readonly claims = new Claims();
+  readonly claims: Claims;
   height = 0n;
   round = 0;
   /** From its precommits: a node that speaks for a value is locked on it. */
@@ -31,6 +41,7 @@ export class Standing {
     const { reached, now } = about;
     this.work = new AtWork((label) => about.isHonest(at) && reached(label), now);
     this.heard = new Heard((height) => ghost.set(height), hexFor(at));
+    this.claims = new Claims(ghost.genesis.initialHeight, (height) => roundOfCommit(at, height));
   }
 
   /** The lock as a vote of this round may have met it: who had nobody to hear it says a vote after later ones. */

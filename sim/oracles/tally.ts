@@ -122,6 +122,13 @@ export class HeardHeight {
     return isQuorum(this.round(round).precommits.powerFor(id, this.own, this.ownIndex), this.set.total);
   }
 
+  /** Two thirds of some round precommitted one block. */
+  get isOver(): boolean {
+    for (const [number, { precommits }] of this.rounds)
+      for (const { id } of precommits.values) if (id.length > 0 && this.isDecided(number, id)) return true;
+    return false;
+  }
+
   isMostOfAny(kind: 'prevotes' | 'precommits', round: number): boolean {
     return isQuorum(this.round(round)[kind].powerOfAny(this.own, this.ownIndex), this.set.total);
   }

@@ -373,6 +373,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X419', 'could have judged the proposal (L22, L28)'],
   ['tour', '1', 'X384', 'v2 dates its prevote of 1/0 1079066536 ns behind its clock'],
   ['clock-skew', '1', 'X385', 'v1 dates its prevote of 1/0 14905710519 ns ahead of its clock'],
+  ['tour', '1', 'X386', 'that round 0 decided height 0, and there was none'],
+  ['tour', '1', 'X387', 'that height 1 is decided: nothing that reached it makes that true'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

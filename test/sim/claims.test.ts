@@ -1,0 +1,74 @@
+// What a node says of itself, word by word: which round decided the height before, and whether its own is decided.
+
+import { describe, expect, it, test } from 'vitest';
+import type { Vote } from '../../protocol/types.ts';
+import { makeCast } from '../../sim/cast.ts';
+import { Claims } from '../../sim/oracles/claims.ts';
+import { GhostChain } from '../../sim/oracles/ghost.ts';
+import { HeardHeight } from '../../sim/oracles/tally.ts';
+import { STEP } from '../../sim/steps.ts';
+
+const hash = new Uint8Array(32).fill(1);
+const blockId = { hash, parts: { total: 1, hash } };
+const set = new GhostChain(makeCast({ powers: [10n, 10n, 10n, 10n] }).genesis).set(1n) as never;
+const vote = (index: number, type: number, round = 0): Vote =>
+  ({ type, height: 7n, round, blockId, validatorIndex: index }) as Vote;
+
+describe('which round decided the height before', () => {
+  const says = (claims: Claims, height: bigint, lastCommitRound: number): string | null =>
+    claims.falsehoodIn(
+      {
+        type: 'new-round-step',
+        height,
+        round: 0,
+        step: STEP.newHeight,
+        secondsSinceStart: 0n,
+        lastCommitRound,
+      },
+      () => null,
+    );
+
+  test.each<[string, bigint, number, number | null, boolean]>([
+    ['none before the first', 7n, -1, null, true],
+    ['not even the first', 7n, 0, null, false],
+    ['one after it', 8n, 0, null, true],
+    ['none after it', 8n, -1, null, false],
+    ['as the disk has it', 8n, 2, 2, true],
+    ['another than the disk has', 8n, 0, 2, false],
+  ])('%s', (_, height, round, onDisk, isTrue) => {
+    expect(says(new Claims(7n, () => onDisk), height, round) === null).toBe(isTrue);
+  });
+
+  test('is what this life has seen', () => {
+    const claims = new Claims(7n, () => 2);
+    claims.decides(7n, 1);
+    expect(says(claims, 8n, 1)).toBeNull();
+    expect(says(claims, 8n, 2)).toContain('it was round 1');
+  });
+});
+
+describe('of its own height', () => {
+  const at = (step: number): { claims: Claims; heard: HeardHeight } => {
+    const claims = new Claims(1n, () => null);
+    claims.stands(7n, 0, step);
+    return { claims, heard: new HeardHeight(7n, set, '') };
+  };
+  it.each<[string, number, number, boolean, boolean]>([
+    ['decided, by two thirds', STEP.precommit, 3, true, true],
+    ['decided, by fewer', STEP.precommit, 2, true, false],
+    ['not decided', STEP.precommit, 2, false, true],
+    ['not decided, and it is', STEP.commit, 3, false, false],
+  ])('%s', (_, step, votes, isCommit, isTrue) => {
+    const { claims, heard } = at(step);
+    for (let i = 0; i < votes; i++) heard.addVote(vote(i, 2));
+    const message = {
+      type: 'new-valid-block',
+      height: 7n,
+      round: 0,
+      parts: blockId.parts,
+      have: null,
+      isCommit,
+    } as const;
+    expect(claims.falsehoodIn(message as never, () => heard) === null).toBe(isTrue);
+  });
+});
