@@ -1,10 +1,12 @@
 // What a node says of itself is true: where it stands, which round decided the height before, and whether its own is decided, which votes and parts it
-// has, and for what it saw two thirds. Peers count on it: what one says that it has it is not given.
+// has, and for what it saw two thirds. Peers count on it: what one says that it has it is not given, and what it says that it lacks it is given again.
 
 import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { type BitArray, PREVOTE } from '../../protocol/types.ts';
+import { type BitArray, PREVOTE, type VoteType } from '../../protocol/types.ts';
 import { STEP } from '../steps.ts';
+import type { Indexes } from './indexes.ts';
+import { Shown } from './shown.ts';
 import type { HeardHeight } from './tally.ts';
 
 type Said<T extends ConsensusMessage['type']> = Extract<ConsensusMessage, { type: T }>;
@@ -19,6 +21,14 @@ function firstFalse(claimed: BitArray, holds: (index: number) => boolean): numbe
   return -1;
 }
 
+/** The first index that is not claimed, and held; -1: there is none. */
+function firstDenied(claimed: BitArray, held: Indexes | null): number {
+  if (!held) return -1;
+  const has = membership(claimed);
+  for (let i = 0; i < claimed.bits; i++) if (!has(i) && held.has(i)) return i;
+  return -1;
+}
+
 /** What one node says of itself, and where it stands; what it has is counted where it is heard. */
 export class Claims {
   private readonly initialHeight: bigint;
@@ -29,6 +39,7 @@ export class Claims {
   private step = 0;
   /** The last height that was decided, as far as it is known, and by which round. */
   private decision: { readonly height: bigint; readonly round: number } | null = null;
+  private readonly shown = new Shown();
 
   /** @param roundOnDisk which round decided a height, as its disk has it. */
   constructor(initialHeight: bigint, roundOnDisk: (height: bigint) => number | null) {
@@ -39,6 +50,7 @@ export class Claims {
   startsLife(): void {
     this.height = -1n;
     this.decision = null;
+    this.shown.forgets();
   }
 
   decides(height: bigint, round: number): void {
@@ -49,7 +61,17 @@ export class Claims {
   stands(height: bigint, round: number, step: number): void {
     this.round = round;
     this.step = step;
+    if (height === this.height) return;
     this.height = height;
+    this.shown.forgets();
+  }
+
+  /** What it has itself it sends. Of a round ahead it may let go again what it has. */
+  sends(message: Said<'vote' | 'block-part'>): void {
+    if (message.type === 'block-part') {
+      if (message.height === this.height) this.shown.sendsPart(message.part);
+    } else if (message.vote.height === this.height && message.vote.round <= this.round)
+      this.shown.sendsVote(message.vote);
   }
 
   /** What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has. */
@@ -108,7 +130,12 @@ export class Claims {
     const { height, round, voteType, blockId } = message;
     const kind = kindOf(voteType);
     const index = firstFalse(message.votes, (i) => votes.hasVoterFor(kind, round, blockId.hash, i));
-    return index < 0 ? null : `that it has vote ${index} of the ${kind} of ${height}/${round} for one value`;
+    if (index >= 0) return `that it has vote ${index} of the ${kind} of ${height}/${round} for one value`;
+    const place = { type: voteType as VoteType, round };
+    const denied = firstDenied(message.votes, this.shown.votersFor(place, blockId));
+    return denied < 0
+      ? null
+      : `that it lacks vote ${denied} of the ${kind} of ${height}/${round}, which it has sent`;
   }
 
   private twoThirdsOf(message: Said<'vote-set-maj23'>, votes: HeardHeight): string | null {
@@ -124,7 +151,12 @@ export class Claims {
   ): string | null {
     // Its own block nobody may have been there to hear.
     for (let each = 0; each <= round; each++) if (votes.isProposer(each)) return null;
-    const index = have ? firstFalse(have, (i) => votes.hasPart(parts, i)) : -1;
-    return index < 0 ? null : `that it has part ${index} of a block of ${height}/${round}`;
+    if (!have) return null;
+    const index = firstFalse(have, (i) => votes.hasPart(parts, i));
+    if (index >= 0) return `that it has part ${index} of a block of ${height}/${round}`;
+    const denied = firstDenied(have, this.shown.partsOf(parts));
+    return denied < 0
+      ? null
+      : `that it lacks part ${denied} of a block of ${height}/${round}, which it has sent`;
   }
 }

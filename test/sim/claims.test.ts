@@ -1,7 +1,8 @@
-// What a node says of itself, word by word: which round decided the height before, and whether its own is decided.
+// What a node says of itself, word by word: which round decided the height before, whether its own is decided, and what it lacks.
 
 import { describe, expect, it, test } from 'vitest';
-import type { Vote } from '../../protocol/types.ts';
+import { bitArrayOf } from '../../protocol/bit-array.ts';
+import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Claims } from '../../sim/oracles/claims.ts';
 import { GhostChain } from '../../sim/oracles/ghost.ts';
@@ -53,6 +54,16 @@ describe('of its own height', () => {
     claims.stands(7n, 0, step);
     return { claims, heard: new HeardHeight(7n, set, '') };
   };
+  const bits = (round: number, indexes: readonly number[]) =>
+    ({
+      type: 'vote-set-bits',
+      height: 7n,
+      round,
+      voteType: PREVOTE,
+      blockId,
+      votes: bitArrayOf(4, indexes),
+    }) as const;
+
   it.each<[string, number, number, boolean, boolean]>([
     ['decided, by two thirds', STEP.precommit, 3, true, true],
     ['decided, by fewer', STEP.precommit, 2, true, false],
@@ -70,5 +81,23 @@ describe('of its own height', () => {
       isCommit,
     } as const;
     expect(claims.falsehoodIn(message as never, () => heard) === null).toBe(isTrue);
+  });
+
+  it('has what it has sent, until it is over or its life is', () => {
+    const { claims, heard } = at(STEP.prevote);
+    heard.addVote(vote(0, PREVOTE));
+    heard.addVote(vote(2, PREVOTE));
+    const isTrue = (round: number, indexes: readonly number[]): boolean =>
+      claims.falsehoodIn(bits(round, indexes), () => heard) === null;
+    claims.sends({ type: 'vote', vote: vote(2, PREVOTE) });
+    claims.sends({ type: 'vote', vote: vote(2, PREVOTE, 5) }); // of a round that it may let go
+    expect(isTrue(0, [0, 2])).toBe(true);
+    expect(isTrue(0, [2])).toBe(true);
+    expect(isTrue(0, [0])).toBe(false);
+    expect(isTrue(1, [])).toBe(true);
+    expect(isTrue(5, [])).toBe(true);
+    claims.startsLife();
+    claims.stands(7n, 0, STEP.prevote);
+    expect(isTrue(0, [])).toBe(true);
   });
 });

@@ -375,6 +375,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['clock-skew', '1', 'X385', 'v1 dates its prevote of 1/0 14905710519 ns ahead of its clock'],
   ['tour', '1', 'X386', 'that round 0 decided height 0, and there was none'],
   ['tour', '1', 'X387', 'that height 1 is decided: nothing that reached it makes that true'],
+  ['evidence-travels', '1', 'X388', 'that it lacks part 0 of a block of 1/0, which it has sent'],
+  ['misled-about-a-polka', '1', 'X389', 'that it lacks vote 0 of the precommits of 4/0, which it has sent'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
