@@ -89,6 +89,23 @@ export const largerThanABatch = scenario('a transaction may be larger than a bat
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
+/** A pair of the application has ten bytes before its key: the first key is as long as a store takes. The last transaction changes what a long one says. */
+const LONG_KEYS = [1_968, 1_969, 2_500].map((bytes) => 'k'.padEnd(bytes, 'y'));
+
+export const longKeys = scenario('a key that is longer than a store takes outlives a restart', {
+  name: 'long-keys',
+  cast: validators(4),
+  act: [
+    when(v0.decides(height(3)), ...LONG_KEYS.map((key) => submit('v0', `${key}=first`))),
+    after('3s', ...LONG_KEYS.map((key) => submit('v0', `${key}=second`))),
+    after('3s', crash('v1', { how: 'clean', restart: '1s' })),
+    when(v1.joins(), ...LONG_KEYS.map((key) => submit('v1', `${key}=third`))),
+    after('3s', crash('v1', { how: 'clean', restart: '1s' })),
+    when(v1.joins()),
+  ],
+  ends: everyone.decides(height(16), { within: '120s', afterwards: 2 }),
+});
+
 /** v0's cache has room for two, and has forgotten what waits for the next block. */
 export const takenOnce = scenario('what waits in a pool is not taken a second time', {
   name: 'taken-once',

@@ -377,6 +377,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X387', 'that height 1 is decided: nothing that reached it makes that true'],
   ['evidence-travels', '1', 'X388', 'that it lacks part 0 of a block of 1/0, which it has sent'],
   ['misled-about-a-polka', '1', 'X389', 'that it lacks vote 0 of the precommits of 4/0, which it has sent'],
+  ['long-keys', '1', 'X390', 'a store takes 1 to 1978'],
+  ['long-keys', '1', 'X391', 'application state: at height 9 v1 has'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
