@@ -2,31 +2,36 @@
 
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
-import type { AbciRequest, AbciResponse, ResponseFinalizeBlock } from '../protocol/abci.ts';
+import type {
+  AbciRequest,
+  AbciResponse,
+  ResponseFinalizeBlock,
+  ResponseInitChain,
+} from '../protocol/abci.ts';
+import { hexOf } from '../protocol/bytes.ts';
 import {
   BLOCK_BYTES_MAX,
   type ConsensusParamsUpdate,
   VOTING_POWER_TOTAL_MAX as POWER_MAX,
   type PublicKey,
 } from '../protocol/types.ts';
+import type { NodeName } from '../sim/scenario/play.ts';
 import {
   after,
   anyone,
   at,
   backUp,
   crash,
-  drawn,
   everyone,
   finally_,
   height,
+  node,
   putBack,
   restart,
   scenario,
   sometime,
   these,
   txs,
-  v0,
-  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -37,11 +42,16 @@ type Breaks = (
 ) => Pick<Partial<ResponseFinalizeBlock>, 'txResults' | 'validatorUpdates' | 'consensusParamUpdates'>;
 
 const stranger: PublicKey = { type: 'ed25519', bytes: new Uint8Array(32).fill(7) };
+const shortKey: PublicKey = { type: 'ed25519', bytes: new Uint8Array(31).fill(7) };
 const otherKey: PublicKey = { type: 'secp256k1', bytes: new Uint8Array(33).fill(7) };
 
 const powers =
   (publicKey: PublicKey, ...said: readonly bigint[]): Breaks =>
   () => ({ validatorUpdates: said.map((power) => ({ publicKey, power })) });
+
+const founders = (publicKey: PublicKey, ...said: readonly bigint[]): Partial<ResponseInitChain> => ({
+  validators: said.map((power) => ({ publicKey, power })),
+});
 
 const params =
   (consensusParamUpdates: ConsensusParamsUpdate): Breaks =>
@@ -59,7 +69,7 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['resulting valset exceeds max', powers(stranger, POWER_MAX)],
   ['failed to find validator', powers(stranger, 0n)],
   ['unsupported for consensus', powers(otherKey, 5n)],
-  ['invalid size for a public key', powers({ type: 'ed25519', bytes: new Uint8Array(31).fill(7) }, 5n)],
+  ['invalid size for a public key', powers(shortKey, 5n)],
   ['evidence.MaxAgeDuration is too big', params({ evidence: FOR_EVER })],
   ['block.MaxBytes cannot be 0', params({ block: { maxBytes: 0n, maxGas: -1n } })],
   ['block.max_bytes=1000 is too small', params({ block: LITTLE, evidence: NONE })],
@@ -73,6 +83,10 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   [
     'a code or gas that its bytes cannot hold',
     ({ txResults }) => ({ txResults: txResults.map((result) => ({ ...result, gasUsed: 2n ** 63n })) }),
+  ],
+  [
+    'a code or gas that its bytes cannot hold',
+    ({ txResults }) => ({ txResults: txResults.map((result) => ({ ...result, gasWanted: 2n ** 63n })) }),
   ],
   ['block.MaxBytes is too big', params({ block: { maxBytes: BLOCK_BYTES_MAX + 1n, maxGas: -1n } })],
   ['block.MaxBytes must be -1 or greater', params({ block: { maxBytes: -2n, maxGas: -1n } })],
@@ -122,56 +136,65 @@ export const brokenApplication = scenario(
   },
 );
 
-/** With which no node can propose a block, or take part. */
-const UNPLAYABLE: readonly (readonly [string, ConsensusParamsUpdate])[] = [
-  ['block.MaxBytes cannot be 0', { block: { maxBytes: 0n, maxGas: -1n } }],
-  ['block.max_bytes=1000 is too small', { block: LITTLE, evidence: NONE }],
-  ['vote extensions', { abci: { voteExtensionsEnableHeight: 1n } }],
+/** What the application of a chain that begins may not say: parameters by which no block can be made, validators that no set can hold, another state than the genesis names. */
+const UNPLAYABLE: readonly (readonly [NodeName, string, Partial<ResponseInitChain>])[] = [
+  ['f0', 'block.MaxBytes cannot be 0', { consensusParams: { block: { maxBytes: 0n, maxGas: -1n } } }],
+  ['f1', 'block.max_bytes=1000 is too small', { consensusParams: { block: LITTLE, evidence: NONE } }],
+  ['f2', 'vote extensions', { consensusParams: { abci: { voteExtensionsEnableHeight: 1n } } }],
+  ['f3', 'invalid size for a public key', founders(shortKey, 5n)],
+  ['f4', 'voting power 0', founders(stranger, 0n)],
+  ['f5', 'duplicate entry', founders(stranger, 5n, 6n)],
+  ['f6', "can't be negative", founders(stranger, -1n)],
+  ['f7', "can't be higher than", founders(stranger, POWER_MAX + 1n)],
+  ['f8', 'app_hash of the genesis file', { appHash: new Uint8Array(8).fill(1) }],
 ];
 
-/** Who has been away has lost its chain, and wants another one than there is, whatever the genesis says. */
-class Beginning extends KvStore {
-  private readonly consensusParams: ConsensusParamsUpdate;
-  private isBack = false;
+/** What a KvStore hashes to before it has executed anything. */
+const NOTHING_EXECUTED = new Uint8Array(8);
 
-  constructor(consensusParams: ConsensusParamsUpdate) {
-    super();
-    this.consensusParams = consensusParams;
-  }
+/** Who has been away has lost its chain, and wants another one than there is, whatever the genesis says: which one, the height says at which it went. */
+class Beginning extends KvStore {
+  private said: Partial<ResponseInitChain> = {};
 
   override answer(request: AbciRequest): AbciResponse {
     const answer = super.answer(request);
     if (answer.type === 'info' && answer.value.lastBlockHeight > 0n) {
-      this.isBack = true;
+      const [, , said = {}] = UNPLAYABLE[Number(answer.value.lastBlockHeight) - FIRST] ?? [];
+      this.said = said;
       return { ...answer, value: { ...answer.value, lastBlockHeight: 0n } };
     }
-    if (answer.type !== 'init-chain' || !this.isBack) return answer;
-    return { ...answer, value: { ...answer.value, consensusParams: this.consensusParams } };
+    if (answer.type !== 'init-chain') return answer;
+    return { ...answer, value: { ...answer.value, appHash: NOTHING_EXECUTED, ...this.said } };
   }
 }
 
-const unplayable = (because: string, params: ConsensusParamsUpdate) =>
-  scenario('drawn', {
-    cast: validators(4),
-    app: () => new Beginning(params),
+export const unplayableBeginning = scenario(
+  'no node begins a chain that nobody can go on with, or another one than the genesis says',
+  {
+    name: 'unplayable-beginning',
+    cast: validators(4, { fullNodes: UNPLAYABLE.length, appHash: hexOf(NOTHING_EXECUTED) }),
+    app: () => new Beginning(),
     load: txs({ perSecond: 3 }),
     act: [
-      at('0s', backUp('v3')),
-      when(
-        v0.decides(height(4)),
-        crash('v3', { how: 'clean' }),
-        putBack('v3', 'chain', 'consensus'),
-        restart('v3'),
+      at('0s', ...UNPLAYABLE.map(([name]) => backUp(name))),
+      ...UNPLAYABLE.map(([name], i) =>
+        when(
+          node(name).decides(height(FIRST + i)),
+          crash(name, { how: 'clean' }),
+          putBack(name, 'chain', 'consensus'),
+          restart(name),
+        ),
       ),
     ],
-    holds: [sometime(v3.halts(because)), finally_(v3.isHalted)],
-    ends: these('v0', 'v1', 'v2').decides(height(10), { within: '60s' }),
-  });
-
-export const unplayableBeginning = drawn(
-  'unplayable-beginning',
-  'no node begins with parameters that no block can be made by',
-  (stream) => unplayable(...(UNPLAYABLE[stream.draw(UNPLAYABLE.length)] ?? UNPLAYABLE[0]!)),
+    holds: UNPLAYABLE.flatMap(([name, because]) => [
+      sometime(node(name).halts(because)),
+      finally_(node(name).isHalted),
+    ]),
+    ends: these('v0', 'v1', 'v2', 'v3').decides(height(FIRST + UNPLAYABLE.length), {
+      within: '60s',
+      afterwards: 2,
+    }),
+  },
 );
 
 const LARGE_AT = 5n;

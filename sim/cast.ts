@@ -4,7 +4,7 @@ import { ed25519PublicKey, sha256, utf8Encode } from '#platform';
 import { DEFAULT_NODE, type NodeConfig } from '../actors/node.ts';
 import type { PeerId } from '../actors/turn.ts';
 import { whyUnplayable } from '../machines/chain/playable.ts';
-import { equalBytes, hexOf, hexUpperOf } from '../protocol/bytes.ts';
+import { bytesOfHex, equalBytes, hexOf, hexUpperOf } from '../protocol/bytes.ts';
 import { formatGenesis, parseGenesis } from '../protocol/json/genesis.ts';
 import { addressOf, type KeyPair } from '../protocol/keys.ts';
 import { isRefusal, type Refusal, refuse } from '../protocol/refusal.ts';
@@ -69,6 +69,8 @@ export interface CastOptions {
   readonly chainId?: string;
   readonly params?: ConsensusParams;
   readonly appState?: string;
+  /** In hex. */
+  readonly appHash?: string;
 }
 
 export interface ParamsWords {
@@ -110,7 +112,7 @@ export function makeCast(options: CastOptions): Cast {
     validators: members.flatMap(({ publicKey, power, name }) =>
       publicKey && power > 0n ? [{ address: addressOf(publicKey), publicKey, power, name }] : [],
     ),
-    appHash: EMPTY_BYTES,
+    appHash: bytesOfHex(options.appHash ?? '') ?? EMPTY_BYTES,
     appState: utf8Encode(options.appState ?? ''),
   };
   return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS, initialHeight };

@@ -383,5 +383,6 @@ const castOf = ({ cast }: Scenario): Cast =>
     fullNodes: cast.fullNodes ?? 0,
     initialHeight: BigInt(cast.initialHeight ?? 1),
     ...(cast.chainId !== undefined && { chainId: cast.chainId }),
+    ...(cast.appHash !== undefined && { appHash: cast.appHash }),
     params: paramsWith(cast),
   });

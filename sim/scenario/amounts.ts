@@ -121,4 +121,11 @@ export const chainId: Check = {
     utf8Encode(value).length <= CHAIN_ID_LENGTH_MAX &&
     !/\p{Surrogate}/u.test(value),
 };
+/** What a block keeps free for its header has room for no more. */
+const APP_HASH_BYTES_MAX = 32;
+export const appHash: Check = {
+  expects: `hex digits of 1 to ${APP_HASH_BYTES_MAX} bytes`,
+  holds: (value) =>
+    typeof value === 'string' && /^([0-9a-fA-F]{2})+$/.test(value) && value.length <= 2 * APP_HASH_BYTES_MAX,
+};
 export const blockBytes = upTo(0, Number(BLOCK_BYTES_MAX));

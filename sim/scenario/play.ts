@@ -283,6 +283,8 @@ export interface CastWords {
   readonly evidence?: { readonly maxAgeBlocks?: number; readonly maxAgeMs?: number };
   /** In the genesis: the name of the chain, which every signature covers, of 50 bytes at most. Not given: `rehearsal`. */
   readonly chainId?: string;
+  /** In the genesis: the hash of the application's state, in hex. Not given: it names none. */
+  readonly appHash?: string;
   /** In the genesis: the first height; not given: 1. */
   readonly initialHeight?: number;
   /** In the genesis: `block.max_bytes`. Not given: what a genesis says by default, 21 MiB. */

@@ -6,6 +6,7 @@ import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
 import { isSeed, SEED_MAX } from '../choices.ts';
 import {
   age,
+  appHash,
   beat,
   blockBytes,
   blockNumber,
@@ -236,6 +237,7 @@ export const scenarioShape = object({
     candidates: maybe(people),
     fullNodes: maybe(people),
     chainId: maybe(chainId),
+    appHash: maybe(appHash),
     initialHeight: maybe(initialHeight),
     degree: maybe(whole),
     evidence: maybe(object({ maxAgeBlocks: maybe(ordinal), maxAgeMs: maybe(age) })),

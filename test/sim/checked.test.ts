@@ -132,6 +132,11 @@ describe('who runs a module runs it without its types, so', () => {
       'cast.chainId: expected a text of 1 to 50 bytes',
     ],
     [
+      'half a byte of a hash',
+      () => play({ cast: validators(4, { appHash: '0a0' }) }),
+      'cast.appHash: expected hex digits of 1 to 32 bytes, not "0a0"',
+    ],
+    [
       'more power than there may be',
       () => play({ cast: powers(...Array.from({ length: 200 }, () => Number.MAX_SAFE_INTEGER)) }),
       'cast.powers: expected 1152921504606846975 at most together, not 1801439850948198200',

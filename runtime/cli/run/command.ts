@@ -1,5 +1,6 @@
 // `nodecli sim run`: performs one play under one seed, shows what happens, and says how it went.
 
+import { hexOf } from '../../../protocol/bytes.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal, unreachable } from '../../../protocol/refusal.ts';
 import { plays } from '../../../scenarios/index.ts';
@@ -181,12 +182,12 @@ export function cryptoOf(text: string): 'sim' | 'ed25519' {
 const warn = (line: string): void => void process.stderr.write(`nodecli: ${line}\n`);
 
 /** What of a genesis is not as the play has it; null: nothing. */
-function otherThan({ blockBytes, evidence, chainId }: CastWords, cast: Cast): string | null {
+function otherThan({ blockBytes, evidence, chainId, appHash }: CastWords, cast: Cast): string | null {
   if (chainId !== undefined && chainId !== cast.chainId) return 'chainId';
   const parsed = parseGenesis(cast.genesis);
-  const { block, evidence: allowed } = isRefusal(parsed)
-    ? unreachable('a cast was made of it')
-    : parsed.consensusParams;
+  const genesis = isRefusal(parsed) ? unreachable('a cast was made of it') : parsed;
+  if (appHash !== undefined && appHash.toLowerCase() !== hexOf(genesis.appHash)) return 'appHash';
+  const { block, evidence: allowed } = genesis.consensusParams;
   if (blockBytes !== undefined && BigInt(blockBytes) !== block.maxBytes) return 'blockBytes';
   const wanted = paramsWith({ ...(evidence && { evidence }) }).evidence;
   const isSame = wanted.maxAgeBlocks === allowed.maxAgeBlocks && wanted.maxAgeNs === allowed.maxAgeNs;

@@ -337,7 +337,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-application', '1', 'X353', 'never fired: when anyone halts'],
   ['broken-application', '1', 'X354', 'evidence.max_bytes is -1'],
   ['broken-application', '1', 'X355', 'never fired: when anyone halts'],
-  ['unplayable-beginning', '1', 'X356', 'v3 stores other parameters from 1 on'],
+  ['unplayable-beginning', '1', 'X356', 'f0 stores other parameters from 1 on'],
   ['broken-words', '1', 'X357', 'bytes, the maximum is 3211264'],
   ['broken-words', '1', 'X358', 'never happened: anyone drops v2 (step 0)'],
   ['broken-words', '1', 'X359', 'never happened: anyone drops v2 (proof.aunts must be at most)'],
@@ -379,6 +379,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['misled-about-a-polka', '1', 'X389', 'that it lacks vote 0 of the precommits of 4/0, which it has sent'],
   ['long-keys', '1', 'X390', 'a store takes 1 to 1978'],
   ['long-keys', '1', 'X391', 'application state: at height 9 v1 has'],
+  ['broken-application', '1', 'X392', 'never fired: when anyone halts'],
+  ['unplayable-beginning', '1', 'X393', 'block sync at height 1: Invalid commit'],
+  ['unplayable-beginning', '1', 'X394', 'never happened: f8 halts (app_hash of the genesis file)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
