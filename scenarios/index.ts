@@ -222,6 +222,7 @@ import {
   transactionsTravel,
 } from './transactions.ts';
 import {
+  keysOfAnotherKind,
   restartWithEverySet,
   setReplaced,
   tyrantOverthrown,
@@ -412,6 +413,7 @@ export const plays: readonly Play[] = [
   shortCommit,
   liarsComeAgain,
   keepsPace,
+  keysOfAnotherKind,
   strangerLeaves,
   lastLeaves,
   oneSignature,

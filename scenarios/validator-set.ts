@@ -1,5 +1,7 @@
 // Validators come and go by transactions; what a block of height H decides is in force at H + 2.
 
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import type { Action } from '../sim/scenario/play.ts';
 import {
   after,
@@ -18,6 +20,7 @@ import {
   powers,
   scenario,
   sometime,
+  submit,
   txs,
   v0,
   v1,
@@ -133,3 +136,30 @@ export const tyrantReplaced = scenario(
     ends: everyone.decides(height(20), { within: '300s', afterwards: 2 }),
   },
 );
+
+/** The chain allows two kinds of keys, as of its beginning. */
+class TwoKinds extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    if (request.type !== 'init-chain') return super.answer(request);
+    const validator = { publicKeyTypes: ['ed25519', 'secp256k1'] };
+    const consensusParams = { ...request.value.consensusParams, validator };
+    const answer = super.answer({ ...request, value: { ...request.value, consensusParams } });
+    if (answer.type !== 'init-chain') return answer;
+    return { ...answer, value: { ...answer.value, consensusParams: { validator } } };
+  }
+}
+
+/** Of a validator that never comes: what its key signs no node of ours could verify. */
+const OF_ANOTHER_KIND = 'val=secp256k1!AgcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH!';
+
+/** It joins, changes its power and leaves, each time after v1 has started again. */
+export const keysOfAnotherKind = scenario('which kinds of keys validators may have outlives a restart', {
+  name: 'keys-of-another-kind',
+  cast: validators(4),
+  app: () => new TwoKinds(),
+  act: [1, 2, 0].flatMap((power, i) => [
+    when(v0.decides(height(3 + 4 * i)), crash('v1', { how: 'clean', restart: '500ms' })),
+    when(v1.joins(), submit('v0', `${OF_ANOTHER_KIND}${power}`)),
+  ]),
+  ends: everyone.decides(height(17), { within: '240s', afterwards: 3 }),
+});

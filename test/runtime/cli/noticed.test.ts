@@ -382,6 +382,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-application', '1', 'X392', 'never fired: when anyone halts'],
   ['unplayable-beginning', '1', 'X393', 'block sync at height 1: Invalid commit'],
   ['unplayable-beginning', '1', 'X394', 'never happened: f8 halts (app_hash of the genesis file)'],
+  ['keys-of-another-kind', '1', 'X395', 'application state: at height 4 v1 has'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
