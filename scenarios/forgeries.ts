@@ -225,7 +225,7 @@ export const flood = scenario('a peer cannot make others keep more than its shar
   load: txs({ perSecond: 2 }),
   liars: [liar('v3', 'flooder', ['v0', 'v1', 'v2'], { fromHeight: 2 })],
   holds: loses('v3', 'claims two thirds for two blocks'),
-  ends: these('v0', 'v1', 'v2').decides(height(6), { within: '120s' }),
+  ends: these('v0', 'v1', 'v2').decides(height(7), { within: '120s' }),
 });
 
 /** v2 has v3's precommits only from those to whom v3 lies now and then. */
