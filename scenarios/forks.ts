@@ -1,18 +1,44 @@
 // More than a third lies, and the chain forks: the one promise that is left is that the liars can be named.
 // With four equal validators v2 proposes round 0 of height 13, and v1 round 1. Where more than two thirds lie nobody honest is left to fork from.
 
-import type { Liar } from '../sim/liars/liar.ts';
+import { commitHash, headerHash } from '../protocol/hashes.ts';
+import { CHANNEL_BLOCKSYNC } from '../protocol/messages.ts';
+import { PartSet } from '../protocol/part-set.ts';
+import { unreachable } from '../protocol/refusal.ts';
+import {
+  type Block,
+  type Commit,
+  type CommitSig,
+  EMPTY_BYTES,
+  FLAG_ABSENT,
+  PRECOMMIT,
+  ZERO_TIME_NS,
+} from '../protocol/types.ts';
+import { encodeBlock, encodeBlocksyncMessage } from '../protocol/wire/index.ts';
+import {
+  blockGiven,
+  instead,
+  isItsPlace,
+  type Liar,
+  type LiarKit,
+  Remembered,
+  signedAs,
+} from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   at,
   block,
   chain,
+  crash,
+  cut,
   drop,
+  f0,
   finally_,
   height,
   isolate,
   liar,
   powers,
+  restart,
   scenario,
   sometime,
   these,
@@ -87,5 +113,69 @@ export const twoThirdsLie = scenario(
     ],
     holds: [v1, v2, v3].flatMap((each) => [sometime(each.halts(INVALID)), finally_(each.isHalted)]),
     ends: these().decides(height(FORK + 7), { within: '120s' }),
+  },
+);
+
+/** In block sync: a block of another state, and the next one with a last commit for it, which the liar alone signs. */
+const servesAnotherState: Liar = (kit) => {
+  const served = new Remembered<Block | null>();
+  const lieAbout = (block: Block): Block | null => {
+    const { header, lastCommit } = block;
+    if (!lastCommit || !isItsPlace(kit.words, header.height, 0)) return null;
+    kit.count('lie: an invalid block');
+    const before = served.get(String(header.height - 1n), () => null);
+    if (!before) return { ...block, header: { ...header, appHash: WRONG } };
+    const own = signedAlone(kit, before, lastCommit);
+    const next = { ...header, lastBlockId: own.blockId, lastCommitHash: commitHash(own) };
+    return { ...block, lastCommit: own, header: next };
+  };
+  return instead(kit, (payload) => {
+    const message = blockGiven(payload);
+    const block = message && served.get(String(message.block.header.height), () => lieAbout(message.block));
+    return block && [{ channel: CHANNEL_BLOCKSYNC, bytes: encodeBlocksyncMessage({ ...message, block }) }];
+  });
+};
+
+const ABSENT: CommitSig = {
+  flag: FLAG_ABSENT,
+  validatorAddress: EMPTY_BYTES,
+  timeNs: ZERO_TIME_NS,
+  signature: EMPTY_BYTES,
+};
+
+/** The strongest stands first in the set. */
+function signedAlone(kit: LiarKit, block: Block, { height, round, signatures }: Commit): Commit {
+  const [mine = unreachable('it signs what decides'), ...others] = signatures;
+  const parts = PartSet.whole(encodeBlock(block)).header;
+  const blockId = { hash: headerHash(block.header), parts };
+  const { signature } = signedAs(kit, {
+    type: PRECOMMIT,
+    height,
+    round,
+    blockId,
+    timeNs: mine.timeNs,
+    validatorAddress: mine.validatorAddress,
+    validatorIndex: 0,
+    signature: EMPTY_BYTES,
+    extension: EMPTY_BYTES,
+    extensionSignature: EMPTY_BYTES,
+  });
+  return { height, round, blockId, signatures: [{ ...mine, signature }, ...others.map(() => ABSENT)] };
+}
+
+/** f0 is away for some heights, and has all blocks from v0. */
+export const twoThirdsLieToOneBehind = scenario(
+  'what the rules forbid is not followed in block sync either, though two thirds signed it',
+  {
+    name: 'two-thirds-lie-to-one-behind',
+    cast: { ...powers(9, 1, 1, 1), fullNodes: 1 },
+    liars: [liar('v0', servesAnotherState, ['f0'], { fromHeight: FORK, toHeight: FORK + 1 })],
+    act: [
+      at('0s', cut(['v1', 'v2', 'v3'], ['f0'], 'for-ever'), cut(['f0'], ['v1', 'v2', 'v3'], 'for-ever')),
+      when(v1.decides(height(3)), crash('f0')),
+      when(v1.decides(height(FORK + 7)), restart('f0')),
+    ],
+    holds: [sometime(f0.halts(INVALID)), finally_(f0.isHalted)],
+    ends: these('v1', 'v2', 'v3').decides(height(FORK + 12), { within: '120s' }),
   },
 );

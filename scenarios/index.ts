@@ -74,7 +74,7 @@ import {
   stretchedBlocks,
   wordsOfTheAbsent,
 } from './forgeries.ts';
-import { forkByAmnesia, forkByTwoVotes, twoThirdsLie } from './forks.ts';
+import { forkByAmnesia, forkByTwoVotes, twoThirdsLie, twoThirdsLieToOneBehind } from './forks.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
 import {
@@ -278,6 +278,7 @@ export const plays: readonly Play[] = [
   forkByTwoVotes,
   forkByAmnesia,
   twoThirdsLie,
+  twoThirdsLieToOneBehind,
   backInTime,
   crashAroundSync,
   voteOutlivesPowerCut,
