@@ -1,15 +1,19 @@
 // Attacks on light clients that nobody made, and true ones that name the wrong.
 
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import {
   anyone,
   everyone,
   height,
   liar,
+  never,
   powers,
   scenario,
   sometime,
   txs,
   validators,
+  when,
 } from '../sim/scenario/words.ts';
 import { loses } from './promises.ts';
 
@@ -49,4 +53,30 @@ export const trueAttacks = scenario('who could deceive a light client alone is p
     ),
   ],
   ends: everyone.decides(height(20), { within: '600s' }),
+});
+
+/** A block has room for the proof of a double vote, and not for that of an attack. */
+const EVIDENCE_BYTES = 700n;
+
+class Sparing extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'init-chain') return answer;
+    const evidence = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: EVIDENCE_BYTES };
+    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
+  }
+}
+
+/** All hold the attack of v0, which is older than what v3 does, and which no block can carry. */
+export const tooMuchEvidence = scenario('evidence that no block has room for does not keep back other', {
+  name: 'too-much-evidence',
+  cast: powers(40, 25, 25, 10),
+  app: () => new Sparing(),
+  liars: [
+    liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { fromHeight: 5, toHeight: 5 }),
+    liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { fromHeight: 7, toHeight: 9 }),
+  ],
+  act: [when(everyone.punishes('v3'))],
+  holds: [never(anyone.punishes('v0'))],
+  ends: everyone.decides(height(14), { within: '120s', afterwards: 2 }),
 });

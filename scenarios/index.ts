@@ -1,7 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
-import { inventedAttacks, trueAttacks } from './attacks.ts';
+import { inventedAttacks, tooMuchEvidence, trueAttacks } from './attacks.ts';
 import {
   longWayBack,
   lostRequests,
@@ -441,6 +441,7 @@ export const plays: readonly Play[] = [
   earlyGreed,
   stretchedBlocks,
   trueAttacks,
+  tooMuchEvidence,
   allPrecommitsAreHere,
   datedByTheLock,
   misledAboutAPolka,

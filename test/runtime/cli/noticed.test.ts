@@ -385,6 +385,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['keys-of-another-kind', '1', 'X395', 'application state: at height 4 v1 has'],
   ['flood', '1', 'X396', 'and its peers may make it keep 12416'],
   ['two-thirds-lie-to-one-behind', '1', 'X397', 'agreement: v1 committed'],
+  ['too-much-evidence', '1', 'X398', 'never fired: when everyone punishes v3'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
