@@ -53,12 +53,15 @@ const attack = (
 
 const alone = (me: Validator): ValidatorSet => ({ validators: [me], proposer: me, powerTotal: me.power });
 
-/** By its own set, which is the liar alone: that would be an attack if it had more than a third. */
-const byMyself: Invention = (about) => {
-  const set = alone(about.me);
-  const header = { ...about.header, appHash: wrong, validatorsHash: hashOfSet(set) };
+/** The chain's header but for this, and for its validators: the liar alone. */
+function ofMySet(about: Case, me: Validator, change: Partial<Header>): LightClientAttackEvidence {
+  const set = alone(me);
+  const header = { ...about.header, ...change, validatorsHash: hashOfSet(set) };
   return attack(about, header, about.signed(header, set.validators), set, set.validators);
-};
+}
+
+/** That would be an attack if it had more than a third. */
+const byMyself: Invention = (about) => ofMySet(about, about.me, { appHash: wrong });
 
 const atItsHeight = ({ header }: Case, evidence: LightClientAttackEvidence): LightClientAttackEvidence => ({
   ...evidence,
@@ -110,6 +113,8 @@ const ABOVE_A_THIRD: readonly Invention[] = [
   naming((about) => ({ ...anotherThan(about), power: about.me.power })),
   naming(({ me }) => ({ power: me.power + 1n })),
   (about) => ({ ...byMyself(about), powerTotal: about.set.powerTotal + 1n }),
+  // Nothing is wrong with the header but its validators, and it is named by its power among those.
+  (about) => ofMySet(about, { ...about.me, power: about.me.power + 1n }, {}),
 ];
 
 const inventionsOf = ({ me, set }: Case): readonly Invention[] =>

@@ -386,6 +386,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['flood', '1', 'X396', 'and its peers may make it keep 12416'],
   ['two-thirds-lie-to-one-behind', '1', 'X397', 'agreement: v1 committed'],
   ['too-much-evidence', '1', 'X398', 'never fired: when everyone punishes v3'],
+  ['true-attacks', '1', 'X399', 'its powers are not those of its height'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
