@@ -16,15 +16,12 @@ import {
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { BLOCK_BYTES_MAX, type Block, type Header, type Vote } from '../../protocol/types.ts';
-import {
-  encodeConsensusParams,
-  encodeEvidenceList,
-  encodeResponseFinalizeBlock,
-} from '../../protocol/wire/index.ts';
+import { encodeConsensusParams, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { headerHash } from './canonical.ts';
+import { evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { PerMachine } from './per-machine.ts';
 import { roomOfProposer } from './room.ts';
@@ -335,7 +332,7 @@ class Watch {
     const set = this.ghost.set(header.height);
     if (!params || !set) return null;
     const { maxBytes } = params.block;
-    const bytes = evidence.length > 0 ? encodeEvidenceList(evidence).length : 0;
+    const bytes = evidence.length > 0 ? evidenceListBytes(evidence).length : 0;
     const signers = this.voters(header.height)?.members.length ?? 0;
     return roomOfProposer(maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes, set.members.length, signers, bytes);
   }

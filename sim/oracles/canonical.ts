@@ -3,7 +3,6 @@
 
 import { sha256, utf8Encode } from '#platform';
 import type { ExecTxResult } from '../../protocol/abci.ts';
-import { copyOfPart, put } from '../../protocol/bytes.ts';
 import { Lately } from '../../protocol/lately.ts';
 import type {
   BlockId,
@@ -15,109 +14,8 @@ import type {
   PublicKey,
   Vote,
 } from '../../protocol/types.ts';
-import { encodeBareEvidence } from '../../protocol/wire/index.ts';
-
-const NS_PER_S = 1_000_000_000n;
-/** A scratch: what is written is hashed, verified or copied at once. */
-const SCRATCH_BYTES = 4096;
-
-/** Protobuf, as far as it is needed here. What is zero or empty is left out, but for a message that is always there. */
-class Words {
-  private bytes = new Uint8Array(SCRATCH_BYTES);
-  private view = new DataView(this.bytes.buffer);
-  private at = 0;
-
-  private room(length: number): void {
-    if (this.at + length <= this.bytes.length) return;
-    const grown = new Uint8Array(2 * (this.at + length));
-    grown.set(this.bytes);
-    this.bytes = grown;
-    this.view = new DataView(grown.buffer);
-  }
-
-  byte(value: number): this {
-    this.room(1);
-    this.bytes[this.at++] = value;
-    return this;
-  }
-
-  varint(value: number): this {
-    let rest = value;
-    for (; rest > 127; rest = Math.floor(rest / 128)) this.byte((rest % 128) | 128);
-    return this.byte(rest);
-  }
-
-  /** Negative ones have ten bytes. */
-  private bigVarint(value: bigint): this {
-    let rest = BigInt.asUintN(64, value);
-    for (; rest > 127n; rest >>= 7n) this.byte(Number(rest & 127n) | 128);
-    return this.byte(Number(rest));
-  }
-
-  raw(value: Uint8Array): this {
-    this.room(value.length);
-    put(this.bytes, this.at, value);
-    this.at += value.length;
-    return this;
-  }
-
-  int(field: number, value: bigint | number): this {
-    const number = Number(value);
-    if (number === 0) return this;
-    this.byte(field << 3);
-    return number > 0 && Number.isSafeInteger(number) ? this.varint(number) : this.bigVarint(BigInt(value));
-  }
-
-  fixed64(field: number, value: bigint): this {
-    if (value === 0n) return this;
-    this.byte((field << 3) | 1).room(8);
-    this.view.setBigInt64(this.at, value, true);
-    this.at += 8;
-    return this;
-  }
-
-  text(field: number, value: Uint8Array): this {
-    return value.length === 0
-      ? this
-      : this.byte((field << 3) | 2)
-          .varint(value.length)
-          .raw(value);
-  }
-
-  /** Here always, be it empty. */
-  message<T>(field: number, write: (words: Words, value: T) => unknown, value: T): this {
-    return this.byte((field << 3) | 2).delimited(write, value);
-  }
-
-  /** Behind its length. */
-  delimited<T>(write: (words: Words, value: T) => unknown, value: T): this {
-    this.byte(0);
-    const from = this.at;
-    write(this, value);
-    const length = this.at - from;
-    if (length < 128) {
-      this.bytes[from - 1] = length;
-      return this;
-    }
-    const written = this.bytes.slice(from, this.at);
-    this.at = from - 1;
-    return this.varint(length).raw(written);
-  }
-
-  take(): Uint8Array {
-    const taken = copyOfPart(this.bytes, 0, this.at);
-    this.at = 0;
-    return taken;
-  }
-
-  hash(): Uint8Array {
-    const hash = sha256(this.bytes.subarray(0, this.at));
-    this.at = 0;
-    return hash;
-  }
-}
-
-const words = new Words();
+import { writeBareEvidence, writeKey, writeSignature } from './canonical-block.ts';
+import { type Words, words, writeId, writeTime } from './canonical-words.ts';
 
 /** Chains are few, and asked for at every vote. */
 let chain = { id: '', bytes: utf8Encode('') };
@@ -126,17 +24,6 @@ let chain = { id: '', bytes: utf8Encode('') };
 function useChain(id: string): void {
   if (chain.id !== id) chain = { id, bytes: utf8Encode(id) };
 }
-
-function writeTime(to: Words, timeNs: bigint): void {
-  const nanos = ((timeNs % NS_PER_S) + NS_PER_S) % NS_PER_S;
-  to.int(1, (timeNs - nanos) / NS_PER_S).int(2, nanos);
-}
-
-const writeParts = (to: Words, { total, hash }: BlockId['parts']): Words => to.int(1, total).text(2, hash);
-
-/** BlockID and CanonicalBlockID have the same fields. */
-const writeId = (to: Words, { hash, parts }: BlockId): Words =>
-  to.text(1, hash).message(2, writeParts, parts);
 
 const isNil = ({ hash, parts }: BlockId): boolean =>
   hash.length === 0 && parts.total === 0 && parts.hash.length === 0;
@@ -239,16 +126,7 @@ export function partsHash(bytes: Uint8Array): Uint8Array {
 
 /** `Commit.Hash`: over its signatures. */
 export const commitHash = ({ signatures }: Commit): Uint8Array =>
-  rootOf(
-    signatures.map(({ flag, validatorAddress, timeNs, signature }) =>
-      leaf().int(1, flag).text(2, validatorAddress).message(3, writeTime, timeNs).text(4, signature).hash(),
-    ),
-  );
-
-const ED25519 = 1;
-const SECP256K1 = 2;
-const writeKey = (to: Words, { type, bytes }: PublicKey): Words =>
-  to.text(type === 'ed25519' ? ED25519 : SECP256K1, bytes);
+  rootOf(signatures.map((each) => writeSignature(leaf(), each).hash()));
 
 /** `ValidatorSet.Hash`: over keys and powers, in the order of the set. */
 export const validatorsHash = (
@@ -258,7 +136,7 @@ export const validatorsHash = (
 
 /** `EvidenceList.Hash`: over their bytes. */
 export const evidenceHash = (list: readonly Evidence[]): Uint8Array =>
-  rootOf(list.map((each) => leafOf(encodeBareEvidence(each))));
+  rootOf(list.map((each) => writeBareEvidence(leaf(), each).hash()));
 
 /** `NewResults(...).Hash`: code, data and gas alone. */
 export const resultsHash = (results: readonly ExecTxResult[]): Uint8Array =>

@@ -3,9 +3,9 @@
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { type Block, type Commit, FLAG_ABSENT, ZERO_TIME_NS } from '../../protocol/types.ts';
-import { encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { commitHash, dataHash, evidenceHash, paramsHash, partsHash, resultsHash } from './canonical.ts';
+import { blockBytes, evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
 
@@ -18,6 +18,7 @@ export function* wrongWith(
 ): Generator<string> {
   const { header, lastCommit } = block;
   if (header.chainId !== ghost.chainId) yield `is of chain ${header.chainId}`;
+  if (!equalBytes(bytes, blockBytes(block))) yield 'has other bytes than CometBFT makes of it';
   yield* wrongSizes(block, bytes, ghost);
   if (before && !equalBytes(header.lastBlockId.hash, before.hash))
     yield 'does not follow the block before it';
@@ -53,7 +54,7 @@ function* wrongSizes({ header, evidence }: Block, bytes: Uint8Array, ghost: Ghos
   const { maxBytes } = params.block;
   if (maxBytes >= 0n && BigInt(bytes.length) > maxBytes)
     yield `has ${bytes.length} bytes; block.max_bytes is ${maxBytes}`;
-  const evidenceBytes = evidence.length > 0 ? encodeEvidenceList(evidence).length : 0;
+  const evidenceBytes = evidence.length > 0 ? evidenceListBytes(evidence).length : 0;
   if (BigInt(evidenceBytes) > params.evidence.maxBytes)
     yield `has ${evidenceBytes} bytes of evidence; evidence.max_bytes is ${params.evidence.maxBytes}`;
 }

@@ -51,6 +51,8 @@ import {
   encodeProposal,
   encodeVote,
 } from '../../protocol/wire/index.ts';
+import * as canonical from '../../sim/oracles/canonical.ts';
+import * as canonicalBlock from '../../sim/oracles/canonical-block.ts';
 import { big, goldenFolder, okay } from './folder.ts';
 
 const { file } = goldenFolder('cometbft-go');
@@ -238,6 +240,17 @@ describe('blocks', () => {
     }
   });
 
+  file<Types>(FILE, 'are written the same by the oracles', (types) => {
+    for (const one of orEmpty(types.blocks)) {
+      const block = okay(decodeBlock(hex(one.proto)));
+      expect(hexOf(canonicalBlock.blockBytes(block))).toBe(one.proto);
+      expect(hexOf(canonical.headerHash(block.header))).toBe(one.hash);
+      expect(hexOf(canonical.evidenceHash(block.evidence))).toBe(one.evidence_hash);
+      const { hash } = okay(partSetHeaderOfJson(one.part_set_header));
+      expect(canonical.partsHash(hex(one.proto))).toStrictEqual(hash);
+    }
+  });
+
   file<Types>(FILE, 'fall into parts and come together', (types) => {
     for (const one of orEmpty(types.blocks)) {
       const bytes = hex(one.proto);
@@ -269,6 +282,13 @@ describe('evidence', () => {
       expect(decodeEvidence(encodeEvidence(evidence))).toStrictEqual(evidence);
       expect(hexOf(evidenceIdentity(evidence))).toBe(one.hash);
       expect(validateEvidence(evidence)).toBeNull();
+    }
+  });
+
+  file<Types>(FILE, 'is hashed the same by the oracles', (types) => {
+    for (const { kind, bytes, json } of orEmpty(types.evidence)) {
+      const evidence = okay(evidenceOfJson(json));
+      expect(canonical.evidenceHash([evidence]), kind).toStrictEqual(merkleRoot([hex(bytes)]));
     }
   });
 });

@@ -1,11 +1,13 @@
-// The oracles' own words for what is signed and hashed, beside the product's, which CometBFT's vectors prove: two writings of one standard.
+// The oracles' own words for what is signed, hashed and stored, beside the product's, which CometBFT's vectors prove: two writings of one standard.
 
 import fc from 'fast-check';
 import { it } from 'vitest';
 import { equalBytes } from '../../protocol/bytes.ts';
 import * as hashes from '../../protocol/hashes.ts';
 import * as signed from '../../protocol/sign-bytes.ts';
+import { encodeBlock, encodeEvidenceList } from '../../protocol/wire/index.ts';
 import * as canonical from '../../sim/oracles/canonical.ts';
+import { blockBytes, evidenceListBytes } from '../../sim/oracles/canonical-block.ts';
 import * as arbitrary from '../protocol/arbitrary.ts';
 
 /** Equal for whatever there is. */
@@ -46,4 +48,11 @@ it('hashes as the product does', () => {
     hashes.validatorsHash,
   );
   same(arbitrary.params, canonical.paramsHash, hashes.paramsHash);
+});
+
+it('writes blocks and evidence as the product does', () => {
+  same(arbitrary.block, blockBytes, encodeBlock);
+  const wide = arbitrary.block.map((block) => ({ ...block, txs: [...block.txs, new Uint8Array(70_000)] }));
+  same(wide, blockBytes, encodeBlock);
+  same(fc.array(arbitrary.evidence, { maxLength: 4 }), evidenceListBytes, encodeEvidenceList);
 });

@@ -387,6 +387,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['two-thirds-lie-to-one-behind', '1', 'X397', 'agreement: v1 committed'],
   ['too-much-evidence', '1', 'X398', 'never fired: when everyone punishes v3'],
   ['true-attacks', '1', 'X399', 'its powers are not those of its height'],
+  ['tour', '1', 'X402', 'block 1 has other bytes than CometBFT makes of it'],
+  ['tour', '1', 'X403', 'block 1 has other bytes than CometBFT makes of it'],
+  ['equivocator-punished', '1', 'X404', 'has other bytes than CometBFT makes of it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
