@@ -5,14 +5,6 @@ import type { Payload } from '../../actors/turn.ts';
 import { CHANNEL_GREETING } from '../../machines/peers/node-info.ts';
 import {
   type BlocksyncMessage,
-  CHANNEL_BLOCKSYNC,
-  CHANNEL_DATA,
-  CHANNEL_EVIDENCE,
-  CHANNEL_MEMPOOL,
-  CHANNEL_OF,
-  CHANNEL_STATE,
-  CHANNEL_VOTE,
-  CHANNEL_VOTE_SET_BITS,
   CONSENSUS_BYTES_MAX,
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
@@ -22,6 +14,16 @@ import {
   decodeConsensusMessage,
   decodeMempoolMessage,
 } from '../../protocol/wire/index.ts';
+import {
+  CHANNEL_BLOCKSYNC,
+  CHANNEL_DATA,
+  CHANNEL_EVIDENCE,
+  CHANNEL_MEMPOOL,
+  CHANNEL_OF,
+  CHANNEL_STATE,
+  CHANNEL_VOTE,
+  CHANNEL_VOTE_SET_BITS,
+} from './numbers.ts';
 
 /** Where consensus speaks. */
 export const isOfConsensus = (channel: number): boolean =>

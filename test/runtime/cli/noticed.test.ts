@@ -390,6 +390,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X402', 'block 1 has other bytes than CometBFT makes of it'],
   ['tour', '1', 'X403', 'block 1 has other bytes than CometBFT makes of it'],
   ['equivocator-punished', '1', 'X404', 'has other bytes than CometBFT makes of it'],
+  ['tour', '1', 'X405', 'says on channel 0x21 what is no word there'],
+  ['equivocator-punished', '1', 'X407', 'speaks on channel 0x39, where its validator has nothing to say'],
+  ['tour', '1', 'X408', 'greets as what it is not'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
