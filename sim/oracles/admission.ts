@@ -4,12 +4,7 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import {
-  type AbciResponse,
-  CHECK_TX_NEW,
-  type RequestCheckTx,
-  type ResponseFinalizeBlock,
-} from '../../protocol/abci.ts';
+import type { AbciResponse, RequestCheckTx, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_STATE, type ConsensusMessage } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
@@ -18,6 +13,7 @@ import { Counted, HAS_IT, type Known, type Moment, type Taken } from './counted.
 import type { GhostChain } from './ghost.ts';
 import { Greeted } from './greeted.ts';
 import { messagesIn, txsIn } from './messages.ts';
+import { CHECK_TX_NEW } from './numbers.ts';
 import { Outcomes } from './outcomes.ts';
 import { HOP_NS, saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';

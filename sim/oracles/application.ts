@@ -4,14 +4,14 @@
 import type { AppMail, SignerMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Effect } from '../../actors/turn.ts';
 import { heightOfKey } from '../../machines/chain/keys.ts';
-import {
-  type AbciRequest,
-  PROCESS_PROPOSAL_ACCEPT,
-  type RequestFinalizeBlock,
-  type RequestInitChain,
-  type RequestPrepareProposal,
-  type RequestProcessProposal,
-  type ResponseFinalizeBlock,
+import type {
+  AbciRequest,
+  RequestFinalizeBlock,
+  RequestInfo,
+  RequestInitChain,
+  RequestPrepareProposal,
+  RequestProcessProposal,
+  ResponseFinalizeBlock,
 } from '../../protocol/abci.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
@@ -23,9 +23,10 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { headerHash } from './canonical.ts';
 import { evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
+import { PROCESS_PROPOSAL_ACCEPT } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 import { roomOfProposer } from './room.ts';
-import { difference } from './told.ts';
+import { difference, wrongVersion } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
 const BLOCKS_KEPT = 64;
@@ -172,7 +173,8 @@ class Watch {
   private asks(at: Machine, tag: number, request: AbciRequest): void {
     const talk = this.talks.of(at);
     talk.asked.push({ tag, request });
-    if (request.type === 'init-chain') this.begins(at, request.value);
+    if (request.type === 'info') this.introduces(at, request.value);
+    else if (request.type === 'init-chain') this.begins(at, request.value);
     else if (request.type === 'prepare-proposal')
       this.isStillOpen(at, talk, request.value.height, 'prepares');
     else if (request.type === 'process-proposal') this.judges(at, talk, request.value);
@@ -212,6 +214,11 @@ class Watch {
   }
 
   // --- the chain begins ------------------------------------------------------------------------------------
+
+  private introduces(at: Machine, request: RequestInfo): void {
+    const wrong = wrongVersion(request);
+    if (wrong) this.bad(at, at.height + 1n, `tells its application that it speaks ${wrong}`);
+  }
 
   private begins(at: Machine, request: RequestInitChain): void {
     const { genesis, founders } = this.ghost;

@@ -3,8 +3,8 @@
 import type { MempoolMail } from '../../actors/mail.ts';
 import type { PeerId } from '../../actors/turn.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
-import { CHECK_TX_NEW } from '../../protocol/abci.ts';
 import { AskedOnce } from './asked-once.ts';
+import { CHECK_TX_NEW } from './numbers.ts';
 import { HOP_NS } from './pace.ts';
 import { idOf } from './pool.ts';
 import { fieldBytes, isTooDear } from './room.ts';

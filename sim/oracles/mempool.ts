@@ -4,7 +4,7 @@
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
 import type { Payload } from '../../actors/turn.ts';
-import { CHECK_TX_NEW, type RequestCheckTx } from '../../protocol/abci.ts';
+import type { RequestCheckTx } from '../../protocol/abci.ts';
 import { byteKey, hexOf } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import { CHANNEL_MEMPOOL } from '../../protocol/messages.ts';
@@ -14,6 +14,7 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { txsIn } from './messages.ts';
+import { CHECK_TX_NEW } from './numbers.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { type Accepted, idOf, isOpen, Pool } from './pool.ts';

@@ -1,11 +1,12 @@
 // What one mempool holds, by the oracles' own count: what the application of its node accepts, as it says so itself, in this life.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../actors/mail.ts';
-import { type AbciResponse, CHECK_TX_NEW, type ResponseCheckTx } from '../../protocol/abci.ts';
+import type { AbciResponse, ResponseCheckTx } from '../../protocol/abci.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
 import { txHash } from '../../protocol/hashes.ts';
 import type { Machine } from '../machine.ts';
 import type { GhostChain } from './ghost.ts';
+import { CHECK_TX_NEW } from './numbers.ts';
 import { HOP_NS } from './pace.ts';
 import { fieldBytes, gasAt, isTooDear, mayBeTooDear, roomAt } from './room.ts';
 

@@ -1,15 +1,23 @@
-// What an application is told of a block, and whether the block says so.
+// What an application is told of its node and of a block, and whether that is so.
 
-import {
-  type CommitInfo,
-  MISBEHAVIOR_DUPLICATE_VOTE,
-  MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
-  type Misbehavior,
-  type RequestFinalizeBlock,
-} from '../../protocol/abci.ts';
+import type { CommitInfo, Misbehavior, RequestFinalizeBlock, RequestInfo } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { Block, Evidence } from '../../protocol/types.ts';
 import type { GhostSet } from './ghost.ts';
+import {
+  ABCI_VERSION,
+  BLOCK_PROTOCOL,
+  MISBEHAVIOR_DUPLICATE_VOTE,
+  MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
+  P2P_PROTOCOL,
+} from './numbers.ts';
+
+/** The first version in the first request that is not as CometBFT has it; null: none. */
+export function wrongVersion({ blockVersion, p2pVersion, abciVersion }: RequestInfo): string | null {
+  if (blockVersion !== BLOCK_PROTOCOL) return `block protocol ${blockVersion}, not ${BLOCK_PROTOCOL}`;
+  if (p2pVersion !== P2P_PROTOCOL) return `protocol ${p2pVersion} of peers, not ${P2P_PROTOCOL}`;
+  return abciVersion === ABCI_VERSION ? null : `ABCI ${abciVersion}, not ${ABCI_VERSION}`;
+}
 
 /** What all requests about a block have. */
 export type About = Pick<

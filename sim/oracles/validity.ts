@@ -8,6 +8,7 @@ import { commitHash, dataHash, evidenceHash, paramsHash, partsHash, resultsHash 
 import { blockBytes, evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
+import { BLOCK_PROTOCOL } from './numbers.ts';
 
 /** What is wrong with a block, each as the end of a sentence that begins with it. */
 export function* wrongWith(
@@ -27,6 +28,8 @@ export function* wrongWith(
   const isFirst = header.height === ghost.genesis.initialHeight;
   if (isFirst && ((lastCommit?.signatures.length ?? 0) > 0 || header.lastBlockId.hash.length > 0))
     yield 'follows another block, and is the first';
+  if (isFirst && header.version.block !== BLOCK_PROTOCOL)
+    yield `is the first, and of block protocol ${header.version.block}, not ${BLOCK_PROTOCOL}`;
   if (isFirst && !equalBytes(header.lastResultsHash, resultsHash([])))
     yield 'is the first, and speaks of results';
   if (!isFirst && lastCommit?.height !== header.height - 1n) yield 'carries no commit of the block before it';

@@ -393,6 +393,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X405', 'says on channel 0x21 what is no word there'],
   ['equivocator-punished', '1', 'X407', 'speaks on channel 0x39, where its validator has nothing to say'],
   ['tour', '1', 'X408', 'greets as what it is not'],
+  ['equivocator-punished', '1', 'X409', 'another misbehavior than block 5 has'],
+  ['tour', '1', 'X410', 'which its application does not accept'],
+  ['tour', '1', 'X411', 'tells its application that it speaks block protocol 8, not 11'],
+  ['tour', '1', 'X413', 'block 1 is the first, and of block protocol 10, not 11'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
