@@ -29,7 +29,8 @@ export const PROMISES: Readonly<Record<string, string>> = {
   stores: 'a store holds what its node says that it holds, and lets go of what nobody needs',
   logbook: 'a log explains what its node said',
   durable: 'nothing leaves an actor before what it wrote earlier, and was to wait for, is durable',
-  resources: 'what a height makes a node log is bounded, whatever liars send',
+  resources:
+    'what a height makes a node log is bounded, whatever liars send, and so is what it sends at once',
   memory: 'what a node keeps in mind does not grow with the chain, nor with what one peer says',
   offers: 'what a node has is offered to whoever lacks it, and not to who gave it',
   livelock: 'the actors of a node come to rest',

@@ -1,6 +1,7 @@
 // Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it. How
-// often it says the same is the business of offers.
+// often it says the same is the business of offers. And what it says at once is bounded, too: a frame holds up what comes behind it.
 
+import type { Payload } from '../../actors/turn.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -20,6 +21,19 @@ const AHEAD_PER_VALIDATOR = 160;
 
 /** A log is trimmed with every block: so many heights it never holds. */
 const HEIGHTS_LOGGED_MAX = 16n;
+
+/** Payloads in an envelope: who gets more ends the connection. */
+const PAYLOADS_MAX = 4_096;
+/** Bytes in one that has more than one payload. */
+const ENVELOPE_BYTES_MAX = 1_048_576;
+
+function largeness(payloads: readonly Payload[]): string | null {
+  if (payloads.length < 2) return null;
+  if (payloads.length > PAYLOADS_MAX) return `${payloads.length} payloads at once`;
+  let size = 0;
+  for (let i = 0; i < payloads.length; i++) size += (payloads[i] as Payload).bytes.length;
+  return size > ENVELOPE_BYTES_MAX ? `${size} bytes in ${payloads.length} payloads at once` : null;
+}
 
 interface Use {
   height: bigint;
@@ -46,7 +60,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   };
   return {
     name: 'resources',
-    effects: ['append', 'trim'],
+    effects: ['append', 'trim', 'send'],
     events: ['step'],
     started(at) {
       uses.delete(at);
@@ -57,6 +71,10 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
       use.rounds = Math.max(use.rounds, event.round + 1);
     },
     leaving(at, _actor, effect) {
+      if (effect.type === 'send') {
+        const what = about.isHonest(at) ? largeness(effect.payloads) : null;
+        if (what) report(`${at.name} sends ${what}`, at, at.height + 1n);
+      }
       if (effect.type === 'trim' && effect.log === 'consensus') of(at).trimmed = at.height;
       if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
       if (effect.record.length > VOTE_BYTES_MAX && heardIn(effect.record)?.channel === CHANNEL_VOTE)

@@ -550,6 +550,18 @@ describe('bounds', () => {
     oracle.leaving?.(v0, 'validator', effect);
     expect(said).toEqual([expect.stringContaining('logs more than 736 records')]);
   });
+
+  it.each([
+    ['one payload of any size', [2_000_000], null],
+    ['so many bytes', [1_048_000, 576], null],
+    ['one byte more', [1_048_000, 577], 'v0 sends 1048577 bytes in 2 payloads at once'],
+    ['so many payloads', Array(4_096).fill(1), null],
+    ['one payload more', Array(4_097).fill(1), 'v0 sends 4097 payloads at once'],
+  ])('an envelope may hold %s, or may not', (_, sizes: readonly number[], says) => {
+    const payloads = sizes.map((size) => ({ channel: CHANNEL_VOTE, bytes: new Uint8Array(size) }));
+    oracleOf(resourceBounds).leaving?.(v0, 'validator', { type: 'send', to: [], payloads });
+    expect(said).toEqual(says === null ? [] : [says]);
+  });
 });
 
 describe('whose turn it is', () => {

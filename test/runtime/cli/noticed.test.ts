@@ -396,6 +396,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['equivocator-punished', '1', 'X409', 'another misbehavior than block 5 has'],
   ['tour', '1', 'X410', 'which its application does not accept'],
   ['tour', '1', 'X411', 'tells its application that it speaks block protocol 8, not 11'],
+  ['many-parts', '1', 'X412', 'payloads at once'],
   ['tour', '1', 'X413', 'block 1 is the first, and of block protocol 10, not 11'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
