@@ -56,6 +56,11 @@ const rows: { readonly path: string; readonly text: string; readonly says: RegEx
     text: `import { powerNeeded } from '../../protocol/rules/quorum.ts';\npowerNeeded(1n);\n`,
     says: /share no predicate/,
   },
+  {
+    path: 'sim/oracles/x.ts',
+    text: `import { CHANNEL_VOTE } from '../../protocol/messages.ts';\nexport const y = CHANNEL_VOTE;\n`,
+    says: /numbers of their own/,
+  },
   { path: 'actors/x.ts', text: `import { y } from 'node:fs';\ny();\n`, says: /noRestrictedImports/ },
   { path: 'machines/x.ts', text: 'export const now = Date.now();\n', says: /noRestrictedGlobals/ },
   {

@@ -5,10 +5,10 @@
 import { blockKey, seenCommitKey } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { FLAG_COMMIT } from '../../protocol/types.ts';
 import { decodeBlock, decodeCommit } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { GhostSet } from '../oracles/ghost.ts';
+import { FLAG_COMMIT } from '../oracles/numbers.ts';
 
 /** After this height, by what those of the core have stored of it; `set` decided it. Of honest votes none counts: theirs are later. */
 export function isTimeHeldBack(

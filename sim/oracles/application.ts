@@ -15,7 +15,7 @@ import type {
 } from '../../protocol/abci.ts';
 import { byteKey, equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { BLOCK_BYTES_MAX, type Block, type Header, type Vote } from '../../protocol/types.ts';
+import type { Block, Header, Vote } from '../../protocol/types.ts';
 import { encodeConsensusParams, encodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
@@ -23,7 +23,7 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { headerHash } from './canonical.ts';
 import { evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
-import { PROCESS_PROPOSAL_ACCEPT } from './numbers.ts';
+import { BLOCK_BYTES_MAX, PROCESS_PROPOSAL_ACCEPT } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 import { roomOfProposer } from './room.ts';
 import { difference, wrongVersion } from './told.ts';

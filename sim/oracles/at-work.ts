@@ -2,8 +2,9 @@
 // what it sent and which timers it asked for. The labels that a campaign must have seen (`sim/swarm/coverage.ts`).
 
 import { equalBytes } from '../../protocol/bytes.ts';
-import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { Proposal, Vote } from '../../protocol/types.ts';
 import { STEP } from '../steps.ts';
+import { PRECOMMIT, PREVOTE } from './numbers.ts';
 import type { HeardHeight } from './tally.ts';
 import { stepOf, timerOf } from './timers.ts';
 import { slotOf } from './votes.ts';

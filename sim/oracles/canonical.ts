@@ -16,6 +16,7 @@ import type {
 } from '../../protocol/types.ts';
 import { writeBareEvidence, writeKey, writeSignature } from './canonical-block.ts';
 import { type Words, words, writeId, writeTime } from './canonical-words.ts';
+import { BLOCK_PART_BYTES } from './numbers.ts';
 
 /** Chains are few, and asked for at every vote. */
 let chain = { id: '', bytes: utf8Encode('') };
@@ -113,14 +114,11 @@ function hashOfHeader(header: Header): Uint8Array {
 export const dataHash = (txs: readonly Uint8Array[]): Uint8Array =>
   rootOf(txs.map((tx) => leafOf(sha256(tx))));
 
-/** `BlockPartSizeBytes`. */
-const PART_BYTES = 65_536;
-
 /** The hash of a block's parts: over its bytes in pieces of 64 KiB. */
 export function partsHash(bytes: Uint8Array): Uint8Array {
   const leaves: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += PART_BYTES)
-    leaves.push(leafOf(bytes.subarray(at, at + PART_BYTES)));
+  for (let at = 0; at < bytes.length; at += BLOCK_PART_BYTES)
+    leaves.push(leafOf(bytes.subarray(at, at + BLOCK_PART_BYTES)));
   return rootOf(leaves);
 }
 

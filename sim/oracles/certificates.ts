@@ -3,18 +3,13 @@
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { Verify } from '../../protocol/signatures.ts';
-import {
-  type Commit,
-  type CommitSig,
-  NIL_BLOCK_ID,
-  PRECOMMIT,
-  type PublicKey,
-} from '../../protocol/types.ts';
+import { type Commit, type CommitSig, NIL_BLOCK_ID, type PublicKey } from '../../protocol/types.ts';
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
+import { PRECOMMIT } from './numbers.ts';
 
 /** Heights of which what was found good is remembered. */
 const HEIGHTS_KEPT = 64;

@@ -3,9 +3,10 @@
 
 import { membership } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { type BitArray, PREVOTE, type VoteType } from '../../protocol/types.ts';
+import type { BitArray, VoteType } from '../../protocol/types.ts';
 import { STEP } from '../steps.ts';
 import type { Indexes } from './indexes.ts';
+import { PREVOTE } from './numbers.ts';
 import { Shown } from './shown.ts';
 import type { HeardHeight } from './tally.ts';
 

@@ -4,7 +4,6 @@
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../protocol/hashes.ts';
-import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, DuplicateVoteEvidence } from '../../protocol/types.ts';
 import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
@@ -16,6 +15,7 @@ import type { GhostChain } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
+import { CHANNEL_EVIDENCE } from './numbers.ts';
 import { PassedOn } from './passed-on.ts';
 import { accusedBy, Proofs } from './proofs.ts';
 import { Retold } from './retold.ts';

@@ -3,11 +3,11 @@
 // about them is settled by one peer.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { encodeBlock } from '../../protocol/wire/index.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { blocksyncMessage } from './messages.ts';
+import { CHANNEL_BLOCKSYNC } from './numbers.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { SecondSources } from './second-sources.ts';

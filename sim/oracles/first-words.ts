@@ -3,7 +3,8 @@
 
 import type { PeerId } from '../../actors/turn.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
-import { type BlockId, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { BlockId, Proposal, Vote } from '../../protocol/types.ts';
+import { PREVOTE } from './numbers.ts';
 
 const isSame = (a: Proposal, b: Proposal): boolean =>
   equalBlockId(a.blockId, b.blockId) && a.polRound === b.polRound;

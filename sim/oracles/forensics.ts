@@ -3,12 +3,12 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
+import type { Vote } from '../../protocol/types.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { voteSignBytes } from './canonical.ts';
 import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
 import { consensusMessage } from './messages.ts';
+import { CHANNEL_VOTE, PRECOMMIT, PREVOTE } from './numbers.ts';
 
 /** One validator, and the two votes of its own that no honest one signs. */
 export interface Guilty {

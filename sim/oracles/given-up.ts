@@ -1,13 +1,14 @@
 // Of whom a node does not look at all: who says many false things in one envelope is not heard to its end, and what that end holds binds nobody.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
 import { messagesIn } from './messages.ts';
+import { CHANNEL_EVIDENCE } from './numbers.ts';
 
 /** Of one envelope nobody looks at more than so many false votes, claims and accusations. */
 const FALSE_WORDS_MAX = 8;

@@ -4,13 +4,14 @@
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { Proposal, Vote } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import type { Choice } from './at-work.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from './ghost.ts';
 import { messagesIn } from './messages.ts';
+import { PREVOTE } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 import { Standing } from './standing.ts';
 import type { HeardHeight } from './tally.ts';

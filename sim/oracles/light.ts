@@ -2,11 +2,12 @@
 // oldest that it still knows, by headers, commits and sets alone.
 
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { type Block, type Commit, FLAG_COMMIT, type Header } from '../../protocol/types.ts';
+import type { Block, Commit, Header } from '../../protocol/types.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { validatorsHash } from './canonical.ts';
 import { type GhostChain, type GhostSet, isQuorum } from './ghost.ts';
+import { FLAG_COMMIT } from './numbers.ts';
 
 /** Heights that a client may trust; the ghost knows no older sets. */
 const HEIGHTS_TRUSTED = 12;

@@ -4,10 +4,11 @@
 // that set it going.
 
 import { equalBytes } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
-import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
+import type { Vote } from '../../protocol/types.ts';
 import { bytes, decodeWith, i32, i64, record, text, u8 } from '../../protocol/words.ts';
 import { decoded } from './messages.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE, PRECOMMIT } from './numbers.ts';
 import type { HeardHeight } from './tally.ts';
 import { nameOf } from './votes.ts';
 

@@ -5,7 +5,7 @@
 
 import type { Effect, Payload } from '../../actors/turn.ts';
 import { byteKey, equalBytes } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE, type ConsensusMessage } from '../../protocol/messages.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { Vote } from '../../protocol/types.ts';
 import { decodeWith, Reader } from '../../protocol/words.ts';
 import { hexFor } from '../addresses.ts';
@@ -14,6 +14,7 @@ import type { Oracle, OracleMaker, Report } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
 import { endIn, OWN, ownRecord, unexplained } from './log-reasons.ts';
 import { consensusMessage, decoded } from './messages.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 import { holds, Signed, type Word } from './signed.ts';
 import { Heard } from './tally.ts';

@@ -3,11 +3,7 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { CHANNEL_GREETING } from '../../machines/peers/node-info.ts';
-import {
-  type BlocksyncMessage,
-  CONSENSUS_BYTES_MAX,
-  type ConsensusMessage,
-} from '../../protocol/messages.ts';
+import type { BlocksyncMessage, ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import {
   decodeBlocksyncMessage,
@@ -23,6 +19,7 @@ import {
   CHANNEL_STATE,
   CHANNEL_VOTE,
   CHANNEL_VOTE_SET_BITS,
+  CONSENSUS_BYTES_MAX,
 } from './numbers.ts';
 
 /** Where consensus speaks. */

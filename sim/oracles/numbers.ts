@@ -48,6 +48,26 @@ export const CHANNELS: readonly number[] = Object.values(CHANNELS_OF_ACTOR).flat
 export const PREVOTE = 1;
 export const PRECOMMIT = 2;
 
+/** BlockIDFlag. */
+export const FLAG_ABSENT = 1;
+export const FLAG_COMMIT = 2;
+
+/** 0001-01-01T00:00:00Z, Go's zero time: of who is absent. */
+export const ZERO_TIME_NS = -62_135_596_800_000_000_000n;
+
+// --- sizes -----------------------------------------------------------------------------------------------------------
+
+/** Of a word of consensus. */
+export const CONSENSUS_BYTES_MAX = 1_048_576;
+/** Of a block where the parameters name no bound, and of a part of one. */
+export const BLOCK_BYTES_MAX = 104_857_600n;
+export const BLOCK_PART_BYTES = 65_536;
+/** What a block has room for beside its transactions: frame, header, commit, and a signature of each validator in it. */
+export const BLOCK_OVERHEAD_BYTES_MAX = 11n;
+export const HEADER_BYTES_MAX = 626n;
+export const COMMIT_OVERHEAD_BYTES_MAX = 94n;
+export const COMMIT_SIG_BYTES_MAX = 3355n;
+
 // --- what applications are told --------------------------------------------------------------------------------------
 
 export const MISBEHAVIOR_DUPLICATE_VOTE = 1;

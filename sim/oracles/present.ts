@@ -5,8 +5,7 @@
 import type { NodeEvent } from '../../actors/turn.ts';
 import { equalBlockId, isNilBlockId } from '../../protocol/block-id.ts';
 import { hexOf } from '../../protocol/bytes.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { type Block, type Commit, FLAG_ABSENT, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { Block, Commit, Vote } from '../../protocol/types.ts';
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
@@ -16,6 +15,7 @@ import { type GhostChain, type GhostSet, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
+import { CHANNEL_VOTE, FLAG_ABSENT, PRECOMMIT } from './numbers.ts';
 
 /** More than any set has. */
 const VALIDATORS_MAX = 65_536;

@@ -5,7 +5,7 @@ import type { AppMail } from '../../actors/mail.ts';
 import type { NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import { PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { Proposal, Vote } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
@@ -17,6 +17,7 @@ import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './gh
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
+import { PRECOMMIT, PREVOTE } from './numbers.ts';
 import { Seen } from './seen.ts';
 import { type NamedTimer, timerOf } from './timers.ts';
 import { isOwn, nameOf } from './votes.ts';

@@ -3,16 +3,11 @@
 
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import {
-  type DuplicateVoteEvidence,
-  type Evidence,
-  FLAG_COMMIT,
-  type LightClientAttackEvidence,
-  PRECOMMIT,
-} from '../../protocol/types.ts';
+import type { DuplicateVoteEvidence, Evidence, LightClientAttackEvidence } from '../../protocol/types.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { validatorsHash, voteSignBytes } from './canonical.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
+import { FLAG_COMMIT, PRECOMMIT } from './numbers.ts';
 
 /** Whom it accuses: addresses in hex. */
 export const accusedBy = (evidence: Evidence): readonly string[] =>

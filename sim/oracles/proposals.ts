@@ -5,13 +5,14 @@
 import type { Payload } from '../../actors/turn.ts';
 import { concatBytes, equalBytes } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { Proposal, Vote } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isTrueProposal } from './ghost.ts';
 import { messagesIn } from './messages.ts';
+import { PREVOTE } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Whose proposals are remembered: a restart is over within a few heights. */

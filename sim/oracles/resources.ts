@@ -2,10 +2,10 @@
 // often it says the same is the business of offers. And what it says at once is bounded, too: a frame holds up what comes behind it.
 
 import type { Payload } from '../../actors/turn.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { heardIn } from './log-reasons.ts';
+import { CHANNEL_VOTE } from './numbers.ts';
 
 /** Records of a height that do not depend on its rounds: its end, timeouts, a restart's own. */
 const RECORDS_BASE = 64;

@@ -2,8 +2,8 @@
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { byteKey } from '../../protocol/bytes.ts';
-import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
+import { CHANNEL_EVIDENCE } from './numbers.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 

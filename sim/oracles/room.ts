@@ -1,14 +1,14 @@
 // What a block may hold of transactions: bytes, as CometBFT leaves them (`MaxDataBytes`) beside the frame, the header, a commit with a
 // signature of everyone, and the evidence that it carries; and gas.
 
+import type { Machine } from '../machine.ts';
+import type { GhostChain } from './ghost.ts';
 import {
   BLOCK_OVERHEAD_BYTES_MAX,
   COMMIT_OVERHEAD_BYTES_MAX,
   COMMIT_SIG_BYTES_MAX,
   HEADER_BYTES_MAX,
-} from '../../protocol/types.ts';
-import type { Machine } from '../machine.ts';
-import type { GhostChain } from './ghost.ts';
+} from './numbers.ts';
 
 const OVERHEAD_BYTES = BLOCK_OVERHEAD_BYTES_MAX + HEADER_BYTES_MAX + COMMIT_OVERHEAD_BYTES_MAX;
 /** With its frame. */

@@ -7,18 +7,17 @@ import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { Lately, LatelyAt } from '../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../protocol/merkle.ts';
 import {
-  BLOCK_PART_BYTES,
   type BlockId,
   NIL_BLOCK_ID,
   type Part,
   type PartSetHeader,
-  PREVOTE,
   type Proposal,
   type Vote,
 } from '../../protocol/types.ts';
 import type { FirstWords } from './first-words.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';
 import { Indexes } from './indexes.ts';
+import { BLOCK_PART_BYTES, PREVOTE } from './numbers.ts';
 
 /** A peer may make a node keep so many rounds beyond the next one (spec 5.2). */
 const ROUNDS_AHEAD_PER_PEER = 2;

@@ -2,10 +2,10 @@
 // end, however much that one asks.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { Greeted } from './greeted.ts';
+import { CHANNEL_BLOCKSYNC } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** It is a matter of a few letters within the node; who asks waits five seconds before it asks again. */

@@ -1,8 +1,8 @@
 // What a node signed in its life for the first time and has not said yet, and which record of its log of consensus holds it.
 
 import { equalBytes } from '../../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { EMPTY_BYTES, PRECOMMIT, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import { EMPTY_BYTES, type Proposal, type Vote } from '../../protocol/types.ts';
+import { CHANNEL_DATA, CHANNEL_VOTE, PRECOMMIT, PREVOTE } from './numbers.ts';
 
 /** Of a record of its own, behind its tag. */
 const CHANNEL_AT = 1;

@@ -1,9 +1,10 @@
 // What one node heard of the votes, proposals and parts of recent heights, its own included: the oracles' own count.
 
 import { equalBytes } from '../../protocol/bytes.ts';
-import { type Part, type PartSetHeader, PREVOTE, type Proposal, type Vote } from '../../protocol/types.ts';
+import type { Part, PartSetHeader, Proposal, Vote } from '../../protocol/types.ts';
 import { type GhostSet, type GhostValidator, isQuorum } from './ghost.ts';
 import { Indexes } from './indexes.ts';
+import { PREVOTE } from './numbers.ts';
 import { setOfPart, setOfParts } from './seen.ts';
 
 /** Heights kept of each node: it may hear of the next one early, and of the last one late. */

@@ -3,13 +3,14 @@
 // late precommits as long as it was told to (spec 5.2).
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { Vote } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import { messagesIn } from './messages.ts';
+import { PRECOMMIT } from './numbers.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { timerOf } from './timers.ts';

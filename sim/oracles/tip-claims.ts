@@ -1,9 +1,9 @@
 // What peers say of how many blocks they have, as far as block sync believes it for certain.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
-import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import type { Machine } from '../machine.ts';
 import { blocksyncMessage } from './messages.ts';
+import { CHANNEL_BLOCKSYNC } from './numbers.ts';
 import { HOP_NS } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 

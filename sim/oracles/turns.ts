@@ -3,13 +3,14 @@
 
 import type { AppMail, SignerMail, ValidatorMail } from '../../actors/mail.ts';
 import { equalBlockId } from '../../protocol/block-id.ts';
-import { PREVOTE, type Proposal } from '../../protocol/types.ts';
+import type { Proposal } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { SIGNING } from '../sim-crypto.ts';
 import { STEP } from '../steps.ts';
 import type { GhostChain } from './ghost.ts';
+import { PREVOTE } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Of what a signer is asked for. */

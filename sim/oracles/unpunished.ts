@@ -2,13 +2,14 @@
 // is said again: the time counts from when it was heard, or should have been said anew.
 
 import { hexOf } from '../../protocol/bytes.ts';
-import { type Block, type Header, PRECOMMIT, type Vote } from '../../protocol/types.ts';
+import type { Block, Header, Vote } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { countedUntil, isPrompt } from './between-heights.ts';
 import { type GhostChain, isTrueVote } from './ghost.ts';
+import { PRECOMMIT } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 
 /** Heights that its prover may decide until a double vote is punished. */

@@ -2,13 +2,13 @@
 
 import { equalBlockId } from '../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
-import { type Block, type Commit, FLAG_ABSENT, ZERO_TIME_NS } from '../../protocol/types.ts';
+import type { Block, Commit } from '../../protocol/types.ts';
 import type { WorldAbout } from '../oracle.ts';
 import { commitHash, dataHash, evidenceHash, paramsHash, partsHash, resultsHash } from './canonical.ts';
 import { blockBytes, evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
 import type { KnownHeight } from './heights.ts';
-import { BLOCK_PROTOCOL } from './numbers.ts';
+import { BLOCK_PROTOCOL, FLAG_ABSENT, ZERO_TIME_NS } from './numbers.ts';
 
 /** What is wrong with a block, each as the end of a sentence that begins with it. */
 export function* wrongWith(

@@ -2,13 +2,13 @@
 
 import type { Payload } from '../../actors/turn.ts';
 import { equalBytes, hexOf, settled } from '../../protocol/bytes.ts';
-import { CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
+import type { Vote } from '../../protocol/types.ts';
 import { addressFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker } from '../oracle.ts';
 import { type GhostChain, isQuorum } from './ghost.ts';
 import { consensusMessage, messagesIn } from './messages.ts';
+import { CHANNEL_VOTE, PRECOMMIT, PREVOTE } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
 
 const nameOfId = (hash: Uint8Array): string => (hash.length === 0 ? 'nil' : hexOf(hash.subarray(0, 6)));

@@ -4,15 +4,15 @@
 import type { Effect, NodeEvent, PeerId } from '../../actors/turn.ts';
 import { equalBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceListHash } from '../../protocol/hashes.ts';
-import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { type Block, type BlockId, EMPTY_BYTES, type Evidence, PREVOTE } from '../../protocol/types.ts';
+import { type Block, type BlockId, EMPTY_BYTES, type Evidence } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
 import type { GhostChain } from '../oracles/ghost.ts';
 import { consensusMessage } from '../oracles/messages.ts';
+import { CHANNEL_DATA, PREVOTE } from '../oracles/numbers.ts';
 import { PerMachine } from '../oracles/per-machine.ts';
 import { ownVote } from '../oracles/votes.ts';
 import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';

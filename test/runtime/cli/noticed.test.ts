@@ -391,6 +391,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X403', 'block 1 has other bytes than CometBFT makes of it'],
   ['equivocator-punished', '1', 'X404', 'has other bytes than CometBFT makes of it'],
   ['tour', '1', 'X405', 'says on channel 0x21 what is no word there'],
+  ['tour', '1', 'X406', 'no polka for it reached it'],
   ['equivocator-punished', '1', 'X407', 'speaks on channel 0x39, where its validator has nothing to say'],
   ['tour', '1', 'X408', 'greets as what it is not'],
   ['equivocator-punished', '1', 'X409', 'another misbehavior than block 5 has'],
