@@ -215,6 +215,7 @@ class Watch {
 
   // --- the chain begins ------------------------------------------------------------------------------------
 
+  /** The first request of a life. */
   private introduces(at: Machine, request: RequestInfo): void {
     const wrong = wrongVersion(request);
     if (wrong) this.bad(at, at.height + 1n, `tells its application that it speaks ${wrong}`);

@@ -1,6 +1,7 @@
 // What the oracles ask of a block, field by field: a true block of a run is right, and each thing changed in it is named.
 
 import { describe, expect, test } from 'vitest';
+import { concatBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, Header } from '../../protocol/types.ts';
@@ -62,14 +63,27 @@ const ghost = new GhostChain(makeCast({ powers: [10n, 10n, 10n, 10n] }).genesis)
 // The sets and parameters of later heights come with the application's answers, which change nothing here.
 for (const at of [1n, 2n])
   ghost.finalized(at, { events: [], txResults: [], validatorUpdates: [], appHash: other } as never);
-const wrong = (of: Block, before = after(first)): string[] => [
-  ...wrongWith(of, encodeBlock(of), before, ghost),
+const wrong = (of: Block, before = after(first), bytes = encodeBlock(of)): string[] => [
+  ...wrongWith(of, bytes, before, ghost),
 ];
 
 describe('a block', () => {
   test('of a calm run is right', () => {
     expect(block.txs.length).toBeGreaterThan(0);
     expect(wrong(block)).toEqual([]);
+  });
+
+  test('has no bytes beside those that CometBFT makes of it', () => {
+    const bytes = concatBytes(encodeBlock(block), Uint8Array.of(0x2a, 0));
+    expect(wrong(block, undefined, bytes)).toEqual(['has other bytes than CometBFT makes of it']);
+  });
+
+  test('is of the protocol of CometBFT from the first on', () => {
+    const begins = blocks.get(1) as Block;
+    const later = { ...begins, header: { ...begins.header, version: { block: 12n, app: 1n } } };
+    const said = (of: Block): string[] => [...wrongWith(of, encodeBlock(of), undefined, ghost)];
+    expect(said(begins)).toEqual([]);
+    expect(said(later)).toEqual(['is the first, and of block protocol 12, not 11']);
   });
 
   test.each<[string, Block, string]>([
