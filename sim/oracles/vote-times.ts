@@ -3,11 +3,12 @@
 
 import type { AppMail, SignerMail } from '../../actors/mail.ts';
 import { equalBytes, settled } from '../../protocol/bytes.ts';
-import { PREVOTE, type Vote } from '../../protocol/types.ts';
+import type { Vote } from '../../protocol/types.ts';
 import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import type { GhostChain } from './ghost.ts';
+import { PREVOTE } from './numbers.ts';
 import { saidLateNs } from './pace.ts';
 
 /** Between the look at its clock and the question to its signer lies a flush, or some, on a good disk. */
