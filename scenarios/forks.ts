@@ -1,7 +1,8 @@
 // More than a third lies, and the chain forks: the one promise that is left is that the liars can be named.
 // With four equal validators v2 proposes round 0 of height 13, and v1 round 1. Where more than two thirds lie nobody honest is left to fork from.
 
-import { commitHash, headerHash } from '../protocol/hashes.ts';
+import { utf8Encode } from '#platform';
+import { commitHash, dataHash, headerHash } from '../protocol/hashes.ts';
 import { CHANNEL_BLOCKSYNC } from '../protocol/messages.ts';
 import { PartSet } from '../protocol/part-set.ts';
 import { unreachable } from '../protocol/refusal.ts';
@@ -37,6 +38,7 @@ import {
   height,
   isolate,
   liar,
+  node,
   powers,
   restart,
   scenario,
@@ -51,6 +53,7 @@ import {
 } from '../sim/scenario/words.ts';
 
 const FORK = 13;
+const f1 = node('f1');
 const there = { fromHeight: FORK, toHeight: FORK };
 
 /** v0 and v1 each hear a block and votes that make two thirds with their own. */
@@ -116,25 +119,38 @@ export const twoThirdsLie = scenario(
   },
 );
 
-/** In block sync: a block of another state, and the next one with a last commit for it, which the liar alone signs. */
-const servesAnotherState: Liar = (kit) => {
-  const served = new Remembered<Block | null>();
-  const lieAbout = (block: Block): Block | null => {
-    const { header, lastCommit } = block;
-    if (!lastCommit || !isItsPlace(kit.words, header.height, 0)) return null;
-    kit.count('lie: an invalid block');
-    const before = served.get(String(header.height - 1n), () => null);
-    if (!before) return { ...block, header: { ...header, appHash: WRONG } };
-    const own = signedAlone(kit, before, lastCommit);
-    const next = { ...header, lastBlockId: own.blockId, lastCommitHash: commitHash(own) };
-    return { ...block, lastCommit: own, header: next };
+/** In block sync: a block that the rules forbid, and the next one with a last commit for it, which the liar alone signs. */
+const serves =
+  (forbidden: (block: Block) => Block): Liar =>
+  (kit) => {
+    const served = new Remembered<Block | null>();
+    const lieAbout = (block: Block): Block | null => {
+      const { header, lastCommit } = block;
+      if (!lastCommit || !isItsPlace(kit.words, header.height, 0)) return null;
+      kit.count('lie: an invalid block');
+      const before = served.get(String(header.height - 1n), () => null);
+      if (!before) return forbidden(block);
+      const own = signedAlone(kit, before, lastCommit);
+      const next = { ...header, lastBlockId: own.blockId, lastCommitHash: commitHash(own) };
+      return { ...block, lastCommit: own, header: next };
+    };
+    return instead(kit, (payload) => {
+      const message = blockGiven(payload);
+      const block = message && served.get(String(message.block.header.height), () => lieAbout(message.block));
+      return block && [{ channel: CHANNEL_BLOCKSYNC, bytes: encodeBlocksyncMessage({ ...message, block }) }];
+    });
   };
-  return instead(kit, (payload) => {
-    const message = blockGiven(payload);
-    const block = message && served.get(String(message.block.header.height), () => lieAbout(message.block));
-    return block && [{ channel: CHANNEL_BLOCKSYNC, bytes: encodeBlocksyncMessage({ ...message, block }) }];
-  });
-};
+
+const withAnotherState = ({ header, ...block }: Block): Block => ({
+  ...block,
+  header: { ...header, appHash: WRONG },
+});
+
+const BLOCK_BYTES = 16_000;
+function tooLarge({ header, ...block }: Block): Block {
+  const txs = [utf8Encode('large='.padEnd(BLOCK_BYTES, 'v'))];
+  return { ...block, txs, header: { ...header, dataHash: dataHash(txs) } };
+}
 
 const ABSENT: CommitSig = {
   flag: FLAG_ABSENT,
@@ -163,19 +179,31 @@ function signedAlone(kit: LiarKit, block: Block, { height, round, signatures }: 
   return { height, round, blockId, signatures: [{ ...mine, signature }, ...others.map(() => ABSENT)] };
 }
 
-/** f0 is away for some heights, and has all blocks from v0. */
+/** f0 and f1 are away for some heights, and have all blocks from v0. */
 export const twoThirdsLieToOneBehind = scenario(
   'what the rules forbid is not followed in block sync either, though two thirds signed it',
   {
     name: 'two-thirds-lie-to-one-behind',
-    cast: { ...powers(9, 1, 1, 1), fullNodes: 1 },
-    liars: [liar('v0', servesAnotherState, ['f0'], { fromHeight: FORK, toHeight: FORK + 1 })],
-    act: [
-      at('0s', cut(['v1', 'v2', 'v3'], ['f0'], 'for-ever'), cut(['f0'], ['v1', 'v2', 'v3'], 'for-ever')),
-      when(v1.decides(height(3)), crash('f0')),
-      when(v1.decides(height(FORK + 7)), restart('f0')),
+    cast: { ...powers(9, 1, 1, 1), fullNodes: 2, blockBytes: BLOCK_BYTES },
+    liars: [
+      liar('v0', serves(withAnotherState), ['f0'], { fromHeight: FORK, toHeight: FORK + 1 }),
+      liar('v0', serves(tooLarge), ['f1'], { fromHeight: FORK, toHeight: FORK + 1 }),
     ],
-    holds: [sometime(f0.halts(INVALID)), finally_(f0.isHalted)],
+    act: [
+      at(
+        '0s',
+        cut(['v1', 'v2', 'v3'], ['f0', 'f1'], 'for-ever'),
+        cut(['f0', 'f1'], ['v1', 'v2', 'v3'], 'for-ever'),
+      ),
+      when(v1.decides(height(3)), crash('f0'), crash('f1')),
+      when(v1.decides(height(FORK + 7)), restart('f0'), restart('f1')),
+    ],
+    holds: [
+      sometime(f0.halts(`${INVALID} at height ${FORK}: wrong Block.Header.AppHash`)),
+      sometime(f1.halts(`block.max_bytes allows ${BLOCK_BYTES}`)),
+      finally_(f0.isHalted),
+      finally_(f1.isHalted),
+    ],
     ends: these('v1', 'v2', 'v3').decides(height(FORK + 12), { within: '120s' }),
   },
 );

@@ -378,7 +378,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['unplayable-beginning', '1', 'X394', 'never happened: f8 halts (app_hash of the genesis file)'],
   ['keys-of-another-kind', '1', 'X395', 'application state: at height 4 v1 has'],
   ['flood', '1', 'X396', 'and its peers may make it keep 12416'],
-  ['two-thirds-lie-to-one-behind', '1', 'X397', 'agreement: v1 committed'],
+  ['two-thirds-lie-to-one-behind', '1', 'X397', 'at height 13, f0'],
   ['too-much-evidence', '1', 'X398', 'never fired: when everyone punishes v3'],
   ['true-attacks', '1', 'X399', 'its powers are not those of its height'],
   ['tour', '1', 'X400', 'block 1 has other bytes than CometBFT makes of it'],
@@ -399,6 +399,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['a-moment-behind', '2', 'X415', 'could have judged the proposal (L22, L28)'],
   ['tour', '1', 'X416', 'tells its application at InitChain other parameters than the genesis has'],
   ['tour', '1', 'X417', 'could have judged the proposal (L22, L28)'],
+  ['two-thirds-lie-to-one-behind', '1', 'X418', 'at height 13, f1'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
