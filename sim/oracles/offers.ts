@@ -5,9 +5,9 @@
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
-import { membership } from '../../protocol/bit-array.ts';
+import { indexesOf } from '../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
-import type { BitArray, Part, Proposal, Vote } from '../../protocol/types.ts';
+import type { Part, Proposal, Vote } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
 import { hexFor } from '../addresses.ts';
 import { type Machine, nameOfPeer } from '../machine.ts';
@@ -58,11 +58,6 @@ const heightOf = (message: ConsensusMessage): bigint =>
     : message.type === 'proposal'
       ? message.proposal.height
       : message.height;
-
-function indexesIn(have: BitArray): number[] {
-  const has = membership(have);
-  return Array.from({ length: have.bits }, (_, i) => i).filter(has);
-}
 
 /** The first block that it has. */
 function baseOf(at: Machine): bigint {
@@ -206,14 +201,14 @@ class Watch {
     else if (message.type === 'has-vote')
       peer.shows(message.height, voteIn(message.round, message.voteType, message.index));
     else if (message.type === 'vote-set-bits')
-      for (const index of indexesIn(message.votes))
+      for (const index of indexesOf(message.votes))
         peer.shows(message.height, voteIn(message.round, message.voteType, index));
     else if (message.type === 'block-part') {
       const { part } = message;
       peer.shows(message.height, partOf(setOfPart(part) ?? SOME_SET, part.index));
     } else if (message.type === 'new-valid-block' && message.have) {
       const set = setOfParts(message.parts);
-      for (const index of indexesIn(message.have)) peer.shows(message.height, partOf(set, index));
+      for (const index of indexesOf(message.have)) peer.shows(message.height, partOf(set, index));
     }
   }
 
