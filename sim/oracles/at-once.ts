@@ -8,6 +8,7 @@ import { type Machine, nameOfPeer } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
 import { Debts } from './debts.ts';
 import type { Peer } from './holdings.ts';
+import { PREVOTE } from './numbers.ts';
 import { saidLateNs } from './pace.ts';
 
 /** A turn, and those of the actors on its way. The first offers come a tenth of a second after the beginning of a height at the earliest. */
@@ -16,7 +17,7 @@ const AT_ONCE_NS = 20_000_000;
 const STANDING = 'where it stands';
 const nameOfOwn = (kind: string, { height, round }: Vote | Proposal): string =>
   `its ${kind} of ${height}/${round}`;
-const ofVote = (vote: Vote): string => nameOfOwn(vote.type === 1 ? 'prevote' : 'precommit', vote);
+const ofVote = (vote: Vote): string => nameOfOwn(vote.type === PREVOTE ? 'prevote' : 'precommit', vote);
 const ofProposal = (proposal: Proposal): string => nameOfOwn('proposal', proposal);
 const PROPOSAL = 'its proposal ';
 const BEHIND = ' (to who is one height behind)';

@@ -21,7 +21,7 @@ import { BLOCK_PART_BYTES } from './numbers.ts';
 /** Chains are few, and asked for at every vote. */
 let chain = { id: '', bytes: utf8Encode('') };
 
-/** What is written next is of this chain: `writeVote` and `writeProposal` take its bytes from here. */
+/** What is written next is of this chain: `writeCanonicalVote` and `writeCanonicalProposal` take its bytes from here. */
 function useChain(id: string): void {
   if (chain.id !== id) chain = { id, bytes: utf8Encode(id) };
 }
@@ -33,7 +33,7 @@ const isNil = ({ hash, parts }: BlockId): boolean =>
 
 type Voted = Pick<Vote, 'type' | 'height' | 'round' | 'blockId' | 'timeNs'>;
 
-function writeVote(to: Words, { type, height, round, blockId, timeNs }: Voted): void {
+function writeCanonicalVote(to: Words, { type, height, round, blockId, timeNs }: Voted): void {
   to.int(1, type).fixed64(2, height).fixed64(3, BigInt(round));
   if (!isNil(blockId)) to.message(4, writeId, blockId);
   to.message(5, writeTime, timeNs).text(6, chain.bytes);
@@ -42,12 +42,12 @@ function writeVote(to: Words, { type, height, round, blockId, timeNs }: Voted): 
 /** CanonicalVote, behind its length. */
 export function voteSignBytes(chainId: string, vote: Voted): Uint8Array {
   useChain(chainId);
-  return words.delimited(writeVote, vote).take();
+  return words.delimited(writeCanonicalVote, vote).take();
 }
 
 const PROPOSAL_TYPE = 32;
 
-function writeProposal(to: Words, { height, round, polRound, blockId, timeNs }: Proposal): void {
+function writeCanonicalProposal(to: Words, { height, round, polRound, blockId, timeNs }: Proposal): void {
   to.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, BigInt(round)).int(4, polRound);
   if (!isNil(blockId)) to.message(5, writeId, blockId);
   to.message(6, writeTime, timeNs).text(7, chain.bytes);
@@ -56,7 +56,7 @@ function writeProposal(to: Words, { height, round, polRound, blockId, timeNs }: 
 /** CanonicalProposal, behind its length. */
 export function proposalSignBytes(chainId: string, proposal: Proposal): Uint8Array {
   useChain(chainId);
-  return words.delimited(writeProposal, proposal).take();
+  return words.delimited(writeCanonicalProposal, proposal).take();
 }
 
 // --- what is hashed --------------------------------------------------------------------------------------------------

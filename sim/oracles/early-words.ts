@@ -15,7 +15,7 @@ export interface EarlyWord {
 }
 
 /** The height of a vote, a proposal or a part of one; null: it is another kind of word. */
-export function heightOf(message: ConsensusMessage): bigint | null {
+export function heightOfKept(message: ConsensusMessage): bigint | null {
   if (message.type === 'vote') return message.vote.height;
   if (message.type === 'proposal') return message.proposal.height;
   return message.type === 'block-part' ? message.height : null;

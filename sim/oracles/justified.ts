@@ -99,12 +99,14 @@ class Judge {
   // --- what it says ----------------------------------------------------------------------------------------
 
   says(at: Machine, payloads: readonly Payload[]): void {
+    const isHonest = this.about.isHonest(at);
     for (const message of messagesIn(payloads)) {
       if (message?.type === 'proposal') this.offers(at, message.proposal);
       else if (message?.type === 'block-part') this.of(at).heard.at(message.height)?.addPart(message.part);
       else if (message?.type !== 'vote') this.claims(at, message);
       else if (isOwn(at, message.vote)) this.votes(at, message.vote);
-      if (message?.type === 'vote' || message?.type === 'block-part') this.of(at).claims.sends(message);
+      if (isHonest && (message?.type === 'vote' || message?.type === 'block-part'))
+        this.of(at).claims.sends(message);
     }
   }
 

@@ -11,13 +11,13 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { Authors } from './authors.ts';
-import { EarlyWords, heightOf } from './early-words.ts';
+import { EarlyWords, heightOfKept } from './early-words.ts';
 import { FirstWords } from './first-words.ts';
 import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
 import { endsEnvelope, messagesIn } from './messages.ts';
-import { PRECOMMIT, PREVOTE } from './numbers.ts';
+import { BLOCK_BYTES_MAX, BLOCK_PART_BYTES, PRECOMMIT, PREVOTE } from './numbers.ts';
 import { Seen } from './seen.ts';
 import { type NamedTimer, timerOf } from './timers.ts';
 import { isOwn, nameOf } from './votes.ts';
@@ -175,13 +175,13 @@ class Watch {
     for (const message of messagesIn(payloads)) {
       if (!message) continue;
       this.mayTake(at, from, message);
-      if (heightOf(message) === at.height + 2n) this.earlyTo(at, at.height + 2n).isUnsureOf(from);
+      if (heightOfKept(message) === at.height + 2n) this.earlyTo(at, at.height + 2n).isUnsureOf(from);
     }
   }
 
   /** A word for the next height. An honest sender says nothing false that would spoil the rest. */
   private keeps(at: Machine, seen: Seen, from: PeerId, message: ConsensusMessage, { bytes }: Payload): void {
-    const height = heightOf(message);
+    const height = heightOfKept(message);
     if (height !== seen.height + 1n || !this.authors.isHonestPeer(from)) return;
     this.earlyTo(at, height).comes({ from, message, atNs: this.about.now() }, bytes.length);
   }
@@ -217,12 +217,20 @@ class Watch {
     } else if (message.type === 'proposal') {
       const { proposal } = message;
       if (proposal.height !== seen.height) return this.mayTake(at, from, message);
-      if (proposal.round >= seen.round && isTrueProposal(this.about, seen.set, proposal))
-        seen.proposed(proposal, now);
+      if (proposal.round < seen.round || !isTrueProposal(this.about, seen.set, proposal)) return;
+      if (this.isFitting(proposal)) seen.proposed(proposal, now);
+      else this.wordsTo(at, proposal.height).proposed(proposal);
     } else if (message.type === 'block-part') {
       if (message.height === seen.height && message.round >= seen.round)
         seen.part(message.part, message.round, now);
     }
+  }
+
+  /** Another one the node refuses, whoever signed it: it names a polka that is not before it, or more parts than a block may have. */
+  private isFitting({ height, round, polRound, blockId }: Proposal): boolean {
+    const maxBytes = this.ghost.params(height)?.block.maxBytes ?? -1n;
+    const most = maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes;
+    return polRound < round && BigInt(blockId.parts.total - 1) * BigInt(BLOCK_PART_BYTES) < most;
   }
 
   // --- what it does ----------------------------------------------------------------------------------------

@@ -147,8 +147,8 @@ export class Unpunished {
     if (at.mode !== 'consensus' || at.node?.isPaused !== false) return false;
     if (vote.height !== at.height + 1n) return this.isLate(at, vote);
     if (at.step !== STEP.commit) return vote.round <= at.round + 1;
-    // As it executes its block it may be between the heights already, and says so later: then it counts no prevotes.
-    return vote.round === at.round && (vote.type === PRECOMMIT || isPrompt(at));
+    // As it executes its block it may be between the heights already, and on a slow disk says so later: then it counts little.
+    return vote.round === at.round && isPrompt(at);
   }
 
   /** Between two heights it counts the precommits of the round that decided the last one, too. */

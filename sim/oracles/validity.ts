@@ -85,7 +85,7 @@ function* wrongAfter(
 // --- time ------------------------------------------------------------------------------------------------------------
 
 /** Each block is later than the one before by this much at least (spec 5.9). */
-const BLOCK_STEP_NS = 1_000_000n;
+export const BLOCK_STEP_NS = 1_000_000n;
 
 /** The time is what the last commit says; strictly increasing; never ahead of every honest clock, but for what each block must add. */
 export function* wrongTime(

@@ -4,17 +4,16 @@
 import type { AppMail, SignerMail } from '../../actors/mail.ts';
 import { equalBytes, settled } from '../../protocol/bytes.ts';
 import type { Vote } from '../../protocol/types.ts';
-import { machinesByAddress } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Report, WorldAbout } from '../oracle.ts';
+import { Authors } from './authors.ts';
 import type { GhostChain } from './ghost.ts';
 import { PREVOTE } from './numbers.ts';
 import { saidLateNs } from './pace.ts';
+import { BLOCK_STEP_NS } from './validity.ts';
 
 /** Between the look at its clock and the question to its signer lies a flush, or some, on a good disk. */
 const PROMPT_NS = 60_000_000;
-/** A vote is so much later than its block at least. */
-const STEP_NS = 1_000_000n;
 /** Who is further behind votes on what is decided. */
 const HEIGHTS_KEPT = 8;
 
@@ -30,8 +29,8 @@ export class VoteTimes {
   private readonly ghost: GhostChain;
   private readonly report: Report;
   private readonly about: WorldAbout;
-  private readonly isHonest: (address: string) => boolean;
-  /** By height: blocks that applications were asked about, by anybody. Nobody votes for one before that. */
+  private readonly authors: Authors;
+  /** By height: blocks that applications of honest nodes were asked about. None of these votes for one before that. */
   private readonly asked = new Map<number, Known[]>();
   private latest = 0;
 
@@ -39,11 +38,7 @@ export class VoteTimes {
     this.ghost = ghost;
     this.report = report;
     this.about = about;
-    const machines = machinesByAddress(about);
-    this.isHonest = (address) => {
-      const machine = machines.get(address);
-      return machine !== undefined && about.isHonest(machine);
-    };
+    this.authors = new Authors(about);
   }
 
   asksApp(mail: AppMail): void {
@@ -85,8 +80,8 @@ export class VoteTimes {
   private isAhead({ height, round, blockId, timeNs }: Vote): boolean {
     const known = this.asked.get(Number(height));
     const proposer = this.ghost.set(height)?.atRound(round);
-    if (!known || proposer === undefined || !this.isHonest(proposer)) return false;
+    if (!known || proposer === undefined || !this.authors.isHonest(proposer)) return false;
     if (!known.some(({ hash }) => equalBytes(hash, blockId.hash))) return false;
-    return known.every((each) => timeNs > each.timeNs + STEP_NS);
+    return known.every((each) => timeNs > each.timeNs + BLOCK_STEP_NS);
   }
 }

@@ -248,7 +248,7 @@ export class Stage {
     }
   }
 
-  /** What waited for the disk as it was still waits so long, four flushes at most. */
+  /** What waited for the disk as it was still waits: the flush under way keeps its time, and what is behind it was said before. */
   private setDisk(machine: Machine, settings: DiskSettings): void {
     const heldUntilNs = this.world.agenda.now + 4 * machine.disk.settings.flush.maxNs;
     machine.heldUntilNs = Math.max(machine.heldUntilNs, heldUntilNs);

@@ -63,8 +63,8 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   needsBuild('sim zoo');
-  const jobsOfBases = jobsOf(flags);
-  const isLeague = jobsOfBases.length > 1;
+  const { bases, jobsFrom } = huntsOf(flags);
+  const isLeague = bases.length > 1;
   const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
   const chosen = chosenOf(flags);
   if (flags.triggers)
@@ -77,10 +77,16 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
       await withPatchedBuild(patch, async (dist) => {
         const many = wanted > 0 ? { wanted, counts: canBeWritten } : {};
         const ofBases: Outcome[] = [];
-        for (const jobs of jobsOfBases)
-          ofBases.push(await hunt(patch, dist, jobs, { workers: WORKERS, ...many }));
-        outcomes.push(ofBases);
-        if (!flags.json) tell(ofBases, flags);
+        const hunts = async (): Promise<void> => {
+          for (const base of bases)
+            ofBases.push(await hunt(patch, dist, jobsFrom(base), { workers: WORKERS, ...many }));
+        };
+        // Of a build that is interrupted, too, what was seen is told.
+        await hunts().finally(() => {
+          if (ofBases.length === 0) return;
+          outcomes.push(ofBases);
+          if (!flags.json) tell(ofBases, isLeague, flags);
+        });
         const [outcome] = ofBases as [Outcome];
         if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;
         const small = await shrinkKills(outcome.mutant, dist, outcome.kills, WORKERS);
@@ -104,8 +110,13 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   return places.every(({ isGood }) => isGood) && made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
 }
 
-/** The runs of every base seed. */
-function jobsOf(flags: ZooFlags): readonly (readonly Job[])[] {
+interface Hunts {
+  readonly bases: readonly bigint[];
+  /** The runs of a base seed: listed when they are made, for they may be many. */
+  readonly jobsFrom: (base: bigint) => readonly Job[];
+}
+
+function huntsOf(flags: ZooFlags): Hunts {
   const { seeds = RUNS_USUAL, from = '1', bases = '1', play, rules, shrink, triggers } = flags;
   const idle = ['seeds', 'from', 'bases', 'play'].find((flag) => flags[flag as keyof ZooFlags] !== undefined);
   if (triggers && idle !== undefined)
@@ -119,11 +130,13 @@ function jobsOf(flags: ZooFlags): readonly (readonly Job[])[] {
     throw new CliError('--play says what hunts for the mutants: it does not go with --rules');
   const name = play === undefined ? undefined : drawnPlay(play);
   mustBeSeeds(first + BigInt(many - 1) * BASES_APART, count, '--from');
-  return Array.from({ length: many }, (_, i) => {
-    const base = first + BigInt(i) * BASES_APART;
-    if (name !== undefined) return jobsOfPlay(name, count, base);
-    return (rules ? jobsOfRules : jobsFor)(count, base);
-  });
+  return {
+    bases: Array.from({ length: many }, (_, i) => first + BigInt(i) * BASES_APART),
+    jobsFrom: (base) => {
+      if (name !== undefined) return jobsOfPlay(name, count, base);
+      return (rules ? jobsOfRules : jobsFor)(count, base);
+    },
+  };
 }
 
 function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly (Patch | null)[] {
@@ -156,11 +169,10 @@ function fileOf({ mutant }: Outcome, { mutant: own, rules }: ZooFlags): string |
   return relative('', join(packageFolder, ZOO, `${mutant}.json`));
 }
 
-/** A row of the league; of one base seed, or where all is not well, each outcome whole. */
-function tell(outcomes: readonly Outcome[], flags: ZooFlags): void {
-  if (outcomes.length > 1) print(rowOf(placeOf(outcomes)));
-  for (const outcome of outcomes)
-    if (outcomes.length === 1 || !outcome.isGood) tellOne(outcome, fileOf(outcome, flags));
+/** A row of the league, and what is not well in it; without a league, what came of the one hunt. */
+function tell(outcomes: readonly Outcome[], isLeague: boolean, flags: ZooFlags): void {
+  if (isLeague) print(rowOf(placeOf(outcomes)));
+  for (const outcome of outcomes) if (!isLeague || !outcome.isGood) tellOne(outcome, fileOf(outcome, flags));
 }
 
 function tellOne(outcome: Outcome, file: string | undefined): void {

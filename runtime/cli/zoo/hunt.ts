@@ -13,6 +13,8 @@ export interface Outcome {
   /** The oracle that found it, or null. */
   readonly oracle: string | null;
   readonly expected: readonly string[];
+  /** The first seed of the hunt. */
+  readonly from: string;
   /** How many seeds it took; when nothing was found all of them, or those until too many runs did not end. */
   readonly seeds: number;
   /** What these runs took, one after the other on one core. */
@@ -129,6 +131,7 @@ function outcomeOf(
     name: patch?.name ?? 'the healthy build',
     oracle: violation && promiseOf(violation),
     expected: patch?.oracles ?? [],
+    from: jobs[0]?.seed ?? '',
     seeds: isKilled ? firstAt + 1 : results.length,
     seconds:
       results.slice(0, isKilled ? firstAt + 1 : results.length).reduce((sum, { ms }) => sum + ms, 0) / 1000,

@@ -77,7 +77,7 @@ export function rowOf(place: Place): string {
 
 export const isControl = ({ mutant }: { readonly mutant: string }): boolean => /^C[0-9]/.test(mutant);
 
-/** How soon, over all that are no controls; null: these are too few to say. */
+/** How soon, over all that are no controls: lines, none where these are too few to say. */
 export function summaryOf(places: readonly Place[]): string[] {
   const mutants = places.filter((place) => !isControl(place));
   if (mutants.length < 2) return [];

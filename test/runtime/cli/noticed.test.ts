@@ -147,7 +147,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['late-polka-is-valid', '1', 'X162', 'a part of the block of 5/0'],
   ['late-polka-is-valid', '1', 'X163', 'the proposal of 5/0'],
   ['early-greed', '1', 'X164', 'gas, and a block may take'],
-  ['stretched-blocks', '1', 'X165', 'which broke no rule'],
+  ['stretched-blocks', '1', 'X165', 'has other bytes than CometBFT makes of it'],
   ['false-evidence', '1', 'X166', 'its votes are of two steps'],
   ['old-blocks-go', '1', 'X167', 'keeps the commit of 1'],
   ['application-decides', '1', 'X168', 'does not store the parameters of 1, the first'],

@@ -13,6 +13,7 @@ const outcome = (
   name: `the bug ${mutant}`,
   oracle,
   expected: [],
+  from: '1',
   seeds,
   seconds: seeds / 10,
   play: 'swarm',
@@ -79,8 +80,8 @@ describe.skipIf(!isBuilt)('sim zoo --bases', { timeout: 60_000 }, () => {
       { mutant: 'X15', bases: 2, killed: 2 },
     ]);
     expect(outcomes.slice(0, 2)).toMatchObject([
-      { play: 'swarm', seed: '1' },
-      { play: 'swarm', seed: '1000001' },
+      { play: 'swarm', seed: '1', from: '1' },
+      { play: 'swarm', seed: '1000001', from: '1000001' },
     ]);
     expect(code).toBe(0);
   });
