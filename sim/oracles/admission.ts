@@ -240,9 +240,9 @@ class Watch {
       this.report(`${at.name} gives transaction ${nameOf(id)} back to ${whom}`, at, at.height + 1n);
     const { gossipPeriodNs, reofferNs } = at.config.mempool;
     // Who came later is offered at once all that he may lack.
-    const isRelayed = relayed !== null && this.greeted.hears(at, peer, relayed.atNs);
-    const afterNs = at.clock.count() - (relayed?.count ?? 0);
-    if (isRelayed && afterNs + HOP_NS < Number(gossipPeriodNs)) {
+    const afterNs = relayed ? at.clock.count() - relayed.count : Number.POSITIVE_INFINITY;
+    const isEarly = afterNs + HOP_NS < Number(gossipPeriodNs);
+    if (relayed && isEarly && this.greeted.hears(at, peer, relayed.atNs)) {
       const what = `passes transaction ${nameOf(id)} on to ${whom} after ${afterNs} ns; what a peer gave waits ${gossipPeriodNs} ns`;
       this.report(`${at.name} ${what}`, at, at.height + 1n);
     }

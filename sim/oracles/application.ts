@@ -23,9 +23,9 @@ import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { headerHash } from './canonical.ts';
 import { evidenceListBytes } from './canonical-block.ts';
 import type { GhostChain, GhostSet } from './ghost.ts';
-import { BLOCK_BYTES_MAX, PROCESS_PROPOSAL_ACCEPT } from './numbers.ts';
+import { PROCESS_PROPOSAL_ACCEPT } from './numbers.ts';
 import { PerMachine } from './per-machine.ts';
-import { roomOfProposer } from './room.ts';
+import { blockBytesMax, roomOfProposer } from './room.ts';
 import { difference, wrongVersion } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
@@ -342,7 +342,7 @@ class Watch {
     const { maxBytes } = params.block;
     const bytes = evidence.length > 0 ? evidenceListBytes(evidence).length : 0;
     const signers = this.voters(header.height)?.members.length ?? 0;
-    return roomOfProposer(maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes, set.members.length, signers, bytes);
+    return roomOfProposer(blockBytesMax(maxBytes), set.members.length, signers, bytes);
   }
 
   /** Of the last commit in a block of this height. */

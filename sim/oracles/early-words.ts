@@ -10,28 +10,25 @@ const BYTES_PER_PEER_SAFE = 4 * 1024 * 1024;
 
 export interface EarlyWord {
   readonly from: PeerId;
-  readonly message: ConsensusMessage;
+  readonly message: Kept;
   readonly atNs: number;
-}
-
-/** The height of a vote, a proposal or a part of one; null: it is another kind of word. */
-export function heightOfKept(message: ConsensusMessage): bigint | null {
-  if (message.type === 'vote') return message.vote.height;
-  if (message.type === 'proposal') return message.proposal.height;
-  return message.type === 'block-part' ? message.height : null;
 }
 
 /** Beyond the next round a word may fall. */
 const ROUND_MAX = 1;
 
-const roundOf = (message: ConsensusMessage): number =>
+type Kept = Extract<ConsensusMessage, { readonly type: 'vote' | 'proposal' | 'block-part' }>;
+
+/** What a node keeps for its next height: other words say where somebody is now. */
+export const isKept = (message: ConsensusMessage): message is Kept =>
+  message.type === 'vote' || message.type === 'proposal' || message.type === 'block-part';
+
+const roundOf = (message: Kept): number =>
   message.type === 'vote'
     ? message.vote.round
     : message.type === 'proposal'
       ? message.proposal.round
-      : message.type === 'block-part'
-        ? message.round
-        : Number.POSITIVE_INFINITY;
+      : message.round;
 
 export class EarlyWords {
   readonly height: bigint;
@@ -50,8 +47,8 @@ export class EarlyWords {
     }
     of.words++;
     of.bytes += bytes;
-    const isKept = of.words <= WORDS_PER_PEER_SAFE && of.bytes <= BYTES_PER_PEER_SAFE;
-    if (isKept && roundOf(word.message) <= ROUND_MAX) this.words.push(word);
+    const isWithin = of.words <= WORDS_PER_PEER_SAFE && of.bytes <= BYTES_PER_PEER_SAFE;
+    if (isWithin && roundOf(word.message) <= ROUND_MAX) this.words.push(word);
   }
 
   /** Nobody knows how much of this peer the node keeps already: what comes from it now may fall. */

@@ -59,6 +59,14 @@ export function decoded(bytes: Uint8Array): ConsensusMessage | null {
   return isRefusal(message) ? null : message;
 }
 
+/** Each word is of a height. */
+export const heightOf = (message: ConsensusMessage): bigint =>
+  message.type === 'vote'
+    ? message.vote.height
+    : message.type === 'proposal'
+      ? message.proposal.height
+      : message.height;
+
 interface ReadTxs extends Payload {
   txs?: readonly Uint8Array[] | null;
 }

@@ -30,7 +30,7 @@ import {
   thingOf,
   voteIn,
 } from './holdings.ts';
-import { endsEnvelope, messagesIn } from './messages.ts';
+import { endsEnvelope, heightOf, messagesIn } from './messages.ts';
 import { saidLateNs } from './pace.ts';
 import { PerMachine } from './per-machine.ts';
 import { setOfPart, setOfParts } from './seen.ts';
@@ -51,13 +51,6 @@ const FIRST_NS = 1_000_000_000;
 const SAYS_AGAIN_NS = 500_000_000;
 /** It is served by then. */
 const SERVED_WITHIN_NS = 2_000_000_000;
-
-const heightOf = (message: ConsensusMessage): bigint =>
-  message.type === 'vote'
-    ? message.vote.height
-    : message.type === 'proposal'
-      ? message.proposal.height
-      : message.height;
 
 /** The first block that it has. */
 function baseOf(at: Machine): bigint {

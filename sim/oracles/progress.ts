@@ -11,13 +11,14 @@ import type { Machine } from '../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 import { Authors } from './authors.ts';
-import { EarlyWords, heightOfKept } from './early-words.ts';
+import { EarlyWords, isKept } from './early-words.ts';
 import { FirstWords } from './first-words.ts';
 import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from './ghost.ts';
 import { GivenUp } from './given-up.ts';
 import { Greeted } from './greeted.ts';
-import { endsEnvelope, messagesIn } from './messages.ts';
-import { BLOCK_BYTES_MAX, BLOCK_PART_BYTES, PRECOMMIT, PREVOTE } from './numbers.ts';
+import { endsEnvelope, heightOf, messagesIn } from './messages.ts';
+import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE } from './numbers.ts';
+import { blockBytesMax } from './room.ts';
 import { Seen } from './seen.ts';
 import { type NamedTimer, timerOf } from './timers.ts';
 import { isOwn, nameOf } from './votes.ts';
@@ -175,15 +176,16 @@ class Watch {
     for (const message of messagesIn(payloads)) {
       if (!message) continue;
       this.mayTake(at, from, message);
-      if (heightOfKept(message) === at.height + 2n) this.earlyTo(at, at.height + 2n).isUnsureOf(from);
+      if (isKept(message) && heightOf(message) === at.height + 2n)
+        this.earlyTo(at, at.height + 2n).isUnsureOf(from);
     }
   }
 
   /** A word for the next height. An honest sender says nothing false that would spoil the rest. */
   private keeps(at: Machine, seen: Seen, from: PeerId, message: ConsensusMessage, { bytes }: Payload): void {
-    const height = heightOfKept(message);
-    if (height !== seen.height + 1n || !this.authors.isHonestPeer(from)) return;
-    this.earlyTo(at, height).comes({ from, message, atNs: this.about.now() }, bytes.length);
+    const next = seen.height + 1n;
+    if (!isKept(message) || heightOf(message) !== next || !this.authors.isHonestPeer(from)) return;
+    this.earlyTo(at, next).comes({ from, message, atNs: this.about.now() }, bytes.length);
   }
 
   /** What is of the next height it keeps for then. */
@@ -228,8 +230,7 @@ class Watch {
 
   /** Another one the node refuses, whoever signed it: it names a polka that is not before it, or more parts than a block may have. */
   private isFitting({ height, round, polRound, blockId }: Proposal): boolean {
-    const maxBytes = this.ghost.params(height)?.block.maxBytes ?? -1n;
-    const most = maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes;
+    const most = blockBytesMax(this.ghost.params(height)?.block.maxBytes ?? -1n);
     return polRound < round && BigInt(blockId.parts.total - 1) * BigInt(BLOCK_PART_BYTES) < most;
   }
 

@@ -4,6 +4,7 @@
 import type { Machine } from '../machine.ts';
 import type { GhostChain } from './ghost.ts';
 import {
+  BLOCK_BYTES_MAX,
   BLOCK_OVERHEAD_BYTES_MAX,
   COMMIT_OVERHEAD_BYTES_MAX,
   COMMIT_SIG_BYTES_MAX,
@@ -51,6 +52,9 @@ function roomWith(maxBytes: bigint, voters: number): number {
     asked = { maxBytes, voters, room: Number(roomForTxs(maxBytes, voters, 0)) };
   return asked.room;
 }
+
+/** How large a block may be, where the parameters say so, and where they name no bound. */
+export const blockBytesMax = (maxBytes: bigint): bigint => (maxBytes < 0n ? BLOCK_BYTES_MAX : maxBytes);
 
 /** As far as anybody knows there is room for this much without evidence; infinity: there is no limit. */
 export const roomAt = (ghost: GhostChain, height: bigint): number =>

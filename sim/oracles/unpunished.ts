@@ -147,7 +147,7 @@ export class Unpunished {
     if (at.mode !== 'consensus' || at.node?.isPaused !== false) return false;
     if (vote.height !== at.height + 1n) return this.isLate(at, vote);
     if (at.step !== STEP.commit) return vote.round <= at.round + 1;
-    // As it executes its block it may be between the heights already, and on a slow disk says so later: then it counts little.
+    // As it executes its block it may be between the heights already, and on a slow disk says so long after: then nobody knows what it counts.
     return vote.round === at.round && isPrompt(at);
   }
 

@@ -106,7 +106,8 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
     for (const line of lines.length > 0 ? ['', ...lines] : []) print(line);
     if (made.length > 0) print(summaryOfSmall(made));
   }
-  if (!isWhole) throw new Interrupted(`${outcomes.length} of ${chosen.length} builds were hunted through`);
+  const whole = outcomes.filter(({ length }) => length === bases.length);
+  if (!isWhole) throw new Interrupted(`${whole.length} of ${chosen.length} builds were hunted through`);
   return places.every(({ isGood }) => isGood) && made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
 }
 
