@@ -3,7 +3,7 @@
 
 import { hexFor } from './addresses.ts';
 import type { Violation } from './oracle.ts';
-import type { Findings, Forensics } from './oracles/forensics.ts';
+import type { Findings, Forensics } from './oracles/chain/forensics.ts';
 import type { Ending } from './scenario/play.ts';
 import type { World } from './world.ts';
 

@@ -16,7 +16,7 @@ import { castLiars } from './liars/cast-liars.ts';
 import { Liveness } from './liveness/watch.ts';
 import { type Machine, nameOfPeer } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
-import { Forensics } from './oracles/forensics.ts';
+import { Forensics } from './oracles/chain/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
 import { mustBeOptions, type RunOptions } from './run-options.ts';
 import { haltingIn, needsWords } from './scenario/foreseen.ts';

@@ -5,7 +5,7 @@ import type { Fork } from './fork.ts';
 import type { Closest } from './liveness/watch.ts';
 import type { Machine } from './machine.ts';
 import type { Violation } from './oracle.ts';
-import type { GhostChain } from './oracles/ghost.ts';
+import type { GhostChain } from './oracles/ghost/ghost.ts';
 import type { Recording } from './recording.ts';
 import type { Scenario } from './scenario/play.ts';
 import type { Stage } from './scenario/stage.ts';

@@ -4,7 +4,7 @@
 import { hexFor } from '../addresses.ts';
 import type { Chronicle, WordKind } from '../chronicle.ts';
 import type { Machine } from '../machine.ts';
-import { isQuorum } from '../oracles/ghost.ts';
+import { isQuorum } from '../oracles/ghost/ghost.ts';
 import type { NodeName } from '../scenario/play.ts';
 import { STEP } from '../steps.ts';
 

@@ -3,7 +3,7 @@
 
 import type { Block } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
-import type { GhostChain } from '../oracles/ghost.ts';
+import type { GhostChain } from '../oracles/ghost/ghost.ts';
 import { ownLiar } from '../scenario/own.ts';
 import type { LiarWords } from '../scenario/play.ts';
 import type { Stage } from '../scenario/stage.ts';

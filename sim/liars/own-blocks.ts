@@ -11,7 +11,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { addressFor } from '../addresses.ts';
-import { consensusMessage } from '../oracles/messages.ts';
+import { consensusMessage } from '../oracles/ghost/messages.ts';
 import type { Lie } from '../scenario/rules.ts';
 import { isItsPlace, type LiarKit, partPayload, Remembered, signedProposal } from './liar.ts';
 

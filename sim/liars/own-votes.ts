@@ -3,7 +3,7 @@
 import type { Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { PREVOTE, type Vote } from '../../protocol/types.ts';
-import { ownVote } from '../oracles/votes.ts';
+import { ownVote } from '../oracles/ghost/about-votes.ts';
 import type { Lie } from '../scenario/rules.ts';
 import { ScenarioError } from '../scenario/words.ts';
 import { isItsPlace, type LiarKit, Remembered } from './liar.ts';

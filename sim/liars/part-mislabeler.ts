@@ -2,7 +2,7 @@
 // its true place; and some in their own place and with their own proof, but with other bytes. A block of one part has no other place.
 
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
-import { consensusMessage } from '../oracles/messages.ts';
+import { consensusMessage } from '../oracles/ghost/messages.ts';
 import { instead, isItsPlace, type Liar, partPayload, Remembered } from './liar.ts';
 
 export const partMislabeler: Liar = (kit) => {

@@ -1,7 +1,7 @@
 // The withholder: its victims hear neither its own votes nor any proposal or block part from it. Others do.
 
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
-import { consensusMessage } from '../oracles/messages.ts';
+import { consensusMessage } from '../oracles/ghost/messages.ts';
 import type { Lie } from '../scenario/rules.ts';
 import { isItsPlace, type Liar, type LiarKit, Remembered } from './liar.ts';
 import { aboutOwnVotes } from './own-votes.ts';

@@ -7,8 +7,8 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { decodeBlock, decodeCommit } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
-import type { GhostSet } from '../oracles/ghost.ts';
-import { FLAG_COMMIT } from '../oracles/numbers.ts';
+import { FLAG_COMMIT } from '../oracles/canonical/numbers.ts';
+import type { GhostSet } from '../oracles/ghost/ghost.ts';
 
 /** After this height, by what those of the core have stored of it; `set` decided it. Of honest votes none counts: theirs are later. */
 export function isTimeHeldBack(

@@ -3,7 +3,7 @@
 
 import type { NodeConfig } from '../../actors/node.ts';
 import { SECOND } from '../latency.ts';
-import { isQuorum } from '../oracles/ghost.ts';
+import { isQuorum } from '../oracles/ghost/ghost.ts';
 
 type Step = 'propose' | 'prevote' | 'precommit';
 

@@ -5,7 +5,7 @@ import { hexFor } from '../addresses.ts';
 import { longestNs } from '../latency.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
-import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost.ts';
+import { type GhostChain, type GhostSet, isQuorum } from '../oracles/ghost/ghost.ts';
 import type { Stage } from '../scenario/stage.ts';
 import { SIGNING } from '../sim-crypto.ts';
 import { STEP } from '../steps.ts';

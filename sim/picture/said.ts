@@ -21,7 +21,7 @@ import {
   decodeEvidenceMessage,
   decodeMempoolMessage,
 } from '../../protocol/wire/index.ts';
-import { consensusMessage } from '../oracles/messages.ts';
+import { consensusMessage } from '../oracles/ghost/messages.ts';
 import { CHATTER, MESSAGE_KINDS, type MessageKind, type Picture } from './picture.ts';
 
 const TX_SHOWN = 80;

@@ -10,7 +10,7 @@ import {
 } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
 import type { SendRule, Verdict } from '../links.ts';
-import { consensusMessage, isOfConsensus } from '../oracles/messages.ts';
+import { consensusMessage, isOfConsensus } from '../oracles/ghost/messages.ts';
 import type { MessageKind, NodeName, RuleAction } from './play.ts';
 
 /** Says what a liar's envelope to this receiver becomes; null: the truth. */

@@ -10,11 +10,11 @@ import { decodeBlock } from '../../protocol/wire/index.ts';
 import { hexFor } from '../addresses.ts';
 import type { Machine } from '../machine.ts';
 import type { Oracle } from '../oracle.ts';
-import type { GhostChain } from '../oracles/ghost.ts';
-import { consensusMessage } from '../oracles/messages.ts';
-import { CHANNEL_DATA, PREVOTE } from '../oracles/numbers.ts';
-import { PerMachine } from '../oracles/per-machine.ts';
-import { ownVote } from '../oracles/votes.ts';
+import { CHANNEL_DATA, PREVOTE } from '../oracles/canonical/numbers.ts';
+import { ownVote } from '../oracles/ghost/about-votes.ts';
+import type { GhostChain } from '../oracles/ghost/ghost.ts';
+import { consensusMessage } from '../oracles/ghost/messages.ts';
+import { PerMachine } from '../oracles/ghost/per-machine.ts';
 import type { BlockNumber, Condition, Deed, StateOf } from './play.ts';
 import { STEP_NAMES } from './play.ts';
 

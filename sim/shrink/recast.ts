@@ -3,7 +3,7 @@
 import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { makeCast } from '../cast.ts';
-import { GhostChain } from '../oracles/ghost.ts';
+import { GhostChain } from '../oracles/ghost/ghost.ts';
 import type {
   Action,
   CastWords,

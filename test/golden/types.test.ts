@@ -51,8 +51,8 @@ import {
   encodeProposal,
   encodeVote,
 } from '../../protocol/wire/index.ts';
-import * as canonical from '../../sim/oracles/canonical.ts';
-import * as canonicalBlock from '../../sim/oracles/canonical-block.ts';
+import * as canonicalBlock from '../../sim/oracles/canonical/block.ts';
+import * as canonical from '../../sim/oracles/canonical/bytes.ts';
 import { big, goldenFolder, okay } from './folder.ts';
 
 const { file } = goldenFolder('cometbft-go');

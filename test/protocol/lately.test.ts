@@ -9,7 +9,7 @@ import * as web from '../../protocol/platform/web.ts';
 import { EMPTY_BYTES, type Header, NIL_BLOCK_ID, PRECOMMIT, PREVOTE } from '../../protocol/types.ts';
 import { ProtoReader } from '../../protocol/wire/reader.ts';
 import { encodeWith } from '../../protocol/wire/writer.ts';
-import { timerOf } from '../../sim/oracles/timers.ts';
+import { timerOf } from '../../sim/oracles/ghost/timers.ts';
 
 afterEach(() => rememberLately(true));
 

@@ -11,7 +11,7 @@ import type { Liar, LiarKit } from '../../sim/liars/liar.ts';
 import { proposalEquivocator } from '../../sim/liars/proposal-equivocator.ts';
 import { doubleVoter, voteEquivocator } from '../../sim/liars/vote-equivocator.ts';
 import type { Machine } from '../../sim/machine.ts';
-import { consensusMessage } from '../../sim/oracles/messages.ts';
+import { consensusMessage } from '../../sim/oracles/ghost/messages.ts';
 import { RuleBook } from '../../sim/scenario/rules.ts';
 import { Home, nextBlock, proposalOf, signedVote } from '../actors/home.ts';
 import { CHAIN_ID, genesisOf, person } from '../protocol/rules/people.ts';

@@ -7,7 +7,7 @@ import { PRECOMMIT, PREVOTE, type Vote } from '../../protocol/types.ts';
 import { addressFor } from '../../sim/addresses.ts';
 import { SECOND } from '../../sim/latency.ts';
 import type { OracleMaker } from '../../sim/oracle.ts';
-import { consensusMessage } from '../../sim/oracles/messages.ts';
+import { consensusMessage } from '../../sim/oracles/ghost/messages.ts';
 import { runScenario } from '../../sim/run.ts';
 import { fromJson, toJson } from '../../sim/scenario/json.ts';
 import type { CrashPoint, Scenario } from '../../sim/scenario/play.ts';

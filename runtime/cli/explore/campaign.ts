@@ -1,6 +1,6 @@
 // What a campaign has seen so far, as one value that is saved, resumed, judged and shown.
 
-import { SET_CHANGES } from '../../../sim/oracles/chain.ts';
+import { SET_CHANGES } from '../../../sim/oracles/chain/chain.ts';
 import { PAPER_RULES, RARE_RULES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
 import type { RunSummary } from './job.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { add, addLost, checksOf, newCampaign, signatureOf } from '../../../runtime/cli/explore/campaign.ts';
 import type { RunSummary } from '../../../runtime/cli/explore/job.ts';
 import { plays } from '../../../scenarios/index.ts';
-import { SET_CHANGES } from '../../../sim/oracles/chain.ts';
+import { SET_CHANGES } from '../../../sim/oracles/chain/chain.ts';
 import { runScenario } from '../../../sim/run.ts';
 import { PAPER_RULES, RARE_RULES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
 

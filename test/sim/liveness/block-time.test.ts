@@ -7,7 +7,7 @@ import { type Block, FLAG_COMMIT } from '../../../protocol/types.ts';
 import { encodeBlock, encodeCommit } from '../../../protocol/wire/index.ts';
 import { isTimeHeldBack } from '../../../sim/liveness/block-time.ts';
 import type { Machine } from '../../../sim/machine.ts';
-import { GhostSet } from '../../../sim/oracles/ghost.ts';
+import { GhostSet } from '../../../sim/oracles/ghost/ghost.ts';
 
 const none = new Uint8Array();
 const noBlock = { hash: none, parts: { total: 0, hash: none } };

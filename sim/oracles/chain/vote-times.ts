@@ -1,0 +1,87 @@
+// When a vote is dated (spec 5.9): by the clock of who casts it, or just after its block where that clock is behind. The time of the next block is the
+// median of these: by it evidence and trust grow old.
+
+import type { AppMail, SignerMail } from '../../../actors/mail.ts';
+import { equalBytes, settled } from '../../../protocol/bytes.ts';
+import type { Vote } from '../../../protocol/types.ts';
+import type { Machine } from '../../machine.ts';
+import type { Report, WorldAbout } from '../../oracle.ts';
+import { PREVOTE } from '../canonical/numbers.ts';
+import { Authors } from '../ghost/authors.ts';
+import type { GhostChain } from '../ghost/ghost.ts';
+import { saidLateNs } from '../ghost/pace.ts';
+import { BLOCK_STEP_NS } from './validity.ts';
+
+/** Between the look at its clock and the question to its signer lies a flush, or some, on a good disk. */
+const PROMPT_NS = 60_000_000;
+/** Who is further behind votes on what is decided. */
+const HEIGHTS_KEPT = 8;
+
+interface Known {
+  readonly hash: Uint8Array;
+  readonly timeNs: bigint;
+}
+
+const nameOf = ({ type, height, round }: Vote): string =>
+  `${type === PREVOTE ? 'prevote' : 'precommit'} of ${height}/${round}`;
+
+export class VoteTimes {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly authors: Authors;
+  /** By height: blocks that applications of honest nodes were asked about. None of these votes for one before that. */
+  private readonly asked = new Map<number, Known[]>();
+  private latest = 0;
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+    this.authors = new Authors(about);
+  }
+
+  asksApp(mail: AppMail): void {
+    if (mail.type !== 'request' || mail.request.type !== 'process-proposal') return;
+    const { hash, height, timeNs } = mail.request.value;
+    const at = Number(height);
+    if (at <= this.latest - HEIGHTS_KEPT) return;
+    let known = this.asked.get(at);
+    if (!known) {
+      known = [];
+      this.asked.set(at, known);
+      this.asked.delete(at - HEIGHTS_KEPT);
+      this.latest = Math.max(this.latest, at);
+    }
+    if (!known.some((each) => equalBytes(each.hash, hash))) known.push({ hash: settled(hash), timeNs });
+  }
+
+  /** What its clock says now, it said a moment ago, unless somebody has set it, or the node was held back. */
+  asksSigner(at: Machine, mail: SignerMail): void {
+    if (mail.type !== 'sign-vote' || saidLateNs(at) > PROMPT_NS) return;
+    const { vote } = mail;
+    const { clock } = at;
+    const sinceNs = this.about.now() - PROMPT_NS;
+    if (at.heldUntilNs >= sinceNs || clock.setAtNs >= sinceNs) return;
+    const behindNs = clock.wallNs() - vote.timeNs;
+    if (behindNs > BigInt(Math.ceil(PROMPT_NS * clock.fastest)))
+      this.wrong(at, vote, `${behindNs} ns behind its clock`);
+    else if (behindNs < 0n && this.isAhead(vote)) this.wrong(at, vote, `${-behindNs} ns ahead of its clock`);
+  }
+
+  private wrong(at: Machine, vote: Vote, what: string): void {
+    this.report(`time: ${at.name} dates its ${nameOf(vote)} ${what}`, at, vote.height);
+  }
+
+  /**
+   * It is later than any block of its height allows. A vote for nil may be dated by a block that nobody asked about, and so may one in the round of
+   * a liar that proposed two.
+   */
+  private isAhead({ height, round, blockId, timeNs }: Vote): boolean {
+    const known = this.asked.get(Number(height));
+    const proposer = this.ghost.set(height)?.atRound(round);
+    if (!known || proposer === undefined || !this.authors.isHonest(proposer)) return false;
+    if (!known.some(({ hash }) => equalBytes(hash, blockId.hash))) return false;
+    return known.every((each) => timeNs > each.timeNs + BLOCK_STEP_NS);
+  }
+}

@@ -1,0 +1,176 @@
+// Where blocks without transactions are not made, or not at once (create_empty_blocks, its interval): nobody begins a height without a reason,
+// and who has one, a transaction or a changed app hash, does not wait (CometBFT enterNewRound, spec 5.2).
+
+import type { AppMail, MempoolMail, ValidatorMail } from '../../../actors/mail.ts';
+import { byteKey, equalBytes } from '../../../protocol/bytes.ts';
+import type { Machine } from '../../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
+import { STEP } from '../../steps.ts';
+import type { GhostChain } from '../ghost/ghost.ts';
+import { saidLateNs } from '../ghost/pace.ts';
+import { PerMachine } from '../ghost/per-machine.ts';
+import { idOf, Pool } from '../mempool/pool.ts';
+
+/** The mempool tells at once that it has something. */
+const PATIENCE_NS = 2_000_000_000;
+/** Some node may be that far behind the others. */
+const HEIGHTS_REMEMBERED = 64n;
+
+export const waitingOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    if (!about.machines.some(mayWait)) return { name: 'waiting', effects: [] };
+    const watch = new Watch(ghost, report, about);
+    return {
+      name: 'waiting',
+      effects: ['tell', 'schedule'],
+      events: ['step', 'committed', 'checked'],
+      started: (at) => watch.starts(at),
+      published(at, _actor, event) {
+        if (!about.isHonest(at)) return;
+        if (event.type === 'step') watch.enters(at, event);
+        else if (event.type === 'committed') watch.commits(event);
+        else if (event.type === 'checked' && event.code === 0 && event.because === '')
+          watch.takes(at, byteKey(event.hash));
+      },
+      leaving(at, _actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell') watch.hears(at, effect.message as AppMail | MempoolMail | ValidatorMail);
+        // A node that waits says where it stands from time to time.
+        else watch.looks();
+      },
+    };
+  };
+
+const mayWait = ({ config: { consensus } }: Machine): boolean =>
+  !consensus.createEmptyBlocks || consensus.createEmptyBlocksIntervalNs > 0n;
+
+/** When a node began to wait for transactions: by its own clock, and by the world's. */
+interface Wait {
+  readonly height: bigint;
+  readonly count: number;
+  readonly atNs: number;
+}
+
+/** One node, in this life. */
+class Waiting {
+  readonly pool: Pool;
+  /** Since when something is in its pool. */
+  txsSinceNs = 0;
+  /** Its mempool has told of something since the last block, or with it: also of what has turned out to be invalid since. */
+  hasTold = false;
+  wait: Wait | null = null;
+
+  constructor(pool: Pool) {
+    this.pool = pool;
+  }
+}
+
+class Watch {
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly nodes: PerMachine<Waiting>;
+  private readonly hasLiar: boolean;
+  private readonly initialHeight: bigint;
+  private readonly appHashes = new Map<bigint, Uint8Array>();
+  /** The last height that somebody began: who begins it later has heard of that. */
+  private begun = 0n;
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.nodes = new PerMachine((at) => new Waiting(new Pool(ghost, at)));
+    this.initialHeight = ghost.genesis.initialHeight;
+    this.report = report;
+    this.about = about;
+    this.hasLiar = about.machines.some((each) => !about.isHonest(each));
+  }
+
+  starts(at: Machine): void {
+    this.nodes.delete(at);
+  }
+
+  // --- what there is -------------------------------------------------------------------------------------------
+
+  takes(at: Machine, id: string): void {
+    const node = this.nodes.of(at);
+    if (node.pool.owedTxs === 0) node.txsSinceNs = this.about.now();
+    node.pool.owes(id, at.height + 1n);
+    node.hasTold = true;
+  }
+
+  hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
+    const node = this.nodes.of(at);
+    const { pool } = node;
+    pool.hears(mail, this.about.now());
+    if (mail.type !== 'committed') return;
+    for (const tx of mail.txs) pool.frees(idOf(tx));
+    node.hasTold = pool.owedTxs > 0;
+  }
+
+  commits({ height, appHash }: { readonly height: bigint; readonly appHash: Uint8Array }): void {
+    this.appHashes.set(height, appHash);
+    this.appHashes.delete(height - HEIGHTS_REMEMBERED);
+  }
+
+  // --- who waits -----------------------------------------------------------------------------------------------
+
+  enters(
+    at: Machine,
+    { height, round, step }: { readonly height: bigint; readonly round: number; readonly step: number },
+  ): void {
+    const node = this.nodes.of(at);
+    const { wait } = node;
+    node.wait = null;
+    if (round > 0) return;
+    if (step === STEP.newRound) node.wait = { height, count: at.clock.count(), atNs: this.about.now() };
+    else if (step === STEP.propose && height > this.begun) {
+      this.begun = height;
+      if (wait?.height === height) this.begins(at, node, wait);
+    }
+  }
+
+  /** The first of all to begin this height. */
+  private begins(at: Machine, { hasTold }: Waiting, { height, count, atNs }: Wait): void {
+    const { createEmptyBlocksIntervalNs: intervalNs } = at.config.consensus;
+    if (this.hasLiar || hasTold || this.isProofDue(height) !== false || at.heldUntilNs >= atNs) return;
+    const waited = at.clock.count() - count;
+    // With an interval there are some even where none are to be (CometBFT enterNewRound).
+    if (intervalNs > 0n && waited + saidLateNs(at) >= Number(intervalNs)) return;
+    const interval = intervalNs > 0n ? `the interval is ${intervalNs} ns` : 'none is to be';
+    this.report(`${at.name} begins an empty block after ${waited} ns; ${interval}`, at, height);
+  }
+
+  /** The header of this height is the first that proves what the application answered; null: nobody knows. */
+  private isProofDue(height: bigint): boolean | null {
+    if (height === this.initialHeight) return true; // what InitChain answered
+    const last = this.appHashes.get(height - 1n);
+    const before = this.appHashes.get(height - 2n);
+    return last === undefined || before === undefined ? null : !equalBytes(last, before);
+  }
+
+  looks(): void {
+    const now = this.about.now();
+    for (const [at, { pool, txsSinceNs, wait }] of this.nodes) {
+      if (!wait || at.node?.isPaused !== false) continue;
+      const { height } = wait;
+      this.isDue(at, wait);
+      const isProofDue = this.isProofDue(height) === true;
+      if (pool.owedTxs === 0 && !isProofDue) continue;
+      const waitedNs = now - Math.max(wait.atNs, isProofDue ? 0 : txsSinceNs, at.heldUntilNs);
+      if (waitedNs <= PATIENCE_NS) continue;
+      const proof = height === this.initialHeight ? 'InitChain answered' : `block ${height - 1n} did`;
+      const what = isProofDue ? `owes the header that proves what ${proof}` : 'has a transaction';
+      const late = `does not begin height ${height} for ${Math.round(waitedNs / 1e8) / 10} s`;
+      this.report(`${at.name} ${what} and ${late}`, at, height);
+    }
+  }
+
+  /** The interval after which there is an empty block, by its own clock (CometBFT enterNewRound). */
+  private isDue(at: Machine, { height, count, atNs }: Wait): void {
+    const intervalNs = Number(at.config.consensus.createEmptyBlocksIntervalNs);
+    const waited = at.clock.count() - count;
+    if (intervalNs === 0 || waited <= intervalNs + PATIENCE_NS) return;
+    if (this.about.now() - Math.max(atNs, at.heldUntilNs) <= PATIENCE_NS) return;
+    const late = `does not begin height ${height} for ${Math.round(waited / 1e8) / 10} s`;
+    this.report(`${at.name} ${late}; the interval of empty blocks is ${intervalNs} ns`, at, height);
+  }
+}

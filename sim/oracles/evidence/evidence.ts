@@ -1,0 +1,201 @@
+// Accountability, the part that a running chain shows: only liars are punished, each lie once, by evidence that
+// proves it, and a double vote that one honest node could prove does not go unpunished.
+
+import type { NodeEvent, Payload, PeerId } from '../../../actors/turn.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
+import { evidenceIdentity } from '../../../protocol/hashes.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import type { Block, DuplicateVoteEvidence } from '../../../protocol/types.ts';
+import { decodeEvidenceMessage } from '../../../protocol/wire/index.ts';
+import { hexFor, honestPeers } from '../../addresses.ts';
+import type { Machine } from '../../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
+import { STEP } from '../../steps.ts';
+import { CHANNEL_EVIDENCE } from '../canonical/numbers.ts';
+import type { GhostChain } from '../ghost/ghost.ts';
+import { GivenUp } from '../ghost/given-up.ts';
+import { Greeted } from '../ghost/greeted.ts';
+import { endsEnvelope, messagesIn } from '../ghost/messages.ts';
+import { PassedOn } from './passed-on.ts';
+import { accusedBy, Proofs } from './proofs.ts';
+import { Retold } from './retold.ts';
+import { placeOf, Unpunished } from './unpunished.ts';
+
+/** The double votes that these messages are evidence of. */
+function* doubleVotesIn(payloads: readonly Payload[]): Generator<DuplicateVoteEvidence> {
+  for (const { channel, bytes } of payloads) {
+    const message = channel === CHANNEL_EVIDENCE ? decodeEvidenceMessage(bytes) : null;
+    if (!message || isRefusal(message)) continue;
+    for (const each of message.evidence) if (each.kind === 'duplicate-vote') yield each;
+  }
+}
+
+const placeOfEvidence = ({ voteA }: DuplicateVoteEvidence): string =>
+  placeOf(hexOf(voteA.validatorAddress), voteA);
+
+const placesIn = (payloads: readonly Payload[]): Set<string> =>
+  new Set([...doubleVotesIn(payloads)].map(placeOfEvidence));
+
+/** What nodes were told of lately, which is far less than that. */
+const TOLD_MAX = 1_024;
+
+export const evidenceOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const watch = new Watch(ghost, report, about);
+    ghost.onBlock.push((at, block) => watch.punishes(at, block));
+    return {
+      name: 'evidence',
+      effects: ['send'],
+      events: ['committed', 'step', 'evidence', 'peer'],
+      corrupted: (payload) => watch.changes(payload),
+      started: (at) => watch.starts(at),
+      leaving(at, _actor, effect) {
+        if (effect.type === 'send') watch.says(at, effect.to, effect.payloads);
+      },
+      published: (at, _actor, event) => watch.publishes(at, event),
+      heard: (at, from, payloads) => watch.hears(at, from, payloads),
+    };
+  };
+
+class Watch {
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byId: ReadonlyMap<PeerId, Machine>;
+  /** Names of those who do not lie, by address. */
+  private readonly honest: ReadonlyMap<string, string>;
+  private readonly proofs: Proofs;
+  private readonly unpunished: Unpunished;
+  private readonly givenUp: GivenUp;
+  private readonly passedOn: PassedOn;
+  private readonly greeted = new Greeted();
+  private readonly retold = new Retold();
+  /** Evidence that was in a block, by its hash, and the double votes that were. */
+  private readonly punished = new Set<string>();
+  private readonly guilty = new Set<string>();
+  /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
+  private readonly told = new Map<string, string>();
+  /** What a link has changed is nobody's evidence. */
+  private readonly changed = new WeakSet<Payload>();
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.report = report;
+    this.about = about;
+    this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
+    this.honest = new Map(
+      about.machines.filter(about.isHonest).map((machine) => [hexFor(machine), machine.name]),
+    );
+    this.proofs = new Proofs(ghost, about);
+    this.unpunished = new Unpunished(ghost, about, report);
+    this.givenUp = new GivenUp(ghost, about);
+    this.passedOn = new PassedOn(honestPeers(about));
+  }
+
+  starts(at: Machine): void {
+    this.greeted.starts(at);
+    this.unpunished.starts(at);
+    this.retold.starts(at);
+    this.passedOn.starts(at);
+  }
+
+  changes(payload: Payload): void {
+    this.changed.add(payload);
+  }
+
+  // --- blocks ----------------------------------------------------------------------------------------------
+
+  punishes(at: Machine, block: Block): void {
+    const { guilty, honest, proofs, punished, report } = this;
+    const { header, evidence } = block;
+    const { height } = header;
+    for (const each of evidence) {
+      const id = hexOf(evidenceIdentity(each));
+      if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
+      punished.add(id);
+      const wrong = proofs.flawIn(each, honest.has(hexOf(header.proposerAddress)));
+      if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
+      if (proofs.isExpired(each, height))
+        report(`block ${height} punishes by evidence that is too old`, at, height);
+      for (const address of accusedBy(each)) {
+        const name = honest.get(address);
+        if (name) report(`framing: block ${height} punishes ${name}, who never lied`, at, height);
+        if (each.kind === 'duplicate-vote') guilty.add(placeOf(address, each.voteA));
+      }
+    }
+    this.unpunished.passes(block, guilty);
+  }
+
+  // --- what it says ----------------------------------------------------------------------------------------
+
+  says(at: Machine, peers: readonly PeerId[], payloads: readonly Payload[]): void {
+    if (this.about.isHonest(at)) this.tells(at, peers, payloads);
+    if (!this.unpunished.isEmpty) this.unpunished.offers(at, placesIn(payloads));
+  }
+
+  private tells(at: Machine, peers: readonly PeerId[], payloads: readonly Payload[]): void {
+    const { debts } = this.passedOn;
+    const peer = this.retold.tells(at, peers, payloads, this.about.now());
+    if (peer !== null) {
+      const what = `tells ${this.byId.get(peer)?.name} of one evidence again and again`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
+    }
+    if (!debts.areOpen(at)) return;
+    for (const each of doubleVotesIn(payloads)) debts.tells(at, peers, hexOf(evidenceIdentity(each)));
+  }
+
+  private hasTold(at: Machine, height: bigint): void {
+    const missed = this.passedOn.debts.missed(at, this.about.now());
+    if (!missed) return;
+    const what = `keeps evidence that it was told of, and does not tell ${this.byId.get(missed.peer)?.name}`;
+    this.report(`${at.name} ${what}`, at, height);
+  }
+
+  publishes(at: Machine, event: NodeEvent): void {
+    const { about, passedOn, unpunished } = this;
+    if (event.type === 'committed') {
+      unpunished.decides(at, event.round);
+      if (about.isHonest(at)) this.hasTold(at, event.height);
+    } else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
+    else if (event.type === 'evidence') {
+      const hash = hexOf(event.hash);
+      unpunished.stores(at, hexOf(event.validator), event.height, this.told.get(hash) ?? null);
+      passedOn.keeps(at, hash, event.height, about.now());
+    } else if (event.type === 'peer') {
+      this.greeted.greets(at, event.peer, event.up, about.now());
+      this.retold.greets(at, event.peer, about.now());
+      passedOn.greets(at, event.peer);
+    }
+  }
+
+  // --- what it hears ---------------------------------------------------------------------------------------
+
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    const { about, honest, passedOn, unpunished } = this;
+    if (honest.size === about.machines.length || !about.isHonest(at)) return;
+    if (!this.greeted.hears(at, from, about.now())) return;
+    for (const each of doubleVotesIn(payloads)) this.learns(at, from, each);
+    const sender = this.byId.get(from);
+    if (this.givenUp.mayBe(from, payloads)) return;
+    const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
+    if (sender && isTaken)
+      unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !this.changed.has(each))));
+    const messages = messagesIn(payloads);
+    for (let i = 0; i < messages.length; i++) {
+      const message = messages[i];
+      if (message?.type === 'new-round-step') passedOn.stands(at, from, message.height, about.now());
+      else if (message?.type === 'vote') {
+        const address = hexOf(message.vote.validatorAddress);
+        if (!honest.has(address)) unpunished.hears(at, address, message.vote);
+      } else if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
+    }
+  }
+
+  private learns(at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void {
+    const { told } = this;
+    const hash = hexOf(evidenceIdentity(evidence));
+    this.passedOn.isToldBy(from, at, hash);
+    told.set(hash, placeOfEvidence(evidence));
+    if (told.size > TOLD_MAX)
+      for (const oldest of [...told.keys()].slice(0, TOLD_MAX / 2)) told.delete(oldest);
+  }
+}

@@ -1,0 +1,103 @@
+// What evidence in a block proves, by the oracles' own words: the two votes of a double vote, the signers of an attack on light clients, and
+// whether it is too old to be punished (spec 5.10).
+
+import { equalBlockId } from '../../../protocol/block-id.ts';
+import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
+import type { DuplicateVoteEvidence, Evidence, LightClientAttackEvidence } from '../../../protocol/types.ts';
+import type { WorldAbout } from '../../oracle.ts';
+import { validatorsHash, voteSignBytes } from '../canonical/bytes.ts';
+import { FLAG_COMMIT, PRECOMMIT } from '../canonical/numbers.ts';
+import { type GhostChain, isTrueVote } from '../ghost/ghost.ts';
+
+/** Whom it accuses: addresses in hex. */
+export const accusedBy = (evidence: Evidence): readonly string[] =>
+  evidence.kind === 'duplicate-vote'
+    ? [hexOf(evidence.voteA.validatorAddress)]
+    : evidence.byzantineValidators.map(({ address }) => hexOf(address));
+
+export class Proofs {
+  private readonly ghost: GhostChain;
+  private readonly about: WorldAbout;
+
+  constructor(ghost: GhostChain, about: WorldAbout) {
+    this.ghost = ghost;
+    this.about = about;
+  }
+
+  /** What is wrong with it; null: nothing, or nobody knows that height any more. `isOurs`: an honest node proposes it. */
+  flawIn(evidence: Evidence, isOurs: boolean): string | null {
+    return evidence.kind === 'duplicate-vote'
+      ? this.flawOfDoubleVote(evidence, isOurs)
+      : this.flawOfAttack(evidence);
+  }
+
+  /** Too old for this block, as far as anybody remembers: both ages, counted to the block before. */
+  isExpired(evidence: Evidence, height: bigint): boolean {
+    const { ghost } = this;
+    const of = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
+    const params = ghost.params(height)?.evidence;
+    const [thenNs, beforeNs] = [ghost.timeNs(of), ghost.timeNs(height - 1n)];
+    if (!params || thenNs === undefined || beforeNs === undefined) return false;
+    return height - 1n - of > params.maxAgeBlocks && beforeNs - thenNs > params.maxAgeNs;
+  }
+
+  private flawOfDoubleVote(
+    { voteA, voteB, ...claim }: DuplicateVoteEvidence,
+    isOurs: boolean,
+  ): string | null {
+    const { about, ghost } = this;
+    if (voteA.height !== voteB.height || voteA.round !== voteB.round || voteA.type !== voteB.type)
+      return 'its votes are of two steps';
+    if (equalBlockId(voteA.blockId, voteB.blockId)) return 'its votes are for the same block';
+    if (!equalBytes(voteA.validatorAddress, voteB.validatorAddress)) return 'its votes are of two validators';
+    if (this.isOfAnotherTime(voteA.height, claim)) return ANOTHER_TIME;
+    const set = ghost.setThen(voteA.height);
+    if (!set) return null;
+    const power = set.powerOf(hexOf(voteA.validatorAddress));
+    if (claim.validatorPower !== power || claim.powerTotal !== set.total) return OTHER_POWERS;
+    // Where a vote stands in its set, and what hangs on it, is no part of what is proven; but nobody honest took it so from others.
+    const member = set.members.find(({ addressBytes }) => equalBytes(addressBytes, voteA.validatorAddress));
+    const isSigned = [voteA, voteB].every(
+      (vote) =>
+        member &&
+        about.verify(member.key, voteSignBytes(about.chainId, vote), vote.signature) &&
+        (!isOurs || isTrueVote(about, set, vote)),
+    );
+    return isSigned ? null : 'its votes are not signed by who is accused';
+  }
+
+  /** But for whether it was they who are accused. */
+  private flawOfAttack(evidence: LightClientAttackEvidence): string | null {
+    const { about, ghost } = this;
+    const { commonHeight, conflictingBlock, byzantineValidators, ...claim } = evidence;
+    if (this.isOfAnotherTime(commonHeight, claim)) return ANOTHER_TIME;
+    const set = ghost.setThen(commonHeight);
+    if (!set) return null;
+    const { header } = conflictingBlock.signedHeader;
+    const there = ghost.setThen(header.height);
+    // Under a header of the chain's own validators of a later height they may be named by their powers there.
+    const isLater = header.height !== commonHeight && there !== undefined;
+    const isByThere = isLater && equalBytes(header.validatorsHash, validatorsHash(there.members));
+    const isOfAnotherPower =
+      !isByThere && byzantineValidators.some(({ address, power }) => power !== set.powerOf(hexOf(address)));
+    if (isOfAnotherPower || claim.powerTotal !== set.total) return OTHER_POWERS;
+    const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
+    const signers = set.members.filter(({ addressBytes, key }) =>
+      signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
+        if (flag !== FLAG_COMMIT || !equalBytes(validatorAddress, addressBytes)) return false;
+        const vote = { type: PRECOMMIT, height, round, blockId, timeNs: signedNs } as const;
+        return about.verify(key, voteSignBytes(about.chainId, vote), signature);
+      }),
+    );
+    const power = signers.reduce((sum, each) => sum + each.power, 0n);
+    return 3n * power > set.total ? null : 'no third of its validators signed what it shows';
+  }
+
+  private isOfAnotherTime(height: bigint, claim: { readonly timeNs: bigint }): boolean {
+    const timeNs = this.ghost.timeNs(height);
+    return timeNs !== undefined && claim.timeNs !== timeNs;
+  }
+}
+
+const ANOTHER_TIME = 'its time is not that of the block of its height';
+const OTHER_POWERS = 'its powers are not those of its height';

@@ -1,0 +1,81 @@
+// Which transactions were given to the network, and which block holds each: none that nobody gave, none twice, as long as no node had to forget
+// one (mempool.cache_size).
+
+import { utf8Decode, utf8Encode } from '#platform';
+import { byteKey, hexOf } from '../../../protocol/bytes.ts';
+import { txHash } from '../../../protocol/hashes.ts';
+import type { Block } from '../../../protocol/types.ts';
+
+/** Half a hash tells transactions apart, in the least memory: there is one per transaction of a run. */
+const keyOf = (tx: Uint8Array): string => byteKey(txHash(tx).subarray(0, 16));
+const SHORT_BYTES = 6;
+const named = (tx: Uint8Array): string => hexOf(txHash(tx).subarray(0, SHORT_BYTES));
+
+/** Nodes hear in different orders: a cache may forget before so much of it came between. */
+const SHARE_OF_CACHE = 0.75;
+
+export class Transactions {
+  /** The one that was given or taken last is the last. */
+  private readonly given = new Set<string>();
+  /** The height of each that is in a block. */
+  private readonly taken = new Map<string, bigint>();
+  /** Whoever forgets first may have forgotten what so many others came after. */
+  private readonly forgottenAfter: number;
+  /** Blocks that some node may have still to commit, and how many transactions each holds. */
+  private behind: { readonly height: bigint; readonly count: number }[] = [];
+  /**
+   * Some node offered again what others had forgotten by then. Each of those pushes out another, that comes again in turn: from now on it may be
+   * any of them.
+   */
+  private isThrashing = false;
+
+  /** `cacheSize`: of the smallest cache. */
+  constructor(cacheSize: number) {
+    this.forgottenAfter = SHARE_OF_CACHE * cacheSize;
+  }
+
+  submitted(tx: Uint8Array): void {
+    this.gives(keyOf(tx));
+    // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
+    const text = utf8Decode(tx);
+    if (text.includes(':')) this.gives(keyOf(utf8Encode(text.replace(':', '='))));
+  }
+
+  private gives(key: string): void {
+    if (this.taken.has(key) && this.mayBeForgotten(key)) this.taken.delete(key);
+    this.given.delete(key);
+    this.given.add(key);
+  }
+
+  private mayBeForgotten(key: string): boolean {
+    if (this.isThrashing) return true;
+    if (this.given.size <= this.forgottenAfter) return false;
+    return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
+  }
+
+  /** Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault. */
+  corrupted(tx: Uint8Array): void {
+    this.gives(keyOf(tx));
+  }
+
+  /** A block holds them now, `lowest` being the height of the node that is furthest behind. What is wrong with that. */
+  *take({ header: { height }, txs }: Block, lowest: bigint): Generator<string> {
+    this.behind = this.behind.filter((each) => each.height > lowest);
+    this.behind.push({ height, count: txs.length });
+    if (this.behind.reduce((sum, { count }) => sum + count, 0) > this.forgottenAfter) this.isThrashing = true;
+    for (const tx of txs) {
+      const key = keyOf(tx);
+      const before = this.taken.get(key);
+      if (before !== undefined && !this.mayBeForgotten(key))
+        yield `integrity: transaction ${named(tx)} is in blocks ${before} and ${height}`;
+      this.taken.set(key, height);
+      if (this.given.delete(key)) this.given.add(key);
+      else yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
+    }
+  }
+
+  /** What the application has not executed may come again: nobody keeps it out of pools. */
+  forgive(txs: readonly Uint8Array[], results: readonly { readonly code: number }[]): void {
+    for (const [i, tx] of txs.entries()) if (results[i]?.code !== 0) this.taken.delete(keyOf(tx));
+  }
+}

@@ -1,0 +1,331 @@
+// What a mempool takes in, and whom it tells. Who is given a transaction that it does not know, and has room for, asks the application about
+// it, and about nothing twice where its cache is to keep what was refused; and what it holds it offers to every peer that is not behind and has
+// not said that it has it, again after a while, and never back to who gave it.
+
+import type { AppMail, MempoolMail, ValidatorMail } from '../../../actors/mail.ts';
+import type { Payload, PeerId } from '../../../actors/turn.ts';
+import type { AbciResponse, RequestCheckTx, ResponseFinalizeBlock } from '../../../protocol/abci.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
+import type { ConsensusMessage } from '../../../protocol/messages.ts';
+import type { Machine } from '../../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
+import { CHANNEL_MEMPOOL, CHANNEL_STATE, CHECK_TX_NEW } from '../canonical/numbers.ts';
+import { gasAt, mayBeTooDear, mayRefuseSize, roomAt } from '../chain/room.ts';
+import type { GhostChain } from '../ghost/ghost.ts';
+import { Greeted } from '../ghost/greeted.ts';
+import { messagesIn, txsIn } from '../ghost/messages.ts';
+import { HOP_NS, saidLateNs } from '../ghost/pace.ts';
+import { PerMachine } from '../ghost/per-machine.ts';
+import { Counted, HAS_IT, type Known, type Moment, type Taken } from './counted.ts';
+import { Outcomes } from './outcomes.ts';
+import { type Checked, checkedIn, idOf } from './pool.ts';
+
+/** A letter to the mempool and one to the application are there by then. */
+const ASKED_WITHIN_NS = 5_000_000;
+/** Offers wait for a beat of five seconds at most, or as long as an operator says, and a full batch delays the next. */
+const OFFERED_WITHIN_LEAST_NS = 15_000_000_000;
+const BEATS_MISSED = 3;
+const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
+  const beatNs = Number(2n * mempool.gossipPeriodNs + mempool.burstNs);
+  return Math.max(OFFERED_WITHIN_LEAST_NS, BEATS_MISSED * beatNs) / clock.slowest;
+};
+/** So much is held until the handshake is over, whoever brings it. */
+const EARLY_SAFE = { count: 128, bytes: 512 * 1024 };
+/** Larger pools take their time to offer everything again. */
+const OFFERED_AGAIN_TXS_MAX = 64;
+/** From then on it matters where peers stand. */
+const WATCHED_AFTER_NS = 3_000_000_000;
+/** With every block, and so often while there is none. */
+const LOOK_NS = 3_000_000_000;
+
+export const admissionOracle =
+  (ghost: GhostChain): OracleMaker =>
+  (report, about): Oracle => {
+    const watch = new Watch(ghost, report, about);
+    ghost.onBlock.push(() => watch.looksRound());
+    return {
+      name: 'admission',
+      effects: ['send', 'tell'],
+      events: ['peer', 'mode'],
+      started: (at) => watch.starts(at),
+      submitted: (at, tx) => watch.submitted(at, tx),
+      heard: (at, from, payloads) => watch.hears(at, from, payloads),
+      published(at, _actor, event) {
+        if (event.type === 'peer') watch.greets(at, event.peer, event.up);
+        else if (event.type === 'mode' && event.mode !== 'handshake') watch.opens(at);
+      },
+      leaving(at, _actor, effect) {
+        if (!about.isHonest(at)) return;
+        if (effect.type === 'tell') watch.passes(at, effect.message as AppMail | MempoolMail | ValidatorMail);
+        else if (effect.type === 'send') watch.says(at, effect.to, effect.payloads);
+      },
+    };
+  };
+
+class Watch {
+  private readonly ghost: GhostChain;
+  private readonly report: Report;
+  private readonly about: WorldAbout;
+  private readonly byId: ReadonlyMap<PeerId, Machine>;
+  private readonly pools = new PerMachine(({ config }) => new Counted(config.mempool));
+  private readonly outcomes = new Outcomes();
+  /** What came in this life before its handshake was over. */
+  private readonly early = new PerMachine(() => ({ count: 0, bytes: 0 }));
+  private readonly greeted = new Greeted();
+  /** Where something waits for so long that it matters where peers stand. */
+  private readonly watching = new Set<Machine>();
+  private lookedNs = 0;
+
+  constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
+    this.ghost = ghost;
+    this.report = report;
+    this.about = about;
+    this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
+  }
+
+  starts(at: Machine): void {
+    this.pools.delete(at);
+    this.early.delete(at);
+    this.greeted.starts(at);
+    this.watching.delete(at);
+  }
+
+  /** The handshake is over: what came meanwhile the application is asked about now, if it is not more than a node holds. */
+  opens(at: Machine): void {
+    const { due } = this.pools.of(at);
+    const { count, bytes } = this.early.of(at);
+    if (count > EARLY_SAFE.count || bytes > EARLY_SAFE.bytes) due.clear();
+    for (const [id, { bytes }] of due) due.set(id, { sinceNs: this.about.now(), bytes });
+  }
+
+  private comesEarly(at: Machine, bytes: number): void {
+    if (at.mode !== 'handshake') return;
+    const early = this.early.of(at);
+    early.count++;
+    early.bytes += bytes;
+  }
+
+  submitted(at: Machine, tx: Uint8Array): void {
+    this.comesEarly(at, tx.length);
+    this.pools.of(at).submits(idOf(tx), this.about.now());
+    this.given(at, tx);
+  }
+
+  private nowAt(at: Machine): Moment {
+    return { count: at.clock.count(), atNs: this.about.now() };
+  }
+
+  private isAwake(at: Machine): boolean {
+    return this.about.isHonest(at) && at.node?.isPaused === false && at.config.mempool.kind !== 'nop';
+  }
+
+  // --- what goes in and out ----------------------------------------------------------------------------------
+
+  passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
+    const now = this.about.now();
+    const pool = this.pools.of(at);
+    if (mail.type === 'committed') {
+      const next = mail.height + 1n;
+      const room = { bytes: roomAt(this.ghost, next), gas: gasAt(this.ghost, next) };
+      pool.takes(mail.txs, this.codesOf(pool, mail), room, now);
+    } else if (mail.type === 'request' && mail.request.type === 'finalize-block')
+      pool.executes(mail.request.value.height, mail.request.value.txs);
+    else if (mail.type === 'answer' && mail.response.type === 'finalize-block')
+      this.executed(at, pool, mail.response.value);
+    else if (mail.type === 'request' && mail.request.type === 'check-tx')
+      this.asks(at, pool, mail.tag, mail.request.value);
+    else if (mail.type === 'answer') this.answers(at, pool, mail.tag, mail.response);
+  }
+
+  private asks(at: Machine, pool: Counted, tag: number, { tx, type }: RequestCheckTx): void {
+    const isAgain = type === CHECK_TX_NEW && pool.once?.isAskedAgain(idOf(tx));
+    if (isAgain && this.about.isHonest(at)) {
+      const what = `asks its application about transaction ${nameOf(idOf(tx))} a second time`;
+      this.report(`${at.name} ${what}, and keep_invalid_txs_in_cache is set`, at, at.height + 1n);
+    }
+    pool.asks(tag, tx, type, this.about.now());
+  }
+
+  private executed(at: Machine, pool: Counted, { txResults }: ResponseFinalizeBlock): void {
+    const codes = txResults.map(({ code }) => code);
+    const { execution } = pool;
+    if (execution) this.outcomes.ended(execution.height, execution.txs, codes);
+    // A pool is reminded of what a handshake executes together with what came before.
+    if (at.mode !== 'handshake') pool.executed(codes);
+  }
+
+  /** What a life before executed others have, too; if nobody has, it is as the node says. */
+  private codesOf(pool: Counted, mail: Taken): readonly number[] {
+    return (
+      pool.codesOf(mail) ??
+      mail.txs.map((tx, i) => this.outcomes.of(idOf(tx), mail.height) ?? (mail.codes[i] as number))
+    );
+  }
+
+  private answers(at: Machine, pool: Counted, tag: number, response: AbciResponse): void {
+    const checked = checkedIn(response);
+    if (!checked) return;
+    const isHeld = this.isHeld(at, checked, pool.bytesAsked(tag));
+    pool.answers(tag, isHeld, checked.gasWanted, this.nowAt(at));
+  }
+
+  /** Whether the pool takes what the application says this of; null: it may be against its gas, or its size. */
+  private isHeld(at: Machine, { code, gasWanted }: Checked, bytes: number): boolean | null {
+    if (code !== 0) return false;
+    return mayBeTooDear(this.ghost, at, gasWanted) || mayRefuseSize(this.ghost, at, bytes) ? null : true;
+  }
+
+  greets(at: Machine, peer: PeerId, isUp: boolean): void {
+    const pool = this.pools.of(at);
+    this.greeted.greets(at, peer, isUp, this.about.now());
+    pool.peers.delete(peer);
+    pool.greets(peer);
+    if (isUp) pool.peers.set(peer, { height: -1n, fitNs: null });
+  }
+
+  hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
+    if (this.about.now() - this.lookedNs > LOOK_NS) this.looksRound();
+    for (let i = 0; i < payloads.length; i++) {
+      const payload = payloads[i] as Payload;
+      const { channel } = payload;
+      if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_STATE || this.watching.size === 0)) continue;
+      if (!this.about.isHonest(at)) return;
+      const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
+      if (channel === CHANNEL_MEMPOOL) this.offered(at, from, payload, isHeard);
+      else if (isHeard && this.watching.has(at)) this.stands(at, from, messagesIn(payloads)[i] ?? null);
+    }
+  }
+
+  private stands(at: Machine, from: PeerId, message: ConsensusMessage | null): void {
+    const peer = this.pools.of(at).peers.get(from);
+    if (peer && message?.type === 'new-round-step') peer.height = message.height;
+  }
+
+  private offered(at: Machine, from: PeerId, payload: Payload, isHeard: boolean): void {
+    const txs = txsIn(payload);
+    if (!txs) return;
+    const sender = this.byId.get(from);
+    const isHonest = sender !== undefined && this.about.isHonest(sender);
+    for (const tx of txs) {
+      this.comesEarly(at, tx.length);
+      this.pools.of(at).shows(idOf(tx), from, this.about.now(), isHonest && isHeard);
+      if (isHonest && isHeard) this.given(at, tx);
+    }
+  }
+
+  says(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
+    for (const payload of payloads) {
+      const txs = payload.channel === CHANNEL_MEMPOOL ? txsIn(payload) : null;
+      for (const tx of txs ?? []) {
+        const id = idOf(tx);
+        const known = this.pools.of(at).known.get(id);
+        if (!known) continue;
+        for (const peer of to) {
+          this.judgesOffer(at, peer, id, known);
+          // Else it may have been meant for the peer that was there before.
+          if (this.greeted.hears(at, peer, this.about.now())) known.toldAt.set(peer, this.nowAt(at));
+          if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
+        }
+      }
+    }
+  }
+
+  /** Nobody is given what he gave, what another peer gave only when its time has come, nor the same again before the time for that. */
+  private judgesOffer(at: Machine, peer: PeerId, id: string, { shownBy, toldAt, relayed }: Known): void {
+    if (!this.isAwake(at)) return;
+    const now = this.about.now();
+    const whom = this.byId.get(peer)?.name ?? 'a peer';
+    const shownNs = shownBy.get(peer);
+    if (shownNs !== undefined && now - Math.max(shownNs, at.heldUntilNs) > HOP_NS)
+      this.report(`${at.name} gives transaction ${nameOf(id)} back to ${whom}`, at, at.height + 1n);
+    const { gossipPeriodNs, reofferNs } = at.config.mempool;
+    // Who came later is offered at once all that he may lack.
+    const afterNs = relayed ? at.clock.count() - relayed.count : Number.POSITIVE_INFINITY;
+    const isEarly = afterNs + HOP_NS < Number(gossipPeriodNs);
+    if (relayed && isEarly && this.greeted.hears(at, peer, relayed.atNs)) {
+      const what = `passes transaction ${nameOf(id)} on to ${whom} after ${afterNs} ns; what a peer gave waits ${gossipPeriodNs} ns`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
+    }
+    const told = toldAt.get(peer);
+    if (!told || at.heldUntilNs >= told.atNs) return;
+    const waited = at.clock.count() - told.count;
+    if (waited + saidLateNs(at) >= Number(reofferNs)) return;
+    const what = `offers ${whom} transaction ${nameOf(id)} again after ${waited} ns; the time for that is ${reofferNs} ns`;
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
+  }
+
+  // --- what it owes ------------------------------------------------------------------------------------------
+
+  given(at: Machine, tx: Uint8Array): void {
+    if (!this.isAwake(at)) return;
+    const pool = this.pools.of(at);
+    this.looksAt(at, pool);
+    const id = idOf(tx);
+    pool.isGivenAgain(id, this.about.now());
+    if (
+      mayRefuseSize(this.ghost, at, tx.length) ||
+      pool.isKnown(id) ||
+      pool.mayBeFull(tx.length, this.about.now())
+    )
+      return;
+    pool.due.set(id, { sinceNs: this.about.now(), bytes: tx.length });
+  }
+
+  private looksAt(at: Machine, pool: Counted): void {
+    if (at.mode === 'handshake') return;
+    const now = this.about.now();
+    for (const [id, { sinceNs }] of pool.due) {
+      if (now - sinceNs < ASKED_WITHIN_NS) continue;
+      pool.due.delete(id);
+      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(0, now))
+        continue;
+      this.report(
+        `${at.name} was given a transaction and does not ask its application about it`,
+        at,
+        at.height + 1n,
+      );
+    }
+  }
+
+  /** Whenever a block is decided: until then what waits may wait. */
+  looksRound(): void {
+    this.lookedNs = this.about.now();
+    for (const [at, pool] of this.pools) {
+      if (!this.isAwake(at)) continue;
+      this.looksAt(at, pool);
+      if (at.config.mempool.broadcast && at.mode === 'consensus') this.offersAll(at, pool);
+    }
+  }
+
+  private offersAll(at: Machine, { known, peers }: Counted): void {
+    const now = this.about.now();
+    const late = now - offeredWithinNs(at);
+    let oldest = now;
+    for (const { sinceNs } of known.values()) if (sinceNs !== null && sinceNs < oldest) oldest = sinceNs;
+    const isWatching = now - oldest > WATCHED_AFTER_NS;
+    if (isWatching) this.watching.add(at);
+    else this.watching.delete(at);
+    for (const peer of peers.values())
+      peer.fitNs = !isWatching || peer.height < at.height ? null : (peer.fitNs ?? now);
+    if (at.heldUntilNs > late) return;
+    // Who may not have got it is offered it with the next beat or the one after.
+    const longAgo = late - 2 * Number(at.config.mempool.reofferNs);
+    const isRoomy = known.size <= OFFERED_AGAIN_TXS_MAX && at.heldUntilNs < longAgo;
+    for (const [id, { sinceNs, toldTo }] of known) {
+      if (sinceNs === null || sinceNs > late) continue;
+      for (const [peer, { fitNs }] of peers) {
+        if (fitNs === null || fitNs > late) continue;
+        const toldNs = toldTo.get(peer);
+        const isOld = isRoomy && toldNs !== undefined && toldNs < longAgo && fitNs < longAgo;
+        if (toldNs !== undefined && !isOld) continue;
+        toldTo.set(peer, now);
+        const name = this.byId.get(peer)?.name ?? 'a peer';
+        const often = isOld ? ' again: that may have been lost' : '';
+        const what = `${at.name} holds transaction ${nameOf(id)} and has not offered it to ${name}${often}`;
+        this.report(what, at, at.height + 1n);
+      }
+    }
+  }
+}
+
+const nameOf = (id: string): string => hexOf(Uint8Array.from(id, (each) => each.charCodeAt(0))).slice(0, 8);

@@ -1,0 +1,179 @@
+// What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, and of a
+// second peer only what the first does not give. The next two are asked for in any case, and twice: one of them proves the other, and a dispute
+// about them is settled by one peer.
+
+import type { Payload, PeerId } from '../../../actors/turn.ts';
+import { encodeBlock } from '../../../protocol/wire/index.ts';
+import { type Machine, nameOfPeer } from '../../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
+import { CHANNEL_BLOCKSYNC } from '../canonical/numbers.ts';
+import { blocksyncMessage } from '../ghost/messages.ts';
+import { HOP_NS } from '../ghost/pace.ts';
+import { PerMachine } from '../ghost/per-machine.ts';
+import { SecondSources } from './second-sources.ts';
+
+/** Who has not answered for so long is asked no more, or from the beginning: the node may have let its question go. */
+const FORGOTTEN_NS = 15_000_000_000;
+const PAIR = 2n;
+
+interface Given {
+  readonly from: PeerId;
+  readonly bytes: number;
+}
+
+/** In its life so far; where nobody knows, less than the node has. */
+class Fetching {
+  /** Asked of each peer, by height, and when. */
+  private readonly open = new Map<PeerId, Map<bigint, number>>();
+  private readonly given = new Map<bigint, Given>();
+  /** When an answer about a height came last: who asks again right then has not read it yet. */
+  private readonly answeredNs = new Map<bigint, number>();
+  /** Of whom it was said last that they came, went or lied, and when. */
+  private readonly changedNs = new Map<PeerId, number>();
+  readonly sources = new SecondSources();
+  /** The smallest block of them. */
+  private bytesLeast: number | null = null;
+  /** Once is enough. */
+  isTold = false;
+
+  /** `heldNs`: until when it took nothing up. */
+  asks(peer: PeerId, height: bigint, now: number, heldNs: number): void {
+    const answeredNs = this.answeredNs.get(height);
+    if (answeredNs !== undefined && now - Math.max(answeredNs, heldNs) <= HOP_NS) return;
+    const heights = this.open.get(peer);
+    if (!heights) this.open.set(peer, new Map([[height, now]]));
+    else if (!heights.has(height)) heights.set(height, now);
+  }
+
+  /** Whoever gives a block answers for all; who was not asked for it may be refused. */
+  gives(from: PeerId, height: bigint, now: number, bytes: () => number): void {
+    this.answeredNs.set(height, now);
+    this.sources.answered(height);
+    const wasAsked = this.open.get(from)?.has(height) === true;
+    for (const heights of this.open.values()) heights.delete(height);
+    if (!wasAsked) return;
+    const given = { from, bytes: bytes() };
+    this.given.set(height, given);
+    this.bytesLeast = Math.min(this.bytesLeast ?? given.bytes, given.bytes);
+  }
+
+  hasNot(peer: PeerId, height: bigint, now: number): void {
+    this.answeredNs.set(height, now);
+    this.sources.answered(height);
+    this.open.get(peer)?.delete(height);
+  }
+
+  /** It comes or goes, or lied: what it gave may be let go of. */
+  forgets(peer: PeerId, now: number): void {
+    this.changedNs.set(peer, now);
+    this.sources.forgets(peer);
+    this.open.delete(peer);
+    for (const [height, { from }] of this.given) if (from === peer) this.given.delete(height);
+  }
+
+  /** Whether who asks knows by now that the peer came or went: until then it may ask the one that was there before. */
+  isKnown(peer: PeerId, now: number): boolean {
+    const changed = this.changedNs.get(peer);
+    return changed === undefined || now - changed > HOP_NS;
+  }
+
+  /** It has all up to this height. */
+  hasApplied(height: bigint): void {
+    this.sources.hasApplied(height);
+    for (const each of this.given.keys()) if (each <= height) this.given.delete(each);
+    for (const each of this.answeredNs.keys()) if (each <= height) this.answeredNs.delete(each);
+    for (const heights of this.open.values())
+      for (const each of heights.keys()) if (each <= height) heights.delete(each);
+  }
+
+  openTo(peer: PeerId, now: number): number {
+    let count = 0;
+    for (const askedNs of this.open.get(peer)?.values() ?? []) if (now - askedNs < FORGOTTEN_NS) count++;
+    return count;
+  }
+
+  /** Of blocks behind `last` at least so much is here or on its way, without `height`; null: that is on its way, too. */
+  bytesBeyond(last: bigint, height: bigint, now: number): number | null {
+    const asked = new Set<bigint>();
+    for (const heights of this.open.values())
+      for (const [each, askedNs] of heights) if (each > last && now - askedNs < FORGOTTEN_NS) asked.add(each);
+    if (asked.has(height)) return null;
+    let sum = asked.size * (this.bytesLeast ?? 0);
+    for (const [each, { bytes }] of this.given) if (each > last && each !== height) sum += bytes;
+    return sum;
+  }
+}
+
+export const fetchingOracle: OracleMaker = (report, about): Oracle => {
+  const nodes = new PerMachine(() => new Fetching());
+  return {
+    name: 'fetching',
+    effects: ['send', 'score'],
+    events: ['peer', 'committed'],
+    started: (at) => nodes.delete(at),
+    published(at, _actor, event) {
+      if (event.type === 'committed') nodes.get(at)?.hasApplied(event.height);
+      else if (event.type === 'peer') nodes.get(at)?.forgets(event.peer, about.now());
+    },
+    heard(at, from, payloads) {
+      if (payloads[0]?.channel !== CHANNEL_BLOCKSYNC) return;
+      const node = nodes.get(at);
+      if (node) for (const payload of payloads) hears(node, from, payload, about.now());
+    },
+    leaving(at, actor, effect) {
+      if (effect.type === 'score') nodes.get(at)?.forgets(effect.peer, about.now());
+      if (effect.type !== 'send' || actor !== 'blocksync' || !about.isHonest(at)) return;
+      for (const payload of effect.payloads) {
+        const message = blocksyncMessage(payload);
+        if (message?.type !== 'block-request') continue;
+        for (const peer of effect.to) asks(report, about, nodes.of(at), at, peer, message.height);
+      }
+    },
+  };
+};
+
+function hears(node: Fetching, from: PeerId, payload: Payload, now: number): void {
+  const message = blocksyncMessage(payload);
+  if (message?.type === 'status-response') node.sources.forgets(from); // it may be one too many, and nobody asks it any more
+  if (message?.type === 'no-block-response') node.hasNot(from, message.height, now);
+  if (message?.type !== 'block-response') return;
+  const { block } = message;
+  node.gives(from, block.header.height, now, () => encodeBlock(block).length);
+}
+
+function asks(
+  report: Report,
+  about: WorldAbout,
+  node: Fetching,
+  at: Machine,
+  peer: PeerId,
+  height: bigint,
+): void {
+  const now = about.now();
+  if (!node.isKnown(peer, now)) return;
+  const { requestsPerPeerMax, bufferBytesMax, retryNs, secondSourceAfterNs } = at.config.sync;
+  const last = at.height + PAIR;
+  const bytes = node.bytesBeyond(last, height, now);
+  node.asks(peer, height, now, at.heldUntilNs);
+  const waitedNs = node.sources.asks(peer, height, at.clock.count());
+  if (height <= last || node.isTold) return;
+  const tell = (what: string): void => {
+    node.isTold = true;
+    report(`${at.name} ${what}`, at, at.height);
+  };
+  const whom = (who: PeerId | undefined): string =>
+    (who !== undefined && nameOfPeer(about.machines, who)) || 'a peer';
+  const count = node.openTo(peer, now);
+  const patienceNs = Number(retryNs < secondSourceAfterNs ? retryNs : secondSourceAfterNs);
+  // What came in a pause is read behind it, and may have made room.
+  const isFresh = now - at.heldUntilNs <= HOP_NS;
+  if (waitedNs !== null && waitedNs + HOP_NS < patienceNs && !isFresh) {
+    const first = whom(node.sources.firstOf(height));
+    tell(
+      `asks ${whom(peer)} for block ${height} ${waitedNs} ns after ${first}, and is to wait ${patienceNs}`,
+    );
+  } else if (count > requestsPerPeerMax) {
+    tell(`asks ${whom(peer)} for ${count} blocks at once, and may for ${requestsPerPeerMax}`);
+  } else if (bytes !== null && bytes >= bufferBytesMax)
+    tell(`may hold ${bufferBytesMax} bytes of blocks, has or expects ${bytes}, and asks for more`);
+}

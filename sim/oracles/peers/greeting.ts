@@ -1,0 +1,89 @@
+// Whom a node takes for a peer: only who has said, in its life, that it is who the connection proves, of this chain, and speaks as we do. Whom
+// it speaks to, but to greet: only who is a peer, and still there. And what it says of itself, and where it says the rest, is as with CometBFT.
+
+import type { Payload, PeerId } from '../../../actors/turn.ts';
+import { CHANNEL_GREETING, decodeNodeInfo, type NodeInfo } from '../../../machines/peers/node-info.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { type Machine, nameOfPeer } from '../../machine.ts';
+import type { Oracle, OracleMaker } from '../../oracle.ts';
+import { BLOCK_PROTOCOL, CHANNELS, P2P_PROTOCOL } from '../canonical/numbers.ts';
+import { saidLateNs } from '../ghost/pace.ts';
+import { PerMachine } from '../ghost/per-machine.ts';
+import { misplaced } from './channels.ts';
+
+const FALSE_GREETING = 'greets as what it is not, or no node of CometBFT is';
+
+export const greetingOracle: OracleMaker = (report, about): Oracle => {
+  /** Who has greeted each node as it should. */
+  const welcome = new PerMachine<Set<PeerId>>(() => new Set());
+  /** Whom each node has for a peer; when it lost one, null while it is there. */
+  const lostNs = new PerMachine<Map<PeerId, number | null>>(() => new Map());
+
+  const nameOf = (peer: PeerId): string => nameOfPeer(about.machines, peer) ?? 'somebody';
+
+  /** What waits for the disk was said before the peer went; a disk that was slow until now had the node held back. */
+  const isThere = (at: Machine, peer: PeerId): boolean => {
+    const since = lostNs.of(at).get(peer);
+    if (since === undefined || since === null) return since === null;
+    return about.now() - Math.max(since, at.heldUntilNs) <= saidLateNs(at);
+  };
+
+  /** What is said in a greeting; null: it is none, or of somebody else, or of another chain. */
+  const fitting = (from: PeerId, bytes: Uint8Array): NodeInfo | null => {
+    const info = decodeNodeInfo(bytes);
+    if (isRefusal(info)) return null;
+    const { nodeId, network, blockProtocol, channels } = info;
+    if (nodeId !== from || network !== about.chainId || blockProtocol !== BLOCK_PROTOCOL) return null;
+    return channels.some((channel) => CHANNELS.includes(channel)) ? info : null;
+  };
+
+  /** It is who it is, and speaks of all that we speak of, and of nothing else. A question is no greeting. */
+  const isTrue = (at: Machine, { channel, bytes }: Payload): boolean => {
+    if (channel !== CHANNEL_GREETING || bytes.length === 0) return true;
+    const info = fitting(at.member.id, bytes);
+    if (info?.p2pProtocol !== P2P_PROTOCOL || info.channels.length !== CHANNELS.length) return false;
+    return CHANNELS.every((channel) => info.channels.includes(channel));
+  };
+
+  return {
+    name: 'greeting',
+    effects: ['send'],
+    events: ['peer'],
+    started(at) {
+      welcome.delete(at);
+      lostNs.delete(at);
+    },
+    heard(at, from, payloads) {
+      for (let i = 0; i < payloads.length; i++) {
+        const payload = payloads[i];
+        if (payload?.channel !== CHANNEL_GREETING || welcome.of(at).has(from)) continue;
+        if (fitting(from, payload.bytes)) welcome.of(at).add(from);
+      }
+    },
+    published(at, _actor, event) {
+      if (event.type !== 'peer') return;
+      lostNs.of(at).set(event.peer, event.up ? null : about.now());
+      if (!event.up || !about.isHonest(at) || welcome.of(at).has(event.peer)) return;
+      report(
+        `${at.name} takes ${nameOf(event.peer)} for a peer, which never greeted it as one`,
+        at,
+        at.height + 1n,
+      );
+    },
+    leaving(at, actor, effect) {
+      if (effect.type !== 'send') return;
+      const { payloads } = effect;
+      const greets = payloads[0]?.channel === CHANNEL_GREETING;
+      if (about.isHonest(at)) {
+        const isFalse = greets && !payloads.every((each) => isTrue(at, each));
+        const what = isFalse ? FALSE_GREETING : misplaced(actor, payloads);
+        if (what) report(`${at.name} ${what}`, at, at.height + 1n);
+      }
+      if (greets) return;
+      for (const peer of effect.to) {
+        if (isThere(at, peer) || !about.isHonest(at)) continue;
+        report(`${at.name} speaks to ${nameOf(peer)}, which is no peer of it`, at, at.height + 1n);
+      }
+    },
+  };
+};
