@@ -17,9 +17,15 @@ import { decodeWith } from '../protocol/words.ts';
 import { type BlocksyncMail, blocksyncMail, type ValidatorMail } from './mail.ts';
 import { type Effect, type KeyValue, type Logic, NO_READS, type PeerId, type Turn } from './turn.ts';
 
+/** One connection of a peer: who comes back has asked for nothing yet. */
+interface Connection {
+  /** How many reads are under way for it. */
+  loads: number;
+}
+
 export interface BlocksyncState {
-  /** Greeted peers, and how many loads are under way for each. */
-  readonly peers: Map<PeerId, number>;
+  /** Greeted peers. */
+  readonly peers: Map<PeerId, Connection>;
   /** The handshake is done, and the store is what we have. Others write it and let blocks go: how far it reaches is read each time. */
   isReady: boolean;
   /** Null: we only serve. */
@@ -30,8 +36,14 @@ export interface BlocksyncState {
   hasBlocks: boolean;
   beginsAtNs: bigint;
   /** What is being read for peers, by tag: a block, or how far the store reaches. */
-  readonly loads: Map<number, { readonly peer: PeerId; readonly height: bigint | 'status' }>;
+  readonly loads: Map<number, Load>;
   tagNext: number;
+}
+
+interface Load {
+  readonly peer: PeerId;
+  readonly connection: Connection;
+  readonly height: bigint | 'status';
 }
 
 /** An honest peer has 20 requests open; more than twice that are not answered. */
@@ -153,7 +165,7 @@ class BlocksyncTurn {
 
   private onPeerUp(peer: PeerId): void {
     if (this.state.peers.size === 0) this.state.pool?.beginPatience(this.nowNs);
-    this.state.peers.set(peer, 0);
+    this.state.peers.set(peer, { loads: 0 });
     this.tellStatus(peer);
     if (this.state.pool) this.send([peer], { type: 'status-request' });
   }
@@ -280,22 +292,22 @@ class BlocksyncTurn {
 
   private load(peer: PeerId, height: bigint | 'status', from: Uint8Array, to: Uint8Array): void {
     const { peers, loads } = this.state;
-    const loading = peers.get(peer);
-    if (loading === undefined || loading >= LOADS_PER_PEER_MAX) return; // it will ask again
+    const connection = peers.get(peer);
+    if (!connection || connection.loads >= LOADS_PER_PEER_MAX) return; // it will ask again
     const tag = this.state.tagNext;
     this.state.tagNext = tag === 0xffff_ffff ? 1 : tag + 1;
-    loads.set(tag, { peer, height });
-    peers.set(peer, loading + 1);
+    loads.set(tag, { peer, connection, height });
+    connection.loads++;
     this.effects.push({ type: 'load', store: 'chain', from, to, limit: 1, which: 'first', tag });
   }
 
   private onLoaded(tag: number, found: readonly KeyValue[]): void {
     const { peers, loads } = this.state;
-    const { peer, height } = loads.get(tag) ?? unreachable(`loaded ${tag} was never asked for`);
+    const load = loads.get(tag) ?? unreachable(`loaded ${tag} was never asked for`);
     loads.delete(tag);
-    const loading = peers.get(peer);
-    if (loading === undefined) return; // gone in the meantime
-    peers.set(peer, Math.max(0, loading - 1));
+    const { peer, connection, height } = load;
+    if (peers.get(peer) !== connection) return; // gone in the meantime: if it is back, it has not asked
+    connection.loads--;
     const value = found[0]?.value;
     if (height === 'status') {
       const range = value ? decodeWith(storeRange, value) : { base: 0n, height: 0n };

@@ -20,6 +20,7 @@ import {
   liar,
   links,
   never,
+  pause,
   powers,
   restart,
   scenario,
@@ -192,4 +193,19 @@ export const questionsWithoutEnd = scenario('who asks for blocks without end is 
   cast: validators(4),
   liars: [liar('v3', asksWithoutEnd, ['v0', 'v1', 'v2'], { fromHeight: 5, toHeight: 7 })],
   ends: everyone.decides(height(12), { within: '120s' }),
+});
+
+/** v0 freezes with the questions of v1 before it, and wakes when v1 has died and come back: the answers would be for who is gone. */
+export const askedByWhoDied = scenario('who comes back is not given what it asked for in another life', {
+  name: 'asked-by-who-died',
+  cast: powers(10, 1),
+  act: [
+    when(v0.decides(height(3)), crash('v1')),
+    when(v0.decides(height(40)), restart('v1')),
+    when(v1.decides(height(10)), pause('v0', '4s')),
+    after('500ms', crash('v1', { restart: '500ms' })),
+    when(v1.joins()),
+  ],
+  holds: [never(v1.drops('v0'))],
+  ends: everyone.decides(height(46), { within: '600s' }),
 });

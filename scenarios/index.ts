@@ -3,6 +3,7 @@
 import type { Play } from '../sim/scenario/play.ts';
 import { inventedAttacks, tooMuchEvidence, trueAttacks } from './attacks.ts';
 import {
+  askedByWhoDied,
   longWayBack,
   lostRequests,
   lyingSyncPeer,
@@ -305,6 +306,7 @@ export const plays: readonly Play[] = [
   longWayBack,
   oneHasAll,
   narrowLine,
+  askedByWhoDied,
   questionsWithoutEnd,
   lostRequests,
   smallBuffer,

@@ -327,6 +327,20 @@ it('serves what its store has', () => {
   expect(driven.tell({ type: 'loaded', tag: late!.tag, found: [] })).toEqual([]);
 });
 
+it('answers who asked, and not who comes back', () => {
+  const driven = blocksync();
+  driven.tell(up('a'));
+  driven.tell({ type: 'sync-from', height: 9n, base: 3n, sync: false });
+  const ask = (): readonly Effect[] => driven.tell(heard('a', { type: 'block-request', height: 6n }));
+  const [old] = only(ask(), 'load');
+  driven.tell({ type: 'peer-down', peer: 'a' });
+  driven.tell(up('a'));
+  const [anew] = only(ask(), 'load');
+  expect(driven.tell({ type: 'loaded', tag: old!.tag, found: [] })).toEqual([]);
+  const answer = driven.tell({ type: 'loaded', tag: anew!.tag, found: [] });
+  expect(sentOf(answer)).toEqual(['a: no-block-response 6']);
+});
+
 it('answers no more requests of a peer than an honest one has open', () => {
   const driven = blocksync();
   driven.tell(up('a'));
