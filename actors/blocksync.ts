@@ -15,7 +15,15 @@ import {
 } from '../protocol/wire/index.ts';
 import { decodeWith } from '../protocol/words.ts';
 import { type BlocksyncMail, blocksyncMail, type ValidatorMail } from './mail.ts';
-import { type Effect, type KeyValue, type Logic, NO_READS, type PeerId, type Turn } from './turn.ts';
+import {
+  type Effect,
+  type KeyValue,
+  type Logic,
+  NO_READS,
+  type PeerId,
+  type Turn,
+  tagAfter,
+} from './turn.ts';
 
 /** One connection of a peer: who comes back has asked for nothing yet. */
 interface Connection {
@@ -295,7 +303,7 @@ class BlocksyncTurn {
     const connection = peers.get(peer);
     if (!connection || connection.loads >= LOADS_PER_PEER_MAX) return; // it will ask again
     const tag = this.state.tagNext;
-    this.state.tagNext = tag === 0xffff_ffff ? 1 : tag + 1;
+    this.state.tagNext = tagAfter(tag);
     loads.set(tag, { peer, connection, height });
     connection.loads++;
     this.effects.push({ type: 'load', store: 'chain', from, to, limit: 1, which: 'first', tag });

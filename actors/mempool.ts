@@ -20,6 +20,7 @@ import {
   type Payload,
   type PeerId,
   type Turn,
+  tagAfter,
 } from './turn.ts';
 
 type Asked =
@@ -60,8 +61,6 @@ const EARLY_OF_PEER_MAX = { count: 256, bytes: 1024 * 1024 };
 const TIMER = 'gossip';
 /** Nodes relay at different times: who is first spares the others most of their work. */
 const RELAY_STEPS = 1024;
-/** Tags are u32, and 0 means none. */
-const TAG_MAX = 0xffff_ffff;
 /** What `checked` says of a transaction that the pool itself refused: no application gave a code. */
 const CODE_REFUSED_BY_POOL = 1;
 /** Stands in for the code that the application could not give. */
@@ -275,7 +274,7 @@ class MempoolTurn {
 
   private ask(tx: Uint8Array, type: number, asked: Asked): void {
     const tag = this.state.tagNext;
-    this.state.tagNext = tag === TAG_MAX ? 1 : tag + 1;
+    this.state.tagNext = tagAfter(tag);
     this.state.asked.set(tag, asked);
     const request = { type: 'check-tx', value: { tx, type } } as const;
     this.effects.push({

@@ -19,7 +19,7 @@ import { type Address, EMPTY_BYTES, PRECOMMIT, type PublicKey, type Vote } from 
 import { isNilBlockId } from '../protocol/validate.ts';
 import { decodeWith, encodeWith } from '../protocol/words.ts';
 import { type SignerMail, signerMail, type ValidatorMail } from './mail.ts';
-import { type Effect, type Logic, NO_EFFECTS } from './turn.ts';
+import { type Effect, type Logic, NO_EFFECTS, tagAfter } from './turn.ts';
 
 export interface SignerConfig {
   readonly chainId: string;
@@ -155,7 +155,8 @@ function serve(config: SignerConfig, state: SignerState, wanted: Asked, effects:
   }
   const waitsFor = new Map<number, 'vote' | 'extension'>();
   const ask = (what: 'vote' | 'extension', bytes: Uint8Array): void => {
-    const tag = state.tagNext++;
+    const tag = state.tagNext;
+    state.tagNext = tagAfter(tag);
     waitsFor.set(tag, what);
     effects.push({ type: 'sign', bytes, tag });
   };

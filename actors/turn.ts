@@ -27,6 +27,10 @@ export type LogName = 'consensus' | 'privval';
 /** One database each: blocks, states and evidence in `chain`; the application's own in `app`. */
 export type StoreName = 'chain' | 'app';
 
+const TAG_MAX = 0xffff_ffff;
+/** The tag of the next question or read: a u32 on record, and none is 0. */
+export const tagAfter = (tag: number): number => (tag >= TAG_MAX ? 1 : tag + 1);
+
 /** All that an actor may know of the world in one turn. */
 export interface Turn {
   /** The node's wall clock: may be skewed, may jump. */

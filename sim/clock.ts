@@ -159,7 +159,7 @@ export class MachineClock {
   }
 
   private arm(delay: number, due: () => void, life: Life): Timer {
-    const dueAt = Math.min(this.count() + Math.max(delay, 0), END_OF_TIME);
+    const dueAt = Math.min(this.count() + delay, END_OF_TIME);
     const place = this.vacant.pop() ?? this.timers.length;
     const timer = new NodeTimer(this, place, life, dueAt, due);
     this.timers[place] = timer;

@@ -13,7 +13,16 @@ import type { AbciRequest } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
 import type { BlockId, ChainState, Commit, Evidence } from '../../protocol/types.ts';
-import type { Effect, LocalMessage, NodeEvent, Payload, PeerId, Turn, Which } from '../turn.ts';
+import {
+  type Effect,
+  type LocalMessage,
+  type NodeEvent,
+  type Payload,
+  type PeerId,
+  type Turn,
+  tagAfter,
+  type Which,
+} from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Execution } from './execute.ts';
 import type { Handshake } from './handshake.ts';
@@ -185,9 +194,14 @@ export class ValidatorState {
   }
 
   ask(ask: Ask, request: AbciRequest): void {
-    const tag = ++this.tag;
+    const tag = this.nextTag();
     this.asks.add(tag, ask);
     this.tell('app', { type: 'request', from: 'validator', tag, request });
+  }
+
+  private nextTag(): number {
+    this.tag = tagAfter(this.tag);
+    return this.tag;
   }
 
   answered(tag: number): Ask | undefined {
@@ -195,7 +209,7 @@ export class ValidatorState {
   }
 
   load(reading: Reading, from: Uint8Array, to: Uint8Array, limit: number, which: Which = 'first'): void {
-    const tag = ++this.tag;
+    const tag = this.nextTag();
     this.readings.add(tag, reading);
     this.effects.push({ type: 'load', store: 'chain', from, to, limit, which, tag });
   }

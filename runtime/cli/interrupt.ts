@@ -11,7 +11,7 @@ export class Interrupted extends CliError {
 }
 
 /** SIGHUP, too: Node undoes what `nohup` has set, and would die of it. */
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** One keypress may come twice: from the terminal, and from npm or npx, which pass on what they got. */
 const ECHO_MS = 1_000;

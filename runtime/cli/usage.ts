@@ -27,6 +27,12 @@ export class CliError extends Error {
 export const isCliError = (error: unknown): error is CliError =>
   error instanceof CliError || (error instanceof Error && 'exit' in error);
 
+/** What makes going on wrong, and comes when nobody waits for an answer: one line, and the end. */
+export function endsAll(error: Error): void {
+  process.stderr.write(`nodecli: ${error.message}\n`);
+  process.exit(EXIT.violated);
+}
+
 /** A seed is a whole number of 64 bits, in decimal. */
 export function seedOf(text: string): string {
   if (!isSeed(text)) {

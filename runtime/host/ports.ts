@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { LogName, PeerId, StoreName } from '../../actors/turn.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { hostClock } from './clock.ts';
-import { makeFolder } from './disk/files.ts';
+import { makeFolder, throwLater } from './disk/files.ts';
 import { lockFolder } from './disk/lock.ts';
 import { type HostLog, openLog, type Repair } from './disk/log.ts';
 import { type HostStore, openStore } from './disk/store.ts';
@@ -25,7 +25,7 @@ export interface HostOptions {
   readonly listen: string;
   /** A log was cut at opening: for the person who runs the node. */
   readonly onRepair?: (repair: Repair) => void;
-  /** The disk failed: the node cannot go on. By default thrown outside any turn, which ends the process. */
+  /** The disk failed, or another process has the folder: the node cannot go on. By default thrown outside any turn, which ends the process. */
   readonly onFatal?: (error: Error) => void;
 }
 
@@ -46,7 +46,7 @@ const NEVER_CUT: readonly LogName[] = ['privval'];
 export async function hostPorts(options: HostOptions): Promise<HostPorts> {
   const data = join(options.home, 'data');
   makeFolder(data);
-  const unlock = lockFolder(data);
+  const unlock = lockFolder(data, options.onFatal ?? throwLater);
   const logs = new Map<LogName, HostLog>();
   const stores = new Map<StoreName, HostStore>();
   const clock = hostClock();
@@ -75,10 +75,12 @@ export async function hostPorts(options: HostOptions): Promise<HostPorts> {
       clock.close();
       mail.close();
       await net.shutdown();
-      // Logs before stores: what a store's batch says happened must not be missing in the log.
-      for (const log of logs.values()) await log.close();
-      for (const store of stores.values()) await store.close();
+      // Logs before stores: what a store's batch says happened must not be missing in the log. One that fails leaves the others to be closed.
+      const failures: unknown[] = [];
+      for (const each of [...logs.values(), ...stores.values()])
+        await each.close().catch((error: unknown) => failures.push(error));
       unlock();
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

@@ -82,7 +82,7 @@ export class Cell {
   }
 
   stop(): void {
-    for (const timer of this.timers.values()) timer.cancel();
+    this.halt();
     this.ref.stop();
   }
 }

@@ -9,6 +9,7 @@ import {
   type PeerId,
   type Write,
 } from '../../actors/turn.ts';
+import { must } from '../../protocol/refusal.ts';
 import type { Codec, Writer } from '../../protocol/words.ts';
 
 /** The receiver's codec for a local message; undefined when nobody of that name lives here. */
@@ -88,6 +89,7 @@ export function writeEffect(w: Writer, effect: Effect, wordsOf: WordsOf): void {
     case 'schedule':
       w.u8(TAG.schedule);
       w.text(effect.timer);
+      must(effect.afterNs >= 0n, `the timer ${effect.timer} is asked for a time in the past`);
       return w.i64(effect.afterNs);
     case 'publish':
       w.u8(TAG.publish);

@@ -6,7 +6,7 @@ import type { KeyValue, LogName, Payload, PeerId, StoreName, Which, Write } from
 export interface Clock {
   wallNs(): bigint;
   monoNs(): bigint;
-  /** Calls `due` once, not before `delayNs` of this node's monotonic time has passed. */
+  /** Calls `due` once, not before `delayNs` (never below 0: the kernel sees to it) of this node's monotonic time has passed. */
   after(delayNs: bigint, due: () => void): Timer;
 }
 export interface Timer {

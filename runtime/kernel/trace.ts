@@ -12,7 +12,10 @@ import { KIND } from './record.ts';
 export const TRACE_FORMAT = 'rehearsal-trace/1';
 /** Bytes of the running digest that stand in each record. */
 export const DIGEST_BYTES = 8;
-const FRAME_BYTES = 8;
+/** Length and checksum, before each payload. */
+export const FRAME_BYTES = 8;
+/** In the payload of a record: the node's index and the input's length before it, a digest behind. */
+export const AROUND_INPUT_BYTES = 4 + 4 + DIGEST_BYTES;
 /** A frame longer than this is not ours: no turn is given more than a block of 100 MiB and its framing. */
 const PAYLOAD_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -69,7 +72,7 @@ function frame(payload: Uint8Array): Uint8Array {
 export const encodeHeader = (header: TraceHeader): Uint8Array => frame(utf8Encode(JSON.stringify(header)));
 
 /** Of a turn: what is given more has no place in a trace. */
-export const INPUT_BYTES_MAX = PAYLOAD_BYTES_MAX - 4 - 4 - DIGEST_BYTES;
+export const INPUT_BYTES_MAX = PAYLOAD_BYTES_MAX - AROUND_INPUT_BYTES;
 
 let scratch = new Writer(4096);
 /** One long turn does not make the buffer long for ever. */

@@ -6,6 +6,7 @@ import { availableParallelism, constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { ed25519Engine } from '#platform';
+import { SIGNALS } from '../interrupt.ts';
 import { bytesName, grouped, medianOf } from '../telling.ts';
 import { EXIT, type Exit, needsBuild } from '../usage.ts';
 import { YOUNG_ROOM } from '../workers/workers.ts';
@@ -91,8 +92,6 @@ export async function benchCommand(flags: BenchFlags): Promise<Exit> {
   else for (const line of linesOf(report)) console.log(line);
   return report.digestWithoutMemo === 'equal' ? EXIT.holds : EXIT.violated;
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** The same command in a process with these flags of Node. */
 function again(flags: readonly string[]): Promise<Exit> {

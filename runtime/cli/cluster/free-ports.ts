@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { PORT_FIRST } from '../../host/home/home.ts';
-import { CliError, EXIT } from '../usage.ts';
+import { CliError, EXIT, whyNot } from '../usage.ts';
 
 export const PORT_MAX = 65_535;
 /** From here on Linux lends ports to whoever dials. */
@@ -45,9 +45,12 @@ export async function holdPorts(first: number, count: number): Promise<HeldPorts
 
 /** Null: it is taken. */
 function hold(port: number): Promise<Server | null> {
-  return new Promise((tell) => {
+  return new Promise((tell, fail) => {
     const server = createServer((socket) => socket.destroy());
-    server.once('error', () => tell(null));
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') tell(null);
+      else fail(new CliError(`cannot listen on 127.0.0.1:${port}: ${whyNot(error)}`));
+    });
     server.listen({ host: '127.0.0.1', port }, () => tell(server));
   });
 }

@@ -9,9 +9,9 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { makeFolder, SetupError } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/home.ts';
-import { Asking, Interrupted, interruption } from '../interrupt.ts';
+import { Asking, Interrupted, interruption, SIGNALS } from '../interrupt.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { CliError, countOf, EXIT, type Exit, fileOf, whyNot } from '../usage.ts';
+import { CliError, countOf, EXIT, type Exit, endsAll, fileOf, whyNot } from '../usage.ts';
 import { Cluster } from './cluster.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { ClusterLoad, loadOf } from './load.ts';
@@ -107,7 +107,7 @@ export async function openNetwork(
   try {
     const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
     makeFolder(folder);
-    process.once('exit', lockFolder(folder)); // until this command ends, whatever ends it
+    process.once('exit', lockFolder(folder, endsAll)); // until this command ends, whatever ends it
     const isNew = held !== null && homesFound(folder) === 0; // another may have made them since
     const homes = isNew ? makeHomes(folder, held.ports) : existingHomes(folder, validators);
     const what = !isNew ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';
@@ -186,7 +186,6 @@ export class Interrupt {
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const START_MS_MAX = 30_000;
 
 /** Every node has spoken, or is gone. */

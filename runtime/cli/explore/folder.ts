@@ -1,16 +1,16 @@
 // The folder of a campaign: its state, with which another sitting goes on, and a scenario of each failure.
 
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSeed } from '../../../sim/choices.ts';
 import { type Check, Checker, isText, listOf, number, object, whole } from '../../../sim/scenario/checks.ts';
 import { toJson } from '../../../sim/scenario/json.ts';
 import type { Scenario } from '../../../sim/scenario/play.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
-import { TakenError } from '../../host/disk/files.ts';
+import { SetupError, TakenError, writeFileAtomic } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { playAtOnce } from '../run/play-file.ts';
-import { CliError, whyNot } from '../usage.ts';
+import { CliError, endsAll, whyNot } from '../usage.ts';
 import { type Campaign, PROCESS } from './campaign.ts';
 
 const STATE = 'campaign.json';
@@ -36,7 +36,7 @@ export function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boole
 function lock(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
-    process.once('exit', lockFolder(folder));
+    process.once('exit', lockFolder(folder, endsAll));
   } catch (error) {
     if (error instanceof TakenError)
       throw new CliError(
@@ -119,13 +119,10 @@ function written(play: string, failing: string): Scenario | null {
   }
 }
 
-/** Beside the old one first: whoever is killed leaves one or the other. */
 function writeWhole(folder: string, name: string, text: string): void {
   try {
-    const path = join(folder, name);
-    writeFileSync(`${path}.new`, text);
-    renameSync(`${path}.new`, path);
+    writeFileAtomic(join(folder, name), text);
   } catch (error) {
-    throw new CliError(`--out: cannot write in ${folder}: ${whyNot(error)}`);
+    throw error instanceof SetupError ? new CliError(`--out: ${error.message}`) : error;
   }
 }

@@ -3,11 +3,9 @@
 
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { crc32c } from '../../../protocol/crc32c.ts';
+import { CHUNK_BYTES, wholeRecordBehind } from '../../host/disk/trace-scan.ts';
 import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../../kernel/trace.ts';
 import { CliError, EXIT, fileOf, whyNot } from '../usage.ts';
-
-const CHUNK_BYTES = 1 << 20;
 
 /** Records are some hundred bytes each: they gather before the file system is asked. */
 export class TraceWriter {
@@ -136,7 +134,7 @@ export class TraceFile {
     const end = this.reader.end();
     if (!end) return;
     if (end.refused === 'not-a-trace') throw this.refused(end);
-    if (this.size !== null && this.hasFrameAfter(end.offset)) {
+    if (this.size !== null && wholeRecordBehind(this.file, end.offset, this.size)) {
       throw this.broken(`the length of a record is wrong (record ${end.record}, at byte ${end.offset})`);
     }
     this.torn = end;
@@ -150,23 +148,4 @@ export class TraceFile {
   private broken(because: string): CliError {
     return new CliError(`the trace ${this.path} is corrupt: ${because}`, EXIT.violated);
   }
-
-  /** A torn tail holds nothing whole; behind a length that was changed, other records still stand. */
-  private hasFrameAfter(offset: number): boolean {
-    const rest = new Uint8Array(CHUNK_BYTES);
-    const size = readSync(this.file, rest, 0, CHUNK_BYTES, offset);
-    const view = new DataView(rest.buffer, 0, size);
-    for (let at = 1; at + FRAME_BYTES + RECORD_BYTES_MIN <= size; at++) {
-      const length = view.getUint32(at, true);
-      const end = at + FRAME_BYTES + length;
-      if (length < RECORD_BYTES_MIN || end > size) continue;
-      if (crc32c(rest.subarray(at + FRAME_BYTES, end)) === view.getUint32(at + 4, true)) return true;
-    }
-    return false;
-  }
 }
-
-/** Length and checksum, before each payload. */
-const FRAME_BYTES = 8;
-/** A record holds at least node, kind, actor and digest. */
-const RECORD_BYTES_MIN = 16;

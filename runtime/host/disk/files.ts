@@ -58,6 +58,13 @@ export function setupError(what: string, error: unknown): SetupError {
   return new SetupError(`${what}: ${why}${code && REMEDIES[code] ? ` (${code})` : ''}`, { cause: error });
 }
 
+/** Outside any turn, where nobody takes it for a bug of an actor: the process ends. */
+export function throwLater(error: Error): void {
+  setImmediate(() => {
+    throw error;
+  });
+}
+
 /** `what` begins the error: what was tried, with the path. */
 export function trying<T>(what: string, call: () => T): T {
   try {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { bootNow, readOr, UNKNOWN } from './boot.ts';
-import { type SetupError, TakenError, trying } from './files.ts';
+import { type SetupError, TakenError, throwLater, trying } from './files.ts';
 
 /** Who holds a folder: what stands in its lock, in one line of fields. */
 interface Holder {
@@ -78,8 +78,9 @@ function lifeOf(holder: Holder, ours: Holder, silentMs: number): 'lives' | 'dead
 /**
  * Takes the folder for this process, so that two nodes never write one set of files (and never sign with
  * one key). A lock left by a dead process is taken over. The answer lets go.
+ * @param onLost another process took the folder over: this one stood still for longer than `SILENT_MS`
  */
-export function lockFolder(folder: string): () => void {
+export function lockFolder(folder: string, onLost: (error: SetupError) => void = throwLater): () => void {
   const lock = join(folder, 'LOCK');
   const ours = self();
   // Processes of two containers may have one id.
@@ -88,7 +89,7 @@ export function lockFolder(folder: string): () => void {
     try {
       writeFileSync(mine, markOf(ours)); // on a full disk it is made, and stays empty
       for (let attempt = 0; ; attempt++) {
-        if (linked(mine, lock)) return held(lock);
+        if (linked(mine, lock)) return held(lock, markOf(ours), () => onLost(takenOver(folder)));
         const mark = readLock(lock);
         const holder = holderOf(mark);
         const life = lifeOf(holder, ours, silenceOf(lock));
@@ -102,8 +103,15 @@ export function lockFolder(folder: string): () => void {
   });
 }
 
-function held(lock: string): () => void {
+function held(lock: string, mark: string, onLost: () => void): () => void {
+  /** A lock that cannot be read may still be ours. */
+  const isLost = (): boolean => ![mark, ''].includes(readLock(lock));
   const beat = (): void => {
+    if (isLost()) {
+      clearInterval(beats);
+      onLost();
+      return;
+    }
     try {
       utimesSync(lock, new Date(), new Date());
     } catch {} // the folder is gone, or full: the next beat may come through
@@ -112,7 +120,7 @@ function held(lock: string): () => void {
   beats.unref();
   return () => {
     clearInterval(beats);
-    rmSync(lock, { force: true });
+    if (!isLost()) rmSync(lock, { force: true });
   };
 }
 
@@ -128,6 +136,12 @@ const inUse = (folder: string, { pid }: Holder): SetupError =>
   new TakenError(
     `${folder} is in use by process ${pid}; stop it, or choose another home ` +
       `(if no such node runs, remove ${folder}/LOCK)`,
+  );
+
+const takenOver = (folder: string): SetupError =>
+  new TakenError(
+    `another process took ${folder} while this one stood still for more than ${SILENT_MS / 1_000} s: two nodes ` +
+      'must not sign with one key, so this one ends',
   );
 
 const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError =>

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { must } from '../../../protocol/refusal.ts';
 import type { Log } from '../../kernel/ports.ts';
-import { SetupError, setupError, syncFolder } from './files.ts';
+import { SetupError, setupError, syncFolder, throwLater } from './files.ts';
 import { FRAME_HEADER_BYTES, putFrame, readFrames, wholeRecordBehind } from './log-format.ts';
 import { type Mark, markOf, markPathOf, removeMark, SyncedMark } from './log-mark.ts';
 
@@ -99,11 +99,16 @@ class FileLog implements HostLog {
     this.#records = records;
     this.#liveBytes = end;
     this.#written = end;
-    // What is found must not vanish later: a killed process may have left it in the system's cache only.
-    fs.fdatasyncSync(file);
-    syncFolder(dirname(path));
     this.#synced = end;
-    this.#mark = new SyncedMark(path, end);
+    try {
+      // What is found must not vanish later: a killed process may have left it in the system's cache only.
+      fs.fdatasyncSync(file);
+      syncFolder(dirname(path));
+      this.#mark = new SyncedMark(path, end);
+    } catch (error) {
+      fs.closeSync(file);
+      throw error;
+    }
   }
 
   append(record: Uint8Array): void {
@@ -261,12 +266,6 @@ class FileLog implements HostLog {
     this.#failed(); // who closes it waits for nothing any more
     this.#onFatal(setupError(`cannot write the log ${this.path}`, error));
   }
-}
-
-function throwLater(error: Error): void {
-  setImmediate(() => {
-    throw error;
-  });
 }
 
 async function writeFrames(file: number, records: readonly Uint8Array[], count: number): Promise<number> {

@@ -4,11 +4,11 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { equalBytes } from '../../../protocol/bytes.ts';
-import { crc32c } from '../../../protocol/crc32c.ts';
 import {
-  DIGEST_BYTES,
+  AROUND_INPUT_BYTES,
   encodeHeader,
   encodeRecord,
+  FRAME_BYTES,
   INPUT_BYTES_MAX,
   TRACE_FORMAT,
   type TraceHeader,
@@ -17,14 +17,8 @@ import {
 import { makeFolder, SetupError, setupError, TakenError } from './files.ts';
 import type { Repair } from './log.ts';
 import { markWhole, type Whole, wholeOf } from './trace-mark.ts';
+import { CHUNK_BYTES, checksumOf, wholeRecordBehind } from './trace-scan.ts';
 
-/** Length and checksum before each payload of a trace. */
-const FRAME_BYTES = 8;
-/** In the payload of a record: the node's index (always 0 here) and the input's length before it, a digest behind. */
-const AROUND_INPUT_BYTES = 4 + 4 + DIGEST_BYTES;
-/** A kind and an actor's name. */
-const INPUT_BYTES_MIN = 1 + 4;
-const CHUNK_BYTES = 1 << 20;
 /** A mark is made whenever so much has come behind the last one: about as much is read again by a new life. */
 const MARK_EVERY_BYTES = 1 << 20;
 
@@ -152,39 +146,6 @@ function endOfWholeRecords(file: number, size: number, from: Whole | null): Whol
   return endAt(reader.end()?.offset ?? size);
 }
 
-/** Is there a whole record anywhere behind the damage at `from`? Then it is not the torn end of a write. */
-function wholeRecordBehind(file: number, from: number, size: number): boolean {
-  const chunk = new Uint8Array(CHUNK_BYTES);
-  const view = new DataView(chunk.buffer);
-  const headBytes = FRAME_BYTES + 8;
-  for (let begin = from + 1; begin + headBytes <= size; ) {
-    const got = fs.readSync(file, chunk, 0, CHUNK_BYTES, begin);
-    if (got < headBytes) return false;
-    const places = got - headBytes + 1;
-    for (let at = 0; at < places; at++) {
-      if (view.getUint32(at + FRAME_BYTES, true) !== 0) continue;
-      const input = view.getUint32(at + FRAME_BYTES + 4, true);
-      const payload = input + AROUND_INPUT_BYTES;
-      if (input < INPUT_BYTES_MIN || view.getUint32(at, true) !== payload) continue;
-      const start = begin + at + FRAME_BYTES;
-      if (start + payload <= size && checksumOf(file, start, payload) === view.getUint32(at + 4, true))
-        return true;
-    }
-    begin += places;
-  }
-  return false;
-}
-
-function checksumOf(file: number, start: number, length: number): number {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length; ) {
-    const got = fs.readSync(file, bytes, done, length - done, start + done);
-    if (got === 0) break;
-    done += got;
-  }
-  return crc32c(bytes);
-}
-
 function writeAll(file: number, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += fs.writeSync(file, bytes, done, bytes.length - done, at + done);
@@ -212,7 +173,7 @@ class TraceFileWriter implements Recorder {
   write(input: Uint8Array, digest: Uint8Array): void {
     if (!this.isOpen) return;
     if (input.length > INPUT_BYTES_MAX) {
-      const what = `a node that starts with ${input.length} bytes, where a record takes ${INPUT_BYTES_MAX}`;
+      const what = `a node takes ${input.length} bytes at once, where a record takes ${INPUT_BYTES_MAX}`;
       throw new SetupError(`cannot record to ${this.path}: ${what}; start it without --record`);
     }
     const record = encodeRecord(0, input, digest);

@@ -10,7 +10,7 @@ import { KEY_BYTES_MAX } from '../../../machines/apps/application.ts';
 import { compareBytes } from '../../../protocol/bytes.ts';
 import { must } from '../../../protocol/refusal.ts';
 import type { Store } from '../../kernel/ports.ts';
-import { codeOf, makeFolder, SetupError, setupError, syncFolder } from './files.ts';
+import { codeOf, makeFolder, SetupError, setupError, syncFolder, throwLater } from './files.ts';
 import { whyNotLmdb } from './store-file.ts';
 
 /** lmdb says that a commit failed, and a moment later why. It must not be able to keep the failure from us. */
@@ -268,12 +268,6 @@ function bounds(from: Uint8Array, to: Uint8Array, isUp: boolean): RangeOptions {
     ...(upper && { start: upper, exclusiveStart: true }),
     ...(lower && { end: lower, inclusiveEnd: true }),
   };
-}
-
-function throwLater(error: Error): void {
-  setImmediate(() => {
-    throw error;
-  });
 }
 
 /** A key as a string, one character per byte. */

@@ -9,7 +9,7 @@ export interface WsAddress {
   readonly port: number;
 }
 
-const BYTE = '(25[0-5]|2[0-4]\\d|1?\\d?\\d)';
+const BYTE = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const LOOPBACK = new RegExp(`^(127\\.${BYTE}\\.${BYTE}\\.${BYTE}|::1|localhost)$`);
 const SHAPE = /^ws:\/\/(\[[0-9a-fA-F:]+\]|[^/:?#@[\]]+):(\d{1,5})\/?$/;
 

@@ -104,10 +104,11 @@ export class NodeLife {
     return isRefusal(genesis) ? 0 : Math.ceil(Number(genesis.genesisTimeNs) / 1e6);
   }
 
-  /** Throws what an actor throws at its start. */
+  /** An actor that throws at its start ends the life at once (`bug`): it was never up. */
   start(): void {
     this.options.say(`listens on ${this.ports.address}`);
     this.node.start();
+    if (!this.node.isAlive) return;
     const height = this.node.peek<ValidatorState>('validator')?.chain.lastBlockHeight ?? 0n;
     this.height = height;
     this.options.tell({ type: 'up', height });

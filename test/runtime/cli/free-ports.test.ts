@@ -1,7 +1,7 @@
 // Ports that are held are nobody else's.
 
-import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
+import { createServer, Server } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { drawnPort, holdPorts } from '../../../runtime/cli/cluster/free-ports.ts';
 
 test('two networks that look from one port on find different ones; what was let go is free again', async () => {
@@ -18,6 +18,15 @@ test('two networks that look from one port on find different ones; what was let 
   expect(await Promise.all(one.ports.map(isFree))).toEqual([false, false, false, false]);
   await Promise.all([one.free(), other.free()]);
   expect(await Promise.all(one.ports.map(isFree))).toEqual([true, true, true, true]);
+});
+
+test('a port that cannot be had for another reason than being taken is told as it is', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+    setImmediate(() => this.emit('error', Object.assign(new Error('EMFILE: too many'), { code: 'EMFILE' })));
+    return this;
+  });
+  onTestFinished(() => listen.mockRestore());
+  await expect(holdPorts(20_000, 4)).rejects.toThrow(/^cannot listen on 127\.0\.0\.1:20000: /);
 });
 
 test('where to look is drawn anew each time, below what the system lends', () => {

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TraceFile } from '../../../runtime/cli/traces/trace-file.ts';
+import { DIGEST_BYTES, encodeRecord } from '../../../runtime/kernel/trace.ts';
 import { cli, hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 /** Where the frames of a trace begin. */
@@ -182,6 +183,18 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/warning: .*cut short \(record \d+, at byte \d+\)/);
     expect(out).toContain('same effects, same state digests');
+  });
+
+  test('a length that was changed is no torn end, however large the records behind it', () => {
+    const large = encodeRecord(0, new Uint8Array(2_500_000).fill(1), new Uint8Array(DIGEST_BYTES));
+    const path = changed('long-record.trace', (bytes) => {
+      const [last = 0] = offsets.slice(-1);
+      bytes.writeUInt32LE(200_000_000, last);
+      return Buffer.concat([bytes, large]);
+    });
+    const { code, err } = nodecli('sim', 'replay', path);
+    expect(err).toMatch(/the length of a record is wrong \(record \d+, at byte \d+\)/);
+    expect(code).toBe(1);
   });
 
   test('one that is torn and comes through a pipe is torn, too: nothing of it is read twice', () => {

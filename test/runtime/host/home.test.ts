@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { program } from '../../../runtime/cli/program.ts';
 import { hostClock } from '../../../runtime/host/clock.ts';
 import { readText, SetupError, setupError, writeFileAtomic } from '../../../runtime/host/disk/files.ts';
@@ -88,6 +88,22 @@ describe('the lock', () => {
       lockFolder(folder)();
     }
     expect(fs.readdirSync(folder)).toEqual([]);
+  });
+  test('that another process took while we stood still is its own, and we are told to end', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = temporaryFolder();
+    const lost: string[] = [];
+    const unlock = lockFolder(folder, (error) => lost.push(error.message));
+    vi.advanceTimersByTime(5_000);
+    expect(lost).toEqual([]);
+    fs.writeFileSync(join(folder, 'LOCK'), '7 1 boot elsewhere');
+    vi.advanceTimersByTime(60_000);
+    expect(lost).toEqual([
+      expect.stringContaining(`another process took ${folder} while this one stood still`),
+    ]);
+    unlock();
+    expect(readText('the lock', join(folder, 'LOCK'))).toBe('7 1 boot elsewhere');
   });
   test('of another living process is respected, and is free after its death', async () => {
     const folder = temporaryFolder();

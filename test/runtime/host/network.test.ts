@@ -300,6 +300,11 @@ describe('config.toml', () => {
       `persistent_peers = "${'a'.repeat(40)}@10.0.0.7:26656"`,
       'p2p.persistent_peers must be a list of peers that can be dialled: "ws://10.0.0.7:26656" is not on this machine',
     ],
+    [
+      /persistent_peers = .*/,
+      `persistent_peers = "${'a'.repeat(40)}@127.0.0.08:26656"`,
+      '"ws://127.0.0.08:26656" is not on this machine',
+    ],
     [/persistent_peers = .*/, 'persistent_peers = "abc@127.0.0.1:1"', 'p2p.persistent_peers must be a list'],
   ])('%s -> %s is refused', (from, to, message) => {
     const { config } = usualPaths(made().homes[0]!);

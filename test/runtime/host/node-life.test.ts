@@ -3,6 +3,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { KvStore } from '../../../machines/apps/kvstore.ts';
+import { unreachable } from '../../../protocol/refusal.ts';
 import { makeHomes, usualPaths } from '../../../runtime/host/home/home.ts';
 import { NodeLife } from '../../../runtime/host/process/node-life.ts';
 import { temporaryFolder } from './folders.ts';
@@ -47,6 +49,26 @@ test('a chain goes on with the genesis that it began with, and says so where the
   ]);
   fs.writeFileSync(genesis, JSON.stringify(JSON.parse(written)));
   expect(await decideOne(home)).toEqual([]);
+});
+
+test('an actor that throws at its start ends the life, which was never up', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const words: string[] = [];
+  const life = await NodeLife.begin({
+    home,
+    record: null,
+    commit: '',
+    say: () => {},
+    tell: ({ type }) => words.push(type),
+    ended: (because) => words.push(because),
+  });
+  onTestFinished(() => life.end());
+  const broken = vi
+    .spyOn(KvStore.prototype, 'restore')
+    .mockImplementation(() => unreachable('a broken disk'));
+  onTestFinished(() => broken.mockRestore());
+  life.start();
+  expect(words).toEqual([expect.stringMatching(/^a bug in the actor app: .*a broken disk/)]);
 });
 
 test('without a free file descriptor its memory is what it was, and the node goes on', async () => {

@@ -235,8 +235,7 @@ describe('the recorder', () => {
     const path = join(temporaryFolder(), 'node0.trace');
     const recorder = openRecorder(path, NODE, 'c', 'h');
     const size = fs.statSync(path).size;
-    const says =
-      /^cannot record to .*: a node that starts with 268435441 bytes, .*; start it without --record$/;
+    const says = /^cannot record to .*: a node takes 268435441 bytes at once, .*; start it without --record$/;
     expect(() => recorder.write(new Uint8Array(256 * 1024 * 1024 - 15), digest)).toThrow(says);
     recorder.write(stop('more'), digest);
     recorder.close();

@@ -43,7 +43,7 @@ const effects: readonly Effect[] = [
   { type: 'tell', to: 'a', message: { type: 'go', n: 2 } },
   { type: 'tell', to: 'gone', message: { type: 'go', n: 2 } },
   { type: 'schedule', timer: 't', afterNs: 1n },
-  { type: 'schedule', timer: 't', afterNs: -1n },
+  { type: 'schedule', timer: 't', afterNs: 2n },
   { type: 'cancel', timer: 't' },
   { type: 'publish', event: { type: 'warning', what: 'a' } },
   { type: 'publish', event: { type: 'warning', what: 'b' } },

@@ -149,6 +149,35 @@ describe('actors', () => {
     ]);
   });
 
+  it('that are stopped do nothing more: what waits for their disk, or for the end of a pause, does not happen', () => {
+    const orders: Record<number, Effect[]> = {
+      1: [{ type: 'spawn', actor: 'c' }, tell('c', 1)],
+      2: [{ type: 'stop', actor: 'c' }],
+      3: [{ type: 'spawn', actor: 'c' }],
+    };
+    const timed: Effect = { type: 'schedule', timer: 't', afterNs: 1n };
+    const child = (name: string) => scripted(name, () => [timed, sync, send('late')]);
+    const bench = new Bench([scripted('a', (message) => orders[n(message)] ?? [])], child);
+    bench.go('a', 1);
+    bench.carryMail();
+    bench.node.pause();
+    bench.go('a', 2);
+    bench.fireTimers();
+    bench.go('a', 3);
+    bench.node.unpause();
+    bench.becomeDurable();
+    expect(bench.done).toEqual(['sync consensus']);
+    expect(bench.node.peek<{ heard: string[] }>('c')?.heard).toEqual([]);
+  });
+
+  it('cannot ask for a time in the past: that is a bug of theirs, in every world', () => {
+    const a = scripted('a', () => [{ type: 'schedule', timer: 't', afterNs: -1n }]);
+    const bench = new Bench([a]);
+    bench.go('a', 1);
+    expect(bench.bugs.map(String)).toEqual(['Bug: the timer t is asked for a time in the past']);
+    expect(bench.node.isAlive).toBe(false);
+  });
+
   it('move and cancel their timers, and lose them when stopped', () => {
     const schedule: Effect = { type: 'schedule', timer: 't', afterNs: 1n };
     const script: Record<number, Effect[]> = {
