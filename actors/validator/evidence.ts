@@ -7,8 +7,8 @@ import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
 import { gossipEvidence } from './gossiping.ts';
-import { type Missing, missingFor, readForEvidence } from './recall.ts';
-import type { ValidatorState } from './state.ts';
+import { missingFor, readForEvidence } from './recall.ts';
+import type { Missing, ValidatorState } from './state.ts';
 
 /** Of a message (CometBFT evidence/reactor.go `maxMsgSize`). */
 const EVIDENCE_BYTES_MAX = 1_048_576;

@@ -37,25 +37,8 @@ import { put, remove, type Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord, hasEnded } from './logbook.ts';
 import { prune } from './pruning.ts';
-import { type Followed, follow, requestsFor } from './shared.ts';
-import type { Outcomes, ValidatorState } from './state.ts';
-
-export interface Execution {
-  readonly id: BlockId;
-  readonly block: Block;
-  readonly round: number;
-  readonly commit: Commit;
-  /** Who gets to know when it is done. */
-  readonly source: 'consensus' | 'sync' | 'handshake';
-  /** What the application made of it; null: it has not answered. */
-  answer: Answer | null;
-}
-
-/** An answer that the chain can follow, and where it leads. */
-export interface Answer {
-  readonly response: ResponseFinalizeBlock;
-  readonly followed: Followed;
-}
+import { follow, requestsFor } from './shared.ts';
+import type { Answer, Execution, Outcomes, ValidatorState } from './state.ts';
 
 /** One value for all: its bytes are made once. */
 export const COMMIT = { type: 'commit', value: {} } as const;

@@ -28,29 +28,7 @@ import { type KeyValue, put } from '../turn.ts';
 import { answerOf, COMMIT, execute, finalize, onCommitted, stateWrites } from './execute.ts';
 import { readValidators, recallValidators } from './recall.ts';
 import { sharedStart } from './shared.ts';
-import type { ValidatorState } from './state.ts';
-
-/** `voters`: the validators of the height before, whose votes the block carries. */
-type Read = 'block' | 'commit' | 'response' | 'voters';
-
-export interface Handshake {
-  stage: 'info' | 'init-chain' | 'reading' | 'replaying' | 'committing' | 'applying' | 'done';
-  appHeight: bigint;
-  appHash: Uint8Array;
-  /** What is being read for one height, and the answers so far. */
-  read: {
-    readonly height: bigint;
-    /** The answers come in the order asked. */
-    readonly due: Read[];
-    readonly found: { [R in Read]?: Uint8Array };
-  } | null;
-  /** The seen commit of the last block, for the height after it. */
-  lastCommit: Commit | null;
-  response: ResponseFinalizeBlock | null;
-  /** Of the block that the application executes again. */
-  txs: number;
-  whenDone: (v: ValidatorState) => void;
-}
+import type { Handshake, Read, ValidatorState } from './state.ts';
 
 /** Asks the application where it stands. `whenDone` is called once stores and application agree. */
 export function beginHandshake(v: ValidatorState, whenDone: (v: ValidatorState) => void): void {

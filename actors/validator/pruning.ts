@@ -16,20 +16,10 @@ import type { TimeNs } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { encodeWith } from '../../protocol/words.ts';
 import { type KeyValue, put, remove, type Write } from '../turn.ts';
-import type { ValidatorState } from './state.ts';
+import type { Budget, ValidatorState } from './state.ts';
 
-/** Blocks that go with one block that comes: catching up with a large retain height must not stall a turn. */
-const BLOCKS_MAX = 16;
-
-export class Pruning {
-  /** The first block that the application still wants. */
-  retain = 0n;
-  /** One read of a kind at a time. */
-  isPruning = false;
-  isForgetting = false;
-  /** Nothing that outlived its block is older. */
-  oldest: { readonly height: bigint; readonly timeNs: TimeNs } = { height: 0n, timeNs: 0n };
-}
+/** What goes with one block that comes: catching up with a large retain height must not stall a turn, and blocks may be large. */
+const AT_ONCE: Budget = { blocks: 16, bytes: 16 * 1024 * 1024 };
 
 /** After a commit: reads what may go, if anything may. Who lets go of what is not there yet has made a mistake, and nothing goes for it. */
 export function prune(v: ValidatorState, retainHeight: bigint): void {
@@ -43,31 +33,44 @@ export function prune(v: ValidatorState, retainHeight: bigint): void {
   if (store.base === 0n || (pruning.retain === 0n && isWhole)) return;
   if (!pruning.isPruning && pruning.retain > store.base) {
     pruning.isPruning = true;
-    v.load({ for: 'pruning' }, blockKey(store.base), blockKey(pruning.retain), BLOCKS_MAX);
+    readOldest(v, AT_ONCE);
   }
   if (!pruning.isForgetting && isOutOfDate(v, pruning.oldest.height, pruning.oldest.timeNs)) {
     pruning.isForgetting = true;
-    v.load({ for: 'forgetting' }, pastKey(0n), pastKey(store.base), BLOCKS_MAX);
+    v.load({ for: 'forgetting' }, pastKey(0n), pastKey(store.base), AT_ONCE.blocks);
   }
 }
 
 const isOutOfDate = ({ chain }: ValidatorState, height: bigint, timeNs: TimeNs): boolean =>
   isExpired(chain.consensusParams, chain.lastBlockHeight - height, chain.lastBlockTimeNs - timeNs);
 
-/** The oldest blocks, in their order: they go. */
-export function onPruningRead(v: ValidatorState, found: readonly KeyValue[]): void {
-  v.pruning.isPruning = false;
-  const last = found.at(-1);
-  if (!last) return;
-  const writes: Write[] = [];
-  for (const { key, value } of found) {
-    const height = heightOfKey(key);
-    for (const family of [blockKey, seenCommitKey, responseKey]) writes.push(remove(family(height)));
-    const block = decodeBlock(value);
-    if (isRefusal(block) || isOutOfDate(v, height, block.header.timeNs)) continue;
+function readOldest(v: ValidatorState, left: Budget): void {
+  v.load({ for: 'pruning', left }, blockKey(v.store.base), blockKey(v.pruning.retain), 1);
+}
+
+/** The oldest block goes, and then the next one. */
+export function onPruningRead(
+  v: ValidatorState,
+  { blocks, bytes }: Budget,
+  found: readonly KeyValue[],
+): void {
+  const { pruning } = v;
+  const [oldest] = found;
+  if (oldest) letGo(v, oldest);
+  const left: Budget = { blocks: blocks - 1, bytes: bytes - (oldest?.value.length ?? 0) };
+  const isMore = oldest !== undefined && pruning.retain > v.store.base;
+  const goesOn = isMore && left.blocks > 0 && left.bytes > 0;
+  pruning.isPruning = goesOn;
+  if (goesOn) readOldest(v, left);
+}
+
+function letGo(v: ValidatorState, { key, value }: KeyValue): void {
+  const height = heightOfKey(key);
+  const writes: Write[] = [blockKey, seenCommitKey, responseKey].map((family) => remove(family(height)));
+  const block = decodeBlock(value);
+  if (!isRefusal(block) && !isOutOfDate(v, height, block.header.timeNs))
     writes.push(put(pastKey(height), encodeBlock({ ...block, txs: [], evidence: [] })));
-  }
-  v.store = { base: heightOfKey(last.key) + 1n, height: v.store.height };
+  v.store = { base: height + 1n, height: v.store.height };
   writes.push(put(STORE_RANGE_KEY, encodeWith(storeRange, v.store)));
   v.does({ type: 'store', store: 'chain', durable: false, writes });
 }
@@ -77,7 +80,7 @@ export function onForgettingRead(v: ValidatorState, found: readonly KeyValue[]):
   const { pruning } = v;
   pruning.isForgetting = false;
   const writes: Write[] = [];
-  let oldest = { height: found.length < BLOCKS_MAX ? v.store.base : 0n, timeNs: 0n };
+  let oldest = { height: found.length < AT_ONCE.blocks ? v.store.base : 0n, timeNs: 0n };
   for (const { key, value } of found) {
     const height = heightOfKey(key);
     const block = decodeBlock(value);

@@ -14,12 +14,7 @@ import {
   encodeHeader,
 } from '../../protocol/wire/index.ts';
 import type { KeyValue } from '../turn.ts';
-import type { Reading, ValidatorState } from './state.ts';
-
-export interface Missing {
-  readonly what: 'block' | 'validators';
-  readonly height: bigint;
-}
+import type { Missing, Reading, ValidatorState } from './state.ts';
 
 /** The first of our past that this evidence needs and memory does not hold; null: nothing is missing. */
 export function missingFor(v: ValidatorState, evidence: Evidence): Missing | null {

@@ -9,10 +9,10 @@ import type { Said } from '../../machines/consensus/said.ts';
 import { Ticking } from '../../machines/consensus/ticking.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
 import { EvidenceTold } from '../../machines/evidence/telling.ts';
-import type { AbciRequest } from '../../protocol/abci.ts';
+import type { AbciRequest, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
-import type { BlockId, ChainState, Commit, Evidence } from '../../protocol/types.ts';
+import type { Block, BlockId, ChainState, Commit, Evidence, TimeNs } from '../../protocol/types.ts';
 import {
   type Effect,
   type LocalMessage,
@@ -24,10 +24,71 @@ import {
   type Which,
 } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
-import type { Execution } from './execute.ts';
-import type { Handshake } from './handshake.ts';
-import { Pruning } from './pruning.ts';
-import type { Missing } from './recall.ts';
+import type { Followed } from './shared.ts';
+
+/** A decided block on its way into the state. */
+export interface Execution {
+  readonly id: BlockId;
+  readonly block: Block;
+  readonly round: number;
+  readonly commit: Commit;
+  /** Who gets to know when it is done. */
+  readonly source: 'consensus' | 'sync' | 'handshake';
+  /** What the application made of it; null: it has not answered. */
+  answer: Answer | null;
+}
+
+/** An answer that the chain can follow, and where it leads. */
+export interface Answer {
+  readonly response: ResponseFinalizeBlock;
+  readonly followed: Followed;
+}
+
+/** `voters`: the validators of the height before, whose votes the block carries. */
+export type Read = 'block' | 'commit' | 'response' | 'voters';
+
+/** Store and application on their way to one height. */
+export interface Handshake {
+  stage: 'info' | 'init-chain' | 'reading' | 'replaying' | 'committing' | 'applying' | 'done';
+  appHeight: bigint;
+  appHash: Uint8Array;
+  /** What is being read for one height, and the answers so far. */
+  read: {
+    readonly height: bigint;
+    /** The answers come in the order asked. */
+    readonly due: Read[];
+    readonly found: { [R in Read]?: Uint8Array };
+  } | null;
+  /** The seen commit of the last block, for the height after it. */
+  lastCommit: Commit | null;
+  response: ResponseFinalizeBlock | null;
+  /** Of the block that the application executes again. */
+  txs: number;
+  whenDone: (v: ValidatorState) => void;
+}
+
+/** Of our past: what evidence needs and memory does not hold. */
+export interface Missing {
+  readonly what: 'block' | 'validators';
+  readonly height: bigint;
+}
+
+/** What one turn, or a few in a row, may still read. */
+export interface Budget {
+  readonly blocks: number;
+  readonly bytes: number;
+}
+
+/** Blocks that the application lets go of, on their way out of the store. */
+export class Pruning {
+  /** The first block that the application still wants. */
+  retain = 0n;
+  /** One read of a kind at a time. */
+  isPruning = false;
+  isForgetting = false;
+  /** Nothing that outlived its block is older. */
+  oldest: { readonly height: bigint; readonly timeNs: TimeNs } = { height: 0n, timeNs: 0n };
+}
 
 /** What an answer of the application is for. */
 export type Ask =
@@ -66,7 +127,7 @@ export type Reading =
   | { readonly for: 'peer'; readonly peer: PeerId; readonly height: bigint }
   | { readonly for: 'evidence'; readonly height: bigint; readonly isPast: boolean }
   | { readonly for: 'evidence-validators'; readonly height: bigint }
-  | { readonly for: 'pruning' }
+  | { readonly for: 'pruning'; readonly left: Budget }
   | { readonly for: 'forgetting' };
 
 export type Mode = 'handshake' | 'sync' | 'consensus' | 'halted';

@@ -295,7 +295,7 @@ function onLoaded(v: ValidatorState, tag: number, found: readonly KeyValue[]): v
   if (reading.for === 'recent-block') return onRecentBlock(v, reading, found, begin);
   if (reading.for === 'recent-results') return onRecentResults(v, reading, found);
   if (reading.for === 'peer') return onReadForPeer(v, reading.peer, reading.height, found);
-  if (reading.for === 'pruning') return onPruningRead(v, found);
+  if (reading.for === 'pruning') return onPruningRead(v, reading.left, found);
   if (reading.for === 'forgetting') return onForgettingRead(v, found);
   if (reading.for === 'evidence') onReadForEvidence(v, reading, found);
   else onValidatorsRead(v, reading.height, found);
