@@ -104,3 +104,22 @@ it('validators that are missing or broken in the store are named', () => {
     'the validators of height 1 are broken in the store. Resync this node',
   );
 });
+
+it('old blocks go sixteen at a time, and fewer where they are large', () => {
+  let retainHeight = 0n;
+  const app = new FakeApp();
+  app.answers.commit = () => ({ type: 'commit', value: { retainHeight } });
+  const home = new Home({ genesis: ALONE, me: 0, disk: { ...newDisk(), app } });
+  while (home.state.chain.lastBlockHeight < 60n) home.fire('start');
+  retainHeight = 50n;
+  home.fire('start');
+  expect(home.state.store.base).toBe(17n);
+  const large = { key: blockKey(19n), value: new Uint8Array(16 * 1024 * 1024) };
+  home.disk.chain.set(hexOf(large.key), large);
+  home.fire('start');
+  expect(home.state.store.base).toBe(20n);
+  while (home.state.chain.lastBlockHeight < 66n) home.fire('start');
+  expect(home.state.store.base).toBe(50n);
+  expect(home.disk.chain.has(hexOf(blockKey(49n)))).toBe(false);
+  expect(home.disk.chain.has(hexOf(blockKey(50n)))).toBe(true);
+});
