@@ -88,7 +88,6 @@ const KIND_TEXT: Readonly<Record<MessageKind, string>> = {
   everything: 'everything',
 };
 
-/** What the hand of the play does; `names` of all, so that those whom no group names can be told. */
 const msText = (ns: number): string => `${ns / 1_000_000} ms`;
 /** Parts in a million, as people say it. */
 const share = (ppm: number): string => `${Math.round(ppm / 100) / 100} %`;
@@ -110,7 +109,8 @@ function changeText(change: LinkChange): string {
     reorderPpm !== undefined && `reorder ${share(reorderPpm)}`,
     corruptPpm !== undefined && `corrupt ${share(corruptPpm)}`,
     straggle && `hold stragglers back ${msText(straggle.minNs)} to ${msText(straggle.maxNs)}`,
-    bytesPerSecond !== undefined && `carry ${bytesPerSecond} bytes a second`,
+    bytesPerSecond !== undefined &&
+      (bytesPerSecond > 0 ? `carry ${bytesPerSecond} bytes a second` : 'carry any amount'),
   ];
   return said.filter((each) => typeof each === 'string').join(', ');
 }
@@ -125,6 +125,7 @@ export function messagesText({ what, round, height, by, from, to }: RuleAction):
 export const pointText = ({ when, op, nth, on }: CrashPoint): string =>
   `${when} ${op} number ${nth}${on ? ` on ${on}` : ''}`;
 
+/** What the hand of the play does; `names` of all, so that those whom no group names can be told. */
 export function actionText(action: Action, names: readonly string[]): string {
   switch (action.do) {
     case 'isolate':
@@ -153,8 +154,9 @@ export function actionText(action: Action, names: readonly string[]): string {
       return 'the links are calm again';
     case 'rule': {
       const what = messagesText(action);
-      if (action.effect === 'drop') return `${what} are lost from now on`;
-      return `${what} come ${seconds(action.effect.delayMs)} late from now on`;
+      const [are, come] = action.what === 'everything' ? ['is', 'comes'] : ['are', 'come'];
+      if (action.effect === 'drop') return `${what} ${are} lost from now on`;
+      return `${what} ${come} ${seconds(action.effect.delayMs)} late from now on`;
     }
     default:
       return nodeActionText(action);
@@ -174,7 +176,7 @@ function nodeActionText(action: Action): string {
     case 'back-up':
       return `the disk of ${action.node} is copied`;
     case 'put-back':
-      return `of the copy ${action.media.join(', ')} are put back, if ${action.node} is down`;
+      return `${action.media.join(', ')} of ${action.node} ${action.media.length === 1 ? 'is' : 'are'} as in the copy again, if it is down`;
     case 'pause':
       return `${action.node} is frozen${action.forMs === undefined ? '' : ` for ${seconds(action.forMs)}`}`;
     case 'unpause':

@@ -3,6 +3,7 @@
 import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
+import { PROMISES } from '../explain/promises.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker, Report } from '../oracle.ts';
 import { type Check, Checker, isPromise } from './checks.ts';
@@ -83,12 +84,7 @@ const EFFECTS: Readonly<Record<Effect['type'], true>> = {
 };
 
 /** Who else says that something is broken: a violation is known by the name of who said it. */
-const OURS: readonly string[] = [
-  ...['play', 'vote-uniqueness', 'proposals', 'turns', 'lock', 'justified', 'progress', 'evidence'],
-  ...['light-client', 'present', 'offers', 'joining', 'mempool', 'admission', 'application', 'chain'],
-  ...['stores', 'logbook', 'durable', 'resources', 'memory', 'livelock', 'timeouts', 'waiting', 'blame'],
-  ...['serving', 'fetching', 'greeting', 'dialing', 'hygiene', 'forensics', 'witness', 'liveness'],
-];
+const OURS: readonly string[] = [...Object.keys(PROMISES).map((name) => name.replace(/\/.*/, '')), 'witness'];
 
 const EVENTS: Readonly<Record<NodeEvent['type'], true>> = {
   step: true,

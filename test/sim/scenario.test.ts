@@ -578,7 +578,7 @@ describe('actions', () => {
       'no effect of "v2 is started"',
       'no effect of "v2 wakes up"',
       'no effect of "the log of consensus of v2 is removed if it is down"',
-      'no effect of "of the copy app are put back, if v2 is down"',
+      'no effect of "app of v2 is as in the copy again, if it is down"',
     ]);
   });
 
