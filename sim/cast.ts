@@ -172,7 +172,7 @@ export const addressOfMember = (member: Member): string => `sim://${member.name}
 /** How every node is configured, where it is not as `DEFAULT_NODE` says. */
 export interface Settings {
   readonly consensus?: Partial<NodeConfig['consensus']>;
-  readonly mempool?: Partial<NodeConfig['mempool']>;
+  readonly mempool?: Partial<Omit<NodeConfig['mempool'], 'notifyTxs' | 'blockTxBytesMax' | 'gasMax'>>;
   readonly sync?: Partial<NodeConfig['sync']>;
   readonly blocksync?: boolean;
 }

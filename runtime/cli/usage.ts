@@ -33,10 +33,10 @@ export function endsAll(error: Error): void {
   process.exit(EXIT.violated);
 }
 
-/** A seed is a whole number of 64 bits, in decimal. */
-export function seedOf(text: string): string {
+/** A seed is a whole number of 64 bits, in decimal; `flag` brings it. */
+export function seedOf(text: string, flag = '--seed'): string {
   if (!isSeed(text)) {
-    throw new CliError(`"${text}" is not a seed: give a whole number from 0 to ${SEED_MAX}`);
+    throw new CliError(`${flag}: "${text}" is not a seed: give a whole number from 0 to ${SEED_MAX}`);
   }
   return String(BigInt(text));
 }

@@ -29,10 +29,10 @@ export function nonsenseIn(action: Action): string | null {
   switch (action.do) {
     case 'rule': {
       const { what, by, height, round } = action;
-      if (by !== undefined && !OF_A_VOTER.includes(what)) return 'by only of prevotes and precommits';
+      if (by !== undefined && !OF_A_VOTER.includes(what)) return '"by" only with prevotes and precommits';
       const hasPlace = (height ?? round) !== undefined;
       if (hasPlace && !OF_A_PLACE.includes(what))
-        return 'height and round only of proposals, parts and votes';
+        return '"height" and "round" only with proposals, parts and votes';
       return emptyOf(action, ['from', 'to', 'by']);
     }
     case 'crash-at': {

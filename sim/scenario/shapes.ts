@@ -226,6 +226,9 @@ const isNameOr = (expects: string): Check => ({
   expects,
   holds: (value) => typeof value === 'string' || typeof value === 'function',
 });
+/** The others follow from the chain (`mempoolConfig`): what a play said would not count. */
+const { notifyTxs: _notify, blockTxBytesMax: _room, gasMax: _gas, ...POOL_SETTINGS } = DEFAULT_MEMPOOL;
+
 export const scenarioShape = object({
   name: {
     expects: 'a kebab-case name',
@@ -239,7 +242,7 @@ export const scenarioShape = object({
     chainId: maybe(chainId),
     appHash: maybe(appHash),
     initialHeight: maybe(initialHeight),
-    degree: maybe(whole),
+    degree: maybe(ordinal),
     evidence: maybe(object({ maxAgeBlocks: maybe(ordinal), maxAgeMs: maybe(age) })),
     blockBytes: maybe(blockBytes),
     clocks: maybe(record(nodeName, object({ skewMs: maybe(skew), driftPpm: maybe(drift) }))),
@@ -283,7 +286,7 @@ export const scenarioShape = object({
     object({
       consensus: maybe(someOf(DEFAULT_CONSENSUS, { gossipNs: beat, reofferNs: beat })),
       mempool: maybe(
-        someOf(DEFAULT_MEMPOOL, { kind: oneOf(['flood', 'nop']), gossipPeriodNs: beat, reofferNs: beat }),
+        someOf(POOL_SETTINGS, { kind: oneOf(['flood', 'nop']), gossipPeriodNs: beat, reofferNs: beat }),
       ),
       sync: maybe(someOf(DEFAULT_SYNC, { checkNs: beat, statusNs: beat })),
       blocksync: maybe(yesOrNo),

@@ -5,6 +5,7 @@ import type { CrashHow, MediumName } from '../disk-door.ts';
 import { PEOPLE_MAX } from './amounts.ts';
 import { isPromise } from './checks.ts';
 import { type Duration, msOf, stepMsOf } from './durations.ts';
+import { mustBe } from './must-be.ts';
 import {
   type Action,
   type BlockNumber,
@@ -61,17 +62,12 @@ export interface Within {
 
 type AtHeight = ReturnType<typeof height>;
 
-/** A bare number would be dropped without a word where types are not checked. */
-function mustBePart(word: string, part: unknown): void {
-  if (typeof part === 'object' && part !== null && !Array.isArray(part)) return;
-  const said = typeof part === 'string' ? JSON.stringify(part) : part;
-  throw new ScenarioError(`${word}: write height(3), block(2), nil or { height: 3, round: 0 }, not ${said}`);
-}
+const PLACE = 'height(3), block(2), nil or { height: 3, round: 0 }';
+const WITHIN = "{ within: '60s' }";
 
 function endingOf(who: 'everyone' | readonly NodeName[], at: AtHeight, ends: Within): Ending {
-  mustBePart('ends', at);
-  if (typeof ends !== 'object' || ends?.within === undefined)
-    throw new ScenarioError(`ends: write { within: '60s' }, not ${JSON.stringify(ends)}`);
+  mustBe('ends', PLACE, at);
+  mustBe('ends', WITHIN, ends, ends?.within !== undefined);
   const { within, ...rest } = ends;
   return { who, decides: at.height, withinMs: msOf(within, 'within'), ...rest };
 }
@@ -85,7 +81,7 @@ export class Actor<Name extends Who> {
   }
 
   private does(does: Deed, ...parts: readonly (Partial<Condition> | undefined)[]): Condition {
-    for (const part of parts) if (part !== undefined) mustBePart(`${this.name} ${does}`, part);
+    for (const part of parts) if (part !== undefined) mustBe(`${this.name} ${does}`, PLACE, part);
     return Object.assign({ who: this.name, does }, ...parts);
   }
 
@@ -117,11 +113,10 @@ export class Actor<Name extends Who> {
 }
 
 export class Player extends Actor<NodeName> {
-  lockedOn = (what: { readonly block: BlockNumber }): StateOf => ({
-    who: this.name,
-    is: 'locked-on',
-    block: what.block,
-  });
+  lockedOn = (what: { readonly block: BlockNumber }): StateOf => {
+    mustBe(`${this.name} lockedOn`, 'block(2)', what);
+    return { who: this.name, is: 'locked-on', block: what.block };
+  };
   isUp: StateOf;
   isDown: StateOf;
   isSyncing: StateOf;
@@ -163,7 +158,8 @@ export const these = (...names: NodeName[]) => ({
 /** From the last directive on, and for so long, nobody gets beyond this height. */
 export const nobody = {
   decidesBeyond(at: AtHeight, ends: { readonly for: Duration }): Ending {
-    mustBePart('ends', at);
+    mustBe('ends', PLACE, at);
+    mustBe('ends', "{ for: '30s' }", ends);
     return { who: 'nobody', decides: at.height, forMs: msOf(ends.for, 'for') };
   },
 };
@@ -171,7 +167,8 @@ export const nobody = {
 /** Agreement breaks at this height, and the votes name these, and nobody else. */
 export const chain = {
   forksAt(at: AtHeight, ends: { readonly guilty: readonly NodeName[]; readonly within: Duration }): Ending {
-    mustBePart('ends', at);
+    mustBe('ends', PLACE, at);
+    mustBe('ends', "{ guilty: ['v3'], within: '60s' }", ends);
     return { who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within, 'within') };
   },
 };
@@ -199,10 +196,10 @@ export const whenOrAt = (condition: Condition, latest: Duration, ...actions: Act
   actions,
 });
 
-export const never = (condition: Condition, during: { readonly while?: StateOf } = {}): Claim => ({
-  never: condition,
-  ...during,
-});
+export const never = (condition: Condition, during: { readonly while?: StateOf } = {}): Claim => {
+  mustBe('never', '{ while: v0.isDown }', during);
+  return { never: condition, ...during };
+};
 export const sometime = (condition: Condition): Claim => ({ sometime: condition });
 export const finally_ = (state: StateOf): Claim => ({ finally: state });
 
@@ -236,28 +233,24 @@ export const clog = (from: NodeName[], to: NodeName[], time: Duration): Action =
   forMs: msOf(time, 'clog'),
 });
 export const reset = (a: NodeName, b: NodeName): Action => ({ do: 'reset', nodes: [a, b] });
-export const links = (change: LinkChange, between: { from?: NodeName[]; to?: NodeName[] } = {}): Action => ({
-  do: 'links',
-  change,
-  ...between,
-});
+export const links = (change: LinkChange, between: { from?: NodeName[]; to?: NodeName[] } = {}): Action => {
+  mustBe('links', "{ from: ['v0'], to: ['v1'] }", between);
+  return { do: 'links', change, ...between };
+};
 export const calm = (): Action => ({ do: 'calm' });
 /** Chaos is over: these heal, all others stay as they are for ever. */
 export const core = (...nodes: NodeName[]): Action => ({ do: 'core', nodes });
 
 export type Matching = Omit<RuleAction, 'do' | 'what' | 'effect'>;
-export const drop = (what: MessageKind, matching: Matching = {}): Action => ({
-  do: 'rule',
-  what,
-  effect: 'drop',
-  ...matching,
-});
-export const delay = (what: MessageKind, by: Duration, matching: Matching = {}): Action => ({
-  do: 'rule',
-  what,
-  effect: { delayMs: msOf(by, 'delay') },
-  ...matching,
-});
+const MATCHING = "{ from: ['v0'], to: ['v1'], by: ['v0'], height: 3, round: 0 }";
+export const drop = (what: MessageKind, matching: Matching = {}): Action => {
+  mustBe('drop', MATCHING, matching);
+  return { do: 'rule', what, effect: 'drop', ...matching };
+};
+export const delay = (what: MessageKind, by: Duration, matching: Matching = {}): Action => {
+  mustBe('delay', MATCHING, matching);
+  return { do: 'rule', what, effect: { delayMs: msOf(by, 'delay') }, ...matching };
+};
 
 const backAfter = (restart?: Duration): { restartMs?: number } =>
   restart === undefined ? {} : { restartMs: msOf(restart, 'restart') };
@@ -267,8 +260,9 @@ export function crash(
   name: NodeName,
   more: { how?: CrashHow; restart?: Duration; point?: Omit<CrashPoint, 'node'> } = {},
 ): Action {
+  mustBe('crash', "{ how: 'lose', restart: '2s', point: { when, op, nth } }", more);
   const { how = 'drawn', restart, point, ...odd } = more;
-  if (typeof more !== 'object' || Object.keys(odd).length > 0)
+  if (Object.keys(odd).length > 0)
     throw new ScenarioError(`crash takes { how, restart, point }, not ${JSON.stringify(more)}`);
   if (point) return { do: 'crash-at', ...point, node: name, how, ...backAfter(restart) };
   return { do: 'crash', node: name, how, ...backAfter(restart) };
@@ -293,10 +287,7 @@ export const clock = (
   name: NodeName,
   change: { step?: Duration; driftPpm?: number; frozen?: boolean },
 ): Action => {
-  if (typeof change !== 'object' || !change)
-    throw new ScenarioError(
-      `clock: write { step: '2s' }, { driftPpm: 50 } or { frozen: true }, not ${change}`,
-    );
+  mustBe('clock', "{ step: '2s' }, { driftPpm: 50 } or { frozen: true }", change);
   const { step, ...rest } = change;
   return { do: 'clock', node: name, ...(step === undefined ? {} : { stepMs: stepMsOf(step) }), ...rest };
 };
@@ -313,8 +304,7 @@ export const signer = (name: NodeName, takes: Duration): Action => ({
 });
 /** From now on its application takes so long for each answer, one after the other; what is not said: a moment, as usual. */
 export const application = (name: NodeName, takes: { blocks?: Duration; checks?: Duration }): Action => {
-  if (typeof takes !== 'object' || takes === null)
-    throw new ScenarioError(`application: write { blocks: '300ms' } or { checks: '20ms' }, not ${takes}`);
+  mustBe('application', "{ blocks: '300ms' } or { checks: '20ms' }", takes);
   const { blocks = '0s', checks = '0s', ...rest } = takes;
   return {
     do: 'application',
@@ -340,6 +330,7 @@ export function validators(count: number, more: Omit<CastWords, 'powers'> = {}):
     throw new ScenarioError(
       `validators: expected a whole number from 1 to ${PEOPLE_MAX}, not ${JSON.stringify(count)}`,
     );
+  mustBe('validators', '{ fullNodes: 1, degree: 3 }', more);
   return { powers: Array.from({ length: count }, () => POWER_USUAL), ...more };
 }
 export const powers = (...list: number[]): CastWords => ({ powers: list });
@@ -362,7 +353,10 @@ export const liar = (
   what: LiarWords['liar'],
   to: NodeName[],
   more: Omit<LiarWords, 'node' | 'liar' | 'to'> = {},
-): LiarWords => ({ node: name, liar: what, to, ...more });
+): LiarWords => {
+  mustBe('liar', '{ fromHeight: 3, toRound: 1 }', more);
+  return { node: name, liar: what, to, ...more };
+};
 
 export type ScenarioWords = Pick<Scenario, 'cast' | 'ends'> &
   Partial<Omit<Scenario, 'title' | 'cast' | 'ends'>>;

@@ -61,7 +61,11 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   }
   const chosen = chosenOf(grid, flags.only);
   if (flags.save !== undefined && chosen.length !== 1)
-    throw new CliError(`--save keeps one crash, and --only names ${grouped(chosen.length)}: give a whole id`);
+    throw new CliError(
+      flags.only === undefined
+        ? '--save keeps one crash: say which, with --only and its whole id'
+        : `--save keeps one crash, and --only names ${grouped(chosen.length)}: give a whole id`,
+    );
   if (flags.save !== undefined)
     savePlay(
       options,

@@ -27,7 +27,7 @@ export async function determinismCommand(flags: DeterminismFlags): Promise<Exit>
   needsBuild('sim determinism');
   const seeds = countOf(flags.seeds, '--seeds', 0, SEEDS_MAX);
   const pairs = countOf(flags.cryptoPairs, '--crypto-pairs', 0, SEEDS_MAX);
-  const from = BigInt(seedOf(flags.from));
+  const from = BigInt(seedOf(flags.from, '--from'));
   const engines = flags.engines === undefined ? [] : enginesOf(flags.engines);
   mustBeSeeds(from, Math.max(seeds, pairs, engines.length > 0 ? SEEDS_PER_ENGINE : 0), '--from');
   if (seeds === 0 && pairs === 0 && engines.length === 0)
@@ -83,6 +83,7 @@ function enginesOf(list: string): number[] {
   });
   const twice = majors.find((major, i) => majors.indexOf(major) < i);
   if (twice !== undefined) throw new CliError(`--engines names ${twice} twice, and compares others`);
+  if (majors.length < 2) throw new CliError(`--engines compares two at least, as 20,22,24, not "${list}"`);
   return majors;
 }
 

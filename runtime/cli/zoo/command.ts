@@ -124,7 +124,7 @@ function huntsOf(flags: ZooFlags): Hunts {
     throw new CliError(`--triggers performs plays under seeds of their own: it does not go with --${idle}`);
   const count = countOf(seeds, '--seeds', 1, SEEDS_MAX);
   const many = countOf(bases, '--bases', 1, BASES_MAX);
-  const first = BigInt(seedOf(from));
+  const first = BigInt(seedOf(from, '--from'));
   if (many > 1 && shrink !== undefined)
     throw new CliError('--bases makes a league table of the hunt: it does not go with --shrink');
   if (play !== undefined && rules)
@@ -159,9 +159,27 @@ function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly
   const unknown = ids.find((id) => !zoo.some((patch) => (patch?.id ?? HEALTHY) === id));
   if (unknown !== undefined)
     throw new CliError(
-      `--only: there is no ${rules ? 'rule' : 'mutant'} "${unknown}": ${zoo.map((patch) => patch?.id ?? HEALTHY).join(', ')}`,
+      rules
+        ? `--only: there is no rule "${unknown}": ${zoo.map((patch) => patch?.id).join(', ')}`
+        : `--only: there is no mutant "${unknown}": those of ${ZOO} are ${rangesOf(zoo)}`,
     );
   return chosen;
+}
+
+/** The first and the last of each letter. */
+function rangesOf(zoo: readonly (Patch | null)[]): string {
+  const byLetter = new Map<string, string[]>();
+  for (const patch of zoo) {
+    const id = patch?.id ?? HEALTHY;
+    const letter = id.charAt(0);
+    byLetter.set(letter, [...(byLetter.get(letter) ?? []), id]);
+  }
+  const numberOf = (id: string): number => Number(id.slice(1));
+  const ranges = [...byLetter.values()].map((ids) => {
+    const sorted = ids.sort((a, b) => numberOf(a) - numberOf(b));
+    return `${sorted[0]} to ${sorted.at(-1)}`;
+  });
+  return `${ranges.join(', ')} (docs/zoo.md)`;
 }
 
 /** Where the patch stands, as `sim run --mutant` takes it; those of rules are no files. */

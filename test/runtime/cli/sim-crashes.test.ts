@@ -49,6 +49,7 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
       ['--save', '/dev/null/point.json', '--only', 'v0/sync/privval/1/torn/needed'],
       /--save: .*\/dev\/null\/point\.json/,
     ],
+    [['--save', 'point.json'], /--save keeps one crash: say which, with --only and its whole id/],
     [
       ['--save', 'point.json', '--only', 'v0/sign/1'],
       /--save keeps one crash, and --only names [0-9]+: give a whole id/,
