@@ -1,6 +1,7 @@
 // Which actors make a node, and what each is told at birth: the same composition in both worlds, and for a replay.
 
-import { type Application, applicationNamed } from '../machines/apps/application.ts';
+import type { Application } from '../machines/apps/application.ts';
+import { applicationNamed } from '../machines/apps/named.ts';
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import { DEFAULT_MEMPOOL, type MempoolConfig } from '../machines/mempool/config.ts';
 import { CHANNEL_GREETING, nodeInfoOf } from '../machines/peers/node-info.ts';

@@ -2,10 +2,6 @@
 // last.
 
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
-import { type Refusal, refuse } from '../../protocol/refusal.ts';
-import { Counter } from './counter.ts';
-import { KvStore } from './kvstore.ts';
-import { Noop } from './noop.ts';
 
 /** A key has at least one byte, and at most so many: what LMDB takes. */
 export const KEY_BYTES_MAX = 1978;
@@ -33,32 +29,4 @@ export interface Application {
   digest(): Uint8Array;
   /** The same, recomputed from what the application holds. */
   digestFromScratch(): Uint8Array;
-}
-
-export const APPLICATION_NAMES = [
-  'kvstore',
-  'persistent_kvstore',
-  'counter',
-  'counter_serial',
-  'noop',
-] as const;
-
-/** A fresh application by the name that `--proxy_app` takes (spec 7). */
-export function applicationNamed(name: string): Application | Refusal<'unknown-application'> {
-  switch (name) {
-    case 'kvstore':
-    case 'persistent_kvstore':
-      return new KvStore();
-    case 'counter':
-      return new Counter(false);
-    case 'counter_serial':
-      return new Counter(true);
-    case 'noop':
-      return new Noop();
-    default:
-      return refuse(
-        'unknown-application',
-        `no application is named ${name}: use one of ${APPLICATION_NAMES.join(', ')}`,
-      );
-  }
 }

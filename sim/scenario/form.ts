@@ -1,6 +1,6 @@
 // What a scenario must be, whoever wrote it: a JSON file, a module whose types nobody checked, a seed.
 
-import { applicationNamed } from '../../machines/apps/application.ts';
+import { applicationNamed } from '../../machines/apps/named.ts';
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { type Application, applicationNamed, KEY_BYTES_MAX } from '../../machines/apps/application.ts';
+import { type Application, KEY_BYTES_MAX } from '../../machines/apps/application.ts';
 import { judgeTx } from '../../machines/apps/kvstore-tx.ts';
+import { applicationNamed } from '../../machines/apps/named.ts';
 import type { AbciResponse, Misbehavior, RequestFinalizeBlock } from '../../protocol/abci.ts';
 import { base64Of, hexOf } from '../../protocol/bytes.ts';
 import { ed25519FromSecret, type KeyPair } from '../../protocol/keys.ts';

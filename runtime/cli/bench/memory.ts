@@ -4,22 +4,8 @@
 import { getHeapStatistics } from 'node:v8';
 import { bytesName, counted, grouped } from '../telling.ts';
 import { type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
+import type { MemoryJob, MemoryResult } from './memory-job.ts';
 import { BenchRun } from './world.ts';
-
-export interface MemoryJob {
-  readonly memory: { readonly validators: number; readonly deliveries: number; readonly memo: boolean };
-}
-
-export interface MemoryResult {
-  readonly validators: number;
-  readonly heights: number;
-  readonly deliveries: number;
-  /** The most that the process had in memory, the engine and its garbage included. */
-  readonly peakBytes: number;
-  /** V8 ends a process whose old objects need more than that. */
-  readonly heapLimitBytes: number;
-  readonly seconds: number;
-}
 
 /**
  * How much memory a run needs, not how much V8 takes where it may: without a limit it puts off collecting on a large machine. What old

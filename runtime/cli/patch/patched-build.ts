@@ -9,15 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { PATCHED_FOLDER, slipIn, whereLoaded } from '../thrown.ts';
 import { CliError, EXIT, needsBuild, packageFolder, whyNot } from '../usage.ts';
+import type { Edit } from './edit.ts';
 import { editsOfDiff } from './unified-diff.ts';
-
-export interface Edit {
-  /** A file of `dist`, or a source (`.ts`): then all is built anew. */
-  readonly file: string;
-  /** Stands exactly once in it. */
-  readonly find: string;
-  readonly replace: string;
-}
 
 export interface Patch {
   /** Of the file that the patch was read from. */

@@ -1,6 +1,6 @@
 // Reads a unified diff as edits: each hunk is a text that stands in a file once, and what stands there instead.
 
-import type { Edit } from './patched-build.ts';
+import type { Edit } from './edit.ts';
 
 interface Hunk {
   readonly find: string[];

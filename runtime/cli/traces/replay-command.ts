@@ -3,7 +3,8 @@
 
 import { url as debuggerUrl } from 'node:inspector';
 import { configOfValue, type Gifts, type NodeConfig, nodeCast } from '../../../actors/node.ts';
-import { type Application, applicationNamed } from '../../../machines/apps/application.ts';
+import type { Application } from '../../../machines/apps/application.ts';
+import { applicationNamed } from '../../../machines/apps/named.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../../../protocol/signatures.ts';

@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
-import type { MemoryJob } from '../bench/memory.ts';
+import type { MemoryJob } from '../bench/memory-job.ts';
 import type { CrashesJob } from '../crashes/job.ts';
 import type { ExploreJob } from '../explore/job.ts';
 import type { ShrinkJob } from '../shrink/job.ts';

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { MemoryJob, MemoryResult } from '../bench/memory.ts';
+import type { MemoryJob, MemoryResult } from '../bench/memory-job.ts';
 import type { CrashesJob, CrashesResult } from '../crashes/job.ts';
 import type { ExploreJob, ExploreResult } from '../explore/job.ts';
 import { Interrupted, interruptible, interruption } from '../interrupt.ts';

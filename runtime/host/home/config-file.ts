@@ -3,7 +3,7 @@
 
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { DEFAULT_NODE, type NodeConfig } from '../../../actors/node.ts';
-import { applicationNamed } from '../../../machines/apps/application.ts';
+import { applicationNamed } from '../../../machines/apps/named.ts';
 import type { ConsensusConfig } from '../../../machines/consensus/config.ts';
 import type { MempoolConfig } from '../../../machines/mempool/config.ts';
 import {

@@ -193,7 +193,11 @@ describe.skipIf(!isBuilt)('sim run', () => {
       ['sim', 'zoo', '--rules', '--only', 'M06'],
       /--only: there is no rule "M06": L/,
     ],
-    ['a mutant that is none', ['sim', 'zoo', '--only', 'M6'], /--only: there is no mutant "M6": those of scenarios\/zoo are C1 to C3, M01 to M34, W01 to W02, X01 to X\d+ \(/],
+    [
+      'a mutant that is none',
+      ['sim', 'zoo', '--only', 'M6'],
+      /--only: there is no mutant "M6": those of scenarios\/zoo are C1 to C3, M01 to M34, W01 to W02, X01 to X\d+ \(/,
+    ],
     [
       'no rule',
       ['sim', 'zoo', '--rules', '--only', ''],
