@@ -1,6 +1,6 @@
 // When the validator talks to its peers: at once for its own words, on a tick for what others said, and when a peer that is behind speaks up.
 
-import { blockKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import { blockKey, isBlockKey, seenCommitKey } from '../../machines/chain/keys.ts';
 import {
   announce,
   askForParts,
@@ -272,7 +272,7 @@ export function onReadForPeer(
   const view = v.views.get(peer);
   const value = found[0];
   if (!view) return;
-  if (value && value.key[0] === BLOCK_FAMILY) {
+  if (value && isBlockKey(value.key)) {
     view.readBlock = value.value;
     return;
   }
@@ -293,8 +293,6 @@ export function onReadForPeer(
   const { parts } = splitIntoParts(block);
   sendMessages(v, view, serveStored(height, commit.round, votes, parts, commit.blockId, view));
 }
-
-const BLOCK_FAMILY = blockKey(0n)[0];
 
 // --- evidence --------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import type { TimeoutStep } from '../../machines/consensus/config.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { type Commit, FLAG_COMMIT } from '../../protocol/types.ts';
+import { type Commit, FLAG_COMMIT, PREVOTE } from '../../protocol/types.ts';
 import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
 import { hearMessage } from './hear.ts';
@@ -28,9 +28,9 @@ export function joinConsensus(v: ValidatorState): void {
   settle(v);
   for (const { type, round, blockId } of v.unsaid) {
     const tally =
-      type === 1 ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
+      type === PREVOTE ? consensus.rounds.get(round)?.prevotes : consensus.rounds.get(round)?.precommits;
     if (round === consensus.round && tally && !tally.has(consensus.index))
-      requestVote(v, type as 1 | 2, round, blockId);
+      requestVote(v, type, round, blockId);
   }
   v.unsaid = [];
   const { unproposed } = v;

@@ -12,7 +12,7 @@ import { EvidenceTold } from '../../machines/evidence/telling.ts';
 import type { AbciRequest, ResponseFinalizeBlock } from '../../protocol/abci.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import type { EvidenceFacts } from '../../protocol/rules/evidence.ts';
-import type { Block, BlockId, ChainState, Commit, Evidence, TimeNs } from '../../protocol/types.ts';
+import type { Block, BlockId, ChainState, Commit, Evidence, TimeNs, VoteType } from '../../protocol/types.ts';
 import {
   type Effect,
   type LocalMessage,
@@ -179,7 +179,7 @@ export class ValidatorState {
   logTail: readonly Uint8Array[] = [];
   isReplaying = false;
   /** What recovery would have said; asked of the signer once the log is replayed. */
-  unsaid: { readonly type: number; readonly round: number; readonly blockId: BlockId }[] = [];
+  unsaid: { readonly type: VoteType; readonly round: number; readonly blockId: BlockId }[] = [];
   unproposed: Extract<Said, { say: 'propose' }> | null = null;
   /** A timer id per kind that runs now, so that a stale one is cancelled; null: none. */
   readonly timers = new Map<string, string | null>();

@@ -1,11 +1,20 @@
 // The validator: hears peers, timers, the signer and the application; keeps the chain's state; takes part in consensus, or follows.
 
 import { SETS_TO_RESTORE } from '../../machines/chain/history.ts';
-import { heightOfKey, STATE_KEY, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
+import {
+  COMMITTED_EVIDENCE,
+  heightOfKey,
+  identityOfKey,
+  PENDING_EVIDENCE,
+  STATE_KEY,
+  STORE_RANGE_KEY,
+  storeRange,
+  VALIDATOR_SETS,
+} from '../../machines/chain/keys.ts';
 import { isNeeded } from '../../machines/chain/needed.ts';
 import { consensusChart } from '../../machines/consensus/chart.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
-import type { AbciResponse } from '../../protocol/abci.ts';
+import { type AbciResponse, PROCESS_PROPOSAL_ACCEPT, PROCESS_PROPOSAL_REJECT } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, must, unreachable } from '../../protocol/refusal.ts';
@@ -53,13 +62,6 @@ import {
 } from './speak.ts';
 import { type Outcomes, ValidatorState } from './state.ts';
 
-const family = (
-  letter: string,
-): { readonly store: 'chain'; readonly from: Uint8Array; readonly to: Uint8Array } => ({
-  store: 'chain',
-  from: Uint8Array.of(letter.charCodeAt(0)),
-  to: Uint8Array.of(letter.charCodeAt(0) + 1),
-});
 const only = (key: Uint8Array) => ({ store: 'chain' as const, from: key, to: Uint8Array.of(...key, 0) });
 
 export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, ValidatorMail> {
@@ -71,9 +73,9 @@ export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, V
       stores: [
         only(STATE_KEY),
         only(STORE_RANGE_KEY),
-        { ...family('v'), last: SETS_TO_RESTORE },
-        family('e'),
-        family('d'),
+        { store: 'chain', ...VALIDATOR_SETS, last: SETS_TO_RESTORE },
+        { store: 'chain', ...PENDING_EVIDENCE },
+        { store: 'chain', ...COMMITTED_EVIDENCE },
       ],
     },
     start: (boot, turn) => start(config, boot, turn),
@@ -107,7 +109,7 @@ function start(
       const evidence = decodeEvidence(value);
       return isRefusal(evidence) ? unreachable('stored evidence does not decode') : evidence;
     }),
-    (committed ?? []).map(({ key }) => key.slice(9)),
+    (committed ?? []).map(({ key }) => identityOfKey(key)),
   );
   beginHandshake(v, afterHandshake);
   v.publish({ type: 'mode', mode: 'handshake', height: v.chain.lastBlockHeight });
@@ -246,11 +248,11 @@ function onAnswer(v: ValidatorState, tag: number, response: AbciResponse): void 
     case 'process': {
       if (response.type !== 'process-proposal' || ask.height !== v.consensus.height) return;
       const { status } = response.value;
-      if (status !== 1 && status !== 2)
+      if (status !== PROCESS_PROPOSAL_ACCEPT && status !== PROCESS_PROPOSAL_REJECT)
         return v.halt('ProcessProposal answered UNKNOWN. Fix the application');
       const entry = v.consensus.blocks.get(ask.blockId);
       // A vote of our own from a life before may have answered meanwhile.
-      if (entry?.app === 'asked') entry.app = status === 1 ? 'accepted' : 'rejected';
+      if (entry?.app === 'asked') entry.app = status === PROCESS_PROPOSAL_ACCEPT ? 'accepted' : 'rejected';
       return;
     }
     case 'finalize':
@@ -268,7 +270,6 @@ function onCommitAnswer(v: ValidatorState, retainHeight: bigint): void {
   const { execution } = v;
   if (!execution) return onReplayCommitted(v);
   onCommitted(v, retainHeight);
-  if ((v.mode as string) === 'halted') return;
   if (execution.source === 'handshake') return afterApply(v);
   if (execution.source === 'sync') {
     if (v.handshake) v.handshake.lastCommit = execution.commit;

@@ -57,6 +57,22 @@ function withTail(letter: string, height: bigint, tail: Uint8Array): Uint8Array 
   return key;
 }
 
+/** All keys of a family: from the first to the one behind the last. */
+interface Family {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+}
+const allOf = (letter: string): Family => ({
+  from: Uint8Array.of(letter.charCodeAt(0)),
+  to: Uint8Array.of(letter.charCodeAt(0) + 1),
+});
+export const VALIDATOR_SETS = allOf('v');
+export const PENDING_EVIDENCE = allOf('e');
+export const COMMITTED_EVIDENCE = allOf('d');
+/** The identity hash in a key of evidence. */
+export const identityOfKey = (key: Uint8Array): Uint8Array => key.slice(9);
+export const isBlockKey = (key: Uint8Array): boolean => key[0] === 'b'.charCodeAt(0);
+
 /** protobuf State: what is true after the last executed block. */
 export const STATE_KEY = utf8Encode('state');
 /** `storeRange` of the blocks stored. */

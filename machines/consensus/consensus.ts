@@ -163,7 +163,6 @@ export class Consensus {
     const voter = this.lastCommit.precommits.validators.validators[vote.validatorIndex];
     if (!voter) return false;
     const added = this.lastCommit.precommits.tally(vote, voter.power).tally === 'added';
-    if (this.config.skipTimeoutCommit && this.lastCommit.precommits.hasAll) this.startDue = true;
     return added;
   }
 

@@ -4,7 +4,7 @@
 import { byteKey, hexOf } from '../../../protocol/bytes.ts';
 import { voteOfCommit } from '../../../protocol/rules/commit.ts';
 import { proposalSignBytes, voteSignBytes } from '../../../protocol/sign-bytes.ts';
-import { type Commit, FLAG_ABSENT, type Proposal, type Vote } from '../../../protocol/types.ts';
+import { type Commit, FLAG_ABSENT, PREVOTE, type Proposal, type Vote } from '../../../protocol/types.ts';
 
 export type Fact = 'block' | 'app hash' | 'state digest' | 'application digest' | 'transactions';
 
@@ -58,7 +58,7 @@ export class Signatures {
 
   vote(vote: Vote, who: string): void {
     const { validatorAddress, height, round, type } = vote;
-    const step = `${type === 1 ? 'prevote' : 'precommit'} ${height}/${round}`;
+    const step = `${type === PREVOTE ? 'prevote' : 'precommit'} ${height}/${round}`;
     this.add(`${hexOf(validatorAddress)} ${step}`, voteSignBytes(this.chainId, vote), who);
   }
 

@@ -345,27 +345,25 @@ play(
   onDemand,
 );
 
-// --- skip_timeout_commit and late precommits ---------------------------------------------------------------------------
+// --- late precommits ---------------------------------------------------------------------------
 
-it('late precommits are kept while the height waits; with skip_timeout_commit the last one starts it', () => {
-  for (const skipTimeoutCommit of [false, true]) {
-    const seat = new Seat({ config: { skipTimeoutCommit } });
-    for (const fact of [started, proposal('B'), prevotes('B', 2), precommits('B', 2), executed])
-      seat.tell(fact);
-    expect(seat.stands).toBe('newHeight 0');
-    const { lastCommit } = seat.consensus;
-    expect(lastCommit?.precommits.count).toBe(3);
-    const says = seat.tell((s) => {
-      const last = s.others(3)[2]!;
-      expect(s.consensus.onLateCommit({ ...lateVote, validatorIndex: last })).toBe(true);
-      expect(s.consensus.onLateCommit({ ...lateVote, validatorIndex: last })).toBe(false);
-      expect(s.consensus.onLateCommit({ ...lateVote, round: 1, validatorIndex: last })).toBe(false);
-      expect(s.consensus.onLateCommit({ ...lateVote, type: PREVOTE, validatorIndex: last })).toBe(false);
-    });
-    expect(lastCommit?.precommits.hasAll).toBe(true);
-    expect(seat.stands).toBe(skipTimeoutCommit ? 'propose 0' : 'newHeight 0');
-    expect(says).toEqual(skipTimeoutCommit ? ['wait propose'] : []);
-  }
+it('late precommits are kept while the height waits for its start', () => {
+  const seat = new Seat({});
+  for (const fact of [started, proposal('B'), prevotes('B', 2), precommits('B', 2), executed])
+    seat.tell(fact);
+  expect(seat.stands).toBe('newHeight 0');
+  const { lastCommit } = seat.consensus;
+  expect(lastCommit?.precommits.count).toBe(3);
+  const says = seat.tell((s) => {
+    const last = s.others(3)[2]!;
+    expect(s.consensus.onLateCommit({ ...lateVote, validatorIndex: last })).toBe(true);
+    expect(s.consensus.onLateCommit({ ...lateVote, validatorIndex: last })).toBe(false);
+    expect(s.consensus.onLateCommit({ ...lateVote, round: 1, validatorIndex: last })).toBe(false);
+    expect(s.consensus.onLateCommit({ ...lateVote, type: PREVOTE, validatorIndex: last })).toBe(false);
+  });
+  expect(lastCommit?.precommits.hasAll).toBe(true);
+  expect(seat.stands).toBe('newHeight 0');
+  expect(says).toEqual([]);
 });
 
 const lateVote = voteOf(PRECOMMIT, 'nil', 0, 0);
