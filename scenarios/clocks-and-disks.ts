@@ -141,6 +141,16 @@ export const doubtfulClock = scenario('whose clock is minutes behind doubts what
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 
+const EARLY = { skewMs: -100_000 };
+
+/** The first block is of the genesis time, a hundred seconds ahead of all clocks: each is doubted until that is no more than sixty, and proposed again, the same, as there are no transactions. */
+export const earlyStart = scenario('who starts before the genesis time begins when it comes', {
+  name: 'early-start',
+  cast: validators(4, { clocks: { v0: EARLY, v1: EARLY, v2: EARLY, v3: EARLY } }),
+  holds: [sometime(anyone.enters('propose', { height: 1, round: 3 }))],
+  ends: everyone.decides(height(3), { within: '300s', afterwards: 2 }),
+});
+
 /** v3's precommits are of the future, v1 is cut off, and v0, which is back, is needed: it does not wait until v3's time has come. */
 export const precommitOfTheFuture = scenario('who comes back does not wait for a time that is not yet', {
   name: 'precommit-of-the-future',

@@ -22,6 +22,7 @@ import {
   clockSkew,
   datedByTheLock,
   doubtfulClock,
+  earlyStart,
   fullDisk,
   lateAndOfAnotherRound,
   noDoubtOfAPolka,
@@ -104,6 +105,7 @@ import {
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
 import {
+  anotherOutcome,
   anotherPast,
   applicationDecides,
   askedOfWhoHasThem,
@@ -340,6 +342,7 @@ export const plays: readonly Play[] = [
   slowChecks,
   twoJudgedAtOnce,
   doubtfulClock,
+  earlyStart,
   noDoubtOfAPolka,
   ownTimeouts,
   precommitOfTheFuture,
@@ -377,6 +380,7 @@ export const plays: readonly Play[] = [
   earlyTransaction,
   waitingNodeCatchesUp,
   applicationDecides,
+  anotherOutcome,
   anotherPast,
   applicationAhead,
   failsWhenAskedAgain,

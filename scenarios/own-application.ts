@@ -15,6 +15,7 @@ import {
   after,
   anyone,
   at,
+  backUp,
   calm,
   crash,
   disk,
@@ -28,6 +29,7 @@ import {
   liar,
   links,
   powers,
+  putBack,
   restart,
   scenario,
   sometime,
@@ -251,6 +253,41 @@ export const anotherPast = scenario('an application that comes back with another
   holds: [finally_(v1.isHalted)],
   ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
 });
+
+const AGAIN_AT = 6;
+
+/** What it executes at a start, before its node takes part, comes out otherwise at one height. */
+class Unfaithful extends KvStore {
+  private isAtStart = false;
+
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (request.type === 'info') this.isAtStart = true;
+    if (request.type === 'process-proposal') this.isAtStart = false;
+    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block') return answer;
+    if (!this.isAtStart || request.value.height !== BigInt(AGAIN_AT)) return answer;
+    const appHash = answer.value.appHash.map((byte) => byte ^ 1);
+    return { ...answer, value: { ...answer.value, appHash } };
+  }
+}
+
+/** v1's application is an old copy, and its chain is not: all that it lacks it executes again, and the last of it comes out otherwise than the state says. */
+export const anotherOutcome = scenario(
+  'an application that executes a block again with another outcome halts',
+  {
+    name: 'another-outcome',
+    cast: validators(4),
+    app: () => new Unfaithful(),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(v1.decides(height(3)), backUp('v1')),
+      when(v1.decides(height(AGAIN_AT))),
+      after('300ms', crash('v1', { how: 'clean' }), putBack('v1', 'app'), restart('v1')),
+    ],
+    holds: [sometime(v1.halts('does not match AppHash')), finally_(v1.isHalted)],
+    ends: these('v0', 'v2', 'v3').decides(height(12), { within: '60s' }),
+  },
+);
 
 /** Two vote twice, prevotes and precommits: four proofs a height. */
 export const littleEvidence = scenario('a block carries as much evidence as it may, and the rest waits', {

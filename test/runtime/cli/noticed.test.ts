@@ -401,6 +401,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X417', 'could have judged the proposal (L22, L28)'],
   ['two-thirds-lie-to-one-behind', '1', 'X418', 'at height 13, f1'],
   ['asked-by-who-died', '1', 'X461', 'blame: v1 cuts off v0, which broke no rule'],
+  ['early-start', '1', 'X447', 'v3 has not committed height 1'],
+  ['another-outcome', '1', 'X449', 'v1 halts (does not match AppHash)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
