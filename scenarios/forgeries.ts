@@ -255,7 +255,7 @@ export const invalidBlocks = scenario('what the rules of the chain forbid is not
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0', 'v1', 'v3'])],
   holds: loses('v2', 'block.max_bytes allows'),
-  ends: everyone.decides(height(104), { within: '2200s' }),
+  ends: everyone.decides(height(108), { within: '2200s' }),
 });
 
 const tooManyParts: Liar = (kit) =>
@@ -307,7 +307,7 @@ export const invalidBlocksForOne = scenario('who alone is told invalid blocks go
   cast: validators(4, { blockBytes: 16_000 }),
   load: txs({ perSecond: 2 }),
   liars: [liar('v2', 'invalid-proposer', ['v0'])],
-  ends: everyone.decides(height(104), { within: '2200s' }),
+  ends: everyone.decides(height(108), { within: '2200s' }),
 });
 
 /** f0 comes back to a chain that has grown: block sync gives it blocks, not the bytes that were decided. */

@@ -20,6 +20,7 @@ import { aboutOwnBlocks, inHalves, type Proposed } from './own-blocks.ts';
 const HASH_BYTES = 32;
 const wrong = new Uint8Array(HASH_BYTES).fill(0xee);
 const EMPTY = new Uint8Array(0);
+const HOUR_NS = 3_600_000_000_000n;
 /** Nobody made it. */
 const forged = new Uint8Array(64).fill(0xee);
 
@@ -42,7 +43,8 @@ const FAULTS: readonly Fault[] = [
   inHeader(() => ({ lastCommitHash: wrong })),
   inHeader(() => ({ evidenceHash: wrong })),
   inHeader(({ timeNs }) => ({ timeNs: timeNs + 1_000_000_000n })),
-  inHeader(({ timeNs }) => ({ timeNs: timeNs - 3_600_000_000_000n })),
+  inHeader(({ timeNs }) => ({ timeNs: timeNs + HOUR_NS })),
+  inHeader(({ timeNs }) => ({ timeNs: timeNs - HOUR_NS })),
   inHeader(({ height }) => ({ height: height + 1n })),
   inHeader(({ chainId }) => ({ chainId: `${chainId}x` })),
   inHeader(({ lastBlockId }) => ({ lastBlockId: { ...lastBlockId, hash: wrong } })),

@@ -113,7 +113,7 @@ export function* wrongTime(
 }
 
 /** A clock may have been set back meanwhile: votes that it dated count as they are. */
-function latestClock({ genesisTimeNs }: GhostChain, { machines, isHonest }: WorldAbout): bigint {
+export function latestClock({ genesisTimeNs }: GhostChain, { machines, isHonest }: WorldAbout): bigint {
   let latest = genesisTimeNs;
   for (const machine of machines) {
     const wall = machine.clock.wallLatestNs();

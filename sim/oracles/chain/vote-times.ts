@@ -4,16 +4,19 @@
 import type { AppMail, SignerMail } from '../../../actors/mail.ts';
 import { equalBytes, settled } from '../../../protocol/bytes.ts';
 import type { Vote } from '../../../protocol/types.ts';
+import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 import { Authors } from '../ghost/authors.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { saidLateNs } from '../ghost/pace.ts';
-import { BLOCK_STEP_NS } from './validity.ts';
+import { BLOCK_STEP_NS, latestClock } from './validity.ts';
 
 /** Between the look at its clock and the question to its signer lies a flush, or some, on a good disk. */
 const PROMPT_NS = 60_000_000;
+/** Where all clocks are behind, blocks that follow each other add some milliseconds each. */
+const BEYOND_NS = 10_000_000_000n;
 /** Who is further behind votes on what is decided. */
 const HEIGHTS_KEPT = 8;
 
@@ -58,8 +61,11 @@ export class VoteTimes {
 
   /** What its clock says now, it said a moment ago, unless somebody has set it, or the node was held back. */
   asksSigner(at: Machine, mail: SignerMail): void {
-    if (mail.type !== 'sign-vote' || saidLateNs(at) > PROMPT_NS) return;
+    if (mail.type !== 'sign-vote') return;
     const { vote } = mail;
+    const beyondNs = this.beyondNs(at, vote);
+    if (beyondNs > BEYOND_NS) return this.wrong(at, vote, `${beyondNs} ns ahead of every honest clock`);
+    if (saidLateNs(at) > PROMPT_NS) return;
     const { clock } = at;
     const sinceNs = this.about.now() - PROMPT_NS;
     if (at.heldUntilNs >= sinceNs || clock.setAtNs >= sinceNs) return;
@@ -71,6 +77,25 @@ export class VoteTimes {
 
   private wrong(at: Machine, vote: Vote, what: string): void {
     this.report(`time: ${at.name} dates its ${nameOf(vote)} ${what}`, at, vote.height);
+  }
+
+  /** How far it is ahead of all that a good block may be of: the time of one that is not good says nothing. 0: it is not, or too many lie. */
+  private beyondNs(at: Machine, { height, timeNs }: Vote): bigint {
+    if (timeNs <= at.clock.wallLatestNs()) return 0n;
+    const earlier = this.ghost.timeNs(height - 1n) ?? 0n;
+    const latest = latestClock(this.ghost, this.about);
+    const beyond = timeNs - (latest > earlier ? latest : earlier);
+    return beyond > BEYOND_NS && this.areFewLiars(height - 1n) ? beyond : 0n;
+  }
+
+  /** Of two thirds of the votes for a block the median is no liar's then. */
+  private areFewLiars(height: bigint): boolean {
+    const set = this.ghost.set(height);
+    if (!set) return height < this.ghost.genesis.initialHeight;
+    let lying = 0n;
+    for (const each of this.about.machines)
+      if (!this.about.isHonest(each)) lying += set.powerOf(hexFor(each));
+    return lying * 3n <= set.total;
   }
 
   /**

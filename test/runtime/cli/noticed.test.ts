@@ -14,7 +14,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['invalid-blocks', '2', 'X26', 'is not of the median time'],
   ['invalid-blocks', '1', 'X27', 'proves nothing'],
   ['invalid-blocks', '1', 'X28', 'is not of the median time'],
-  ['invalid-blocks', '1', 'X29', 'stores under 73 a commit of 73 for'],
+  ['invalid-blocks', '1', 'X29', 'stores under 77 a commit of 77 for'],
   ['invalid-blocks', '1', 'X30', 'block.max_bytes is 16000'],
   ['invalid-blocks-for-one', '3', 'X31', 'which it has sent'],
   ['calm', '1', 'X32', 'timeout_commit is 1000000000 ns'],
@@ -403,6 +403,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['asked-by-who-died', '1', 'X461', 'blame: v1 cuts off v0, which broke no rule'],
   ['early-start', '1', 'X447', 'v3 has not committed height 1'],
   ['another-outcome', '1', 'X449', 'v1 halts (does not match AppHash)'],
+  ['invalid-blocks', '1', 'X446', 'ns ahead of every honest clock'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

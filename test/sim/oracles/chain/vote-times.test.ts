@@ -48,6 +48,11 @@ it.each<[string, Case, string | null]>([
     `${SECOND + 1n} ns ahead of its clock`,
   ],
   ['after a block that nobody was asked about', { beyondNs: SECOND }, null],
+  [
+    'an hour after every clock',
+    { beyondNs: 3_600n * SECOND },
+    `${3_600n * SECOND} ns ahead of every honest clock`,
+  ],
   ['after another block', { beyondNs: SECOND, blockNs: 0n, hash: OTHER }, null],
   ["after the block of a liar's round", { beyondNs: SECOND, blockNs: 0n, isProposerHonest: false }, null],
 ])('a vote dated %s', (_, { beyondNs, hash = BLOCK, blockNs, trouble, isProposerHonest = true }, what) => {
