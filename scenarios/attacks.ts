@@ -55,6 +55,16 @@ export const trueAttacks = scenario('who could deceive a light client alone is p
   ends: everyone.decides(height(20), { within: '600s' }),
 });
 
+/** v0 alone makes commits. It signs another block in the place of height 3, in the same round, and one in that of height 4, a round later: for that it may have had a reason. */
+export const amnesiaProvesNothing = scenario('who signs another block a round later is not punished for it', {
+  name: 'amnesia-proves-nothing',
+  cast: powers(70, 10, 10, 10),
+  liars: [liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { fromHeight: 5, toHeight: 6 })],
+  act: [when(everyone.punishes('v0'))],
+  holds: loses('v0', 'from an amnesia light client attack'),
+  ends: everyone.decides(height(16), { within: '600s', afterwards: 2 }),
+});
+
 /** A block has room for the proof of a double vote, and not for that of an attack. */
 const EVIDENCE_BYTES = 700n;
 

@@ -1,7 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
-import { inventedAttacks, tooMuchEvidence, trueAttacks } from './attacks.ts';
+import { amnesiaProvesNothing, inventedAttacks, tooMuchEvidence, trueAttacks } from './attacks.ts';
 import {
   askedByWhoDied,
   longWayBack,
@@ -441,6 +441,7 @@ export const plays: readonly Play[] = [
   forgedProposals,
   invalidBlocks,
   inventedAttacks,
+  amnesiaProvesNothing,
   wordsOfTheAbsent,
   invalidBlocksForOne,
   falseEvidence,

@@ -1,6 +1,7 @@
 // The inventor of attacks: light client attacks that nobody made, another one each time, wrong in one thing; or, with more than a third of the
-// power, its own and true ones. It knows the validators of a chain that does not change them.
+// power, its own and true ones; with more than two thirds, another block in the place of one, and that also a round later, to its peers alone. It knows the validators of a chain that does not change them.
 
+import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { parseGenesis } from '../../protocol/json/genesis.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
@@ -8,12 +9,14 @@ import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import {
   type Commit,
   type CommitSig,
+  FLAG_ABSENT,
   FLAG_COMMIT,
   type Header,
   type LightClientAttackEvidence,
   PRECOMMIT,
   type Validator,
   type ValidatorSet,
+  ZERO_TIME_NS,
 } from '../../protocol/types.ts';
 import { addressFor } from '../addresses.ts';
 import { accusing } from './accusing.ts';
@@ -21,6 +24,12 @@ import { type Liar, type LiarKit, signedAs } from './liar.ts';
 
 const wrong = new Uint8Array(32).fill(0xee);
 const EMPTY = new Uint8Array(0);
+const ABSENT: CommitSig = {
+  flag: FLAG_ABSENT,
+  validatorAddress: EMPTY,
+  timeNs: ZERO_TIME_NS,
+  signature: EMPTY,
+};
 
 /** What is known of a height: its block as light clients see it, and the height before. */
 interface Case {
@@ -30,7 +39,7 @@ interface Case {
   readonly me: Validator;
   readonly before: Header;
   /** The liar signs a header for all of these, truly for itself alone. */
-  readonly signed: (header: Header, by: readonly Validator[]) => Commit;
+  readonly signed: (header: Header, by: readonly Validator[], round?: number) => Commit;
 }
 
 type Invention = (about: Case) => LightClientAttackEvidence;
@@ -117,23 +126,44 @@ const ABOVE_A_THIRD: readonly Invention[] = [
   (about) => ofMySet(about, { ...about.me, power: about.me.power + 1n }, {}),
 ];
 
-const inventionsOf = ({ me, set }: Case): readonly Invention[] =>
-  me.power * 3n > set.powerTotal ? ABOVE_A_THIRD : INVENTIONS;
+/** Another block in the place of one, signed by itself alone: so many rounds after that one was decided. */
+const inItsPlace =
+  (later: number): Invention =>
+  (about) => {
+    const { me, set } = about;
+    const header = { ...about.header, dataHash: wrong };
+    const commit = about.signed(header, set.validators, about.commit.round + later);
+    const signatures = commit.signatures.map((each) =>
+      equalBytes(each.validatorAddress, me.address) ? each : ABSENT,
+    );
+    return atItsHeight(about, attack(about, header, { ...commit, signatures }, set, [me]));
+  };
+
+/** Who signs two blocks in one round lies. In two rounds it may have had a reason (amnesia). */
+const ABOVE_TWO_THIRDS: readonly Invention[] = [inItsPlace(0), inItsPlace(1)];
+
+const isAboveTwoThirds = ({ me, set }: Case): boolean => me.power * 3n > set.powerTotal * 2n;
+
+function inventionsOf(about: Case): readonly Invention[] {
+  if (isAboveTwoThirds(about)) return ABOVE_TWO_THIRDS;
+  return about.me.power * 3n > about.set.powerTotal ? ABOVE_A_THIRD : INVENTIONS;
+}
 
 const votersOf = ({ commit, set }: Case): readonly Validator[] =>
   set.validators.filter((_, i) => commit.signatures[i]?.flag === FLAG_COMMIT);
 
 export const attackInventor: Liar = (kit) => {
-  const source = () => {
+  const source = (isInBlock: boolean) => {
     let next = 0;
     return (height: bigint): readonly LightClientAttackEvidence[] => {
       const about = caseOf(kit, height);
-      if (!about) return [];
+      // Its false block would be refused, and its votes alone decide the true one.
+      if (!about || (isInBlock && isAboveTwoThirds(about))) return [];
       const inventions = inventionsOf(about);
       return [(inventions[next++ % inventions.length] as Invention)(about)];
     };
   };
-  return accusing(kit, source(), source());
+  return accusing(kit, source(true), source(false));
 };
 
 function caseOf(kit: LiarKit, height: bigint): Case | null {
@@ -143,14 +173,14 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
   const address = addressFor(kit.machine);
   const me = set.validators.find((each) => each.address.every((byte, i) => byte === address[i]));
   if (!block || !before || !commit || !me) return null;
-  const signed = (header: Header, by: readonly Validator[]): Commit => {
+  const signed = (header: Header, by: readonly Validator[], round = commit.round): Commit => {
     const blockId = { hash: headerHash(header), parts: { total: 1, hash: wrong } };
     const signatures = by.map((validator, index): CommitSig => {
       const { timeNs } = header;
       const vote = signedAs(kit, {
         type: PRECOMMIT,
         height: header.height,
-        round: commit.round,
+        round,
         blockId,
         timeNs,
         validatorAddress: validator.address,
@@ -161,7 +191,7 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
       });
       return { flag: FLAG_COMMIT, validatorAddress: validator.address, timeNs, signature: vote.signature };
     });
-    return { height: header.height, round: commit.round, blockId, signatures };
+    return { height: header.height, round, blockId, signatures };
   };
   return { header: block.header, commit, set, me, before: before.header, signed };
 }

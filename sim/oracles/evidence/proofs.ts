@@ -3,11 +3,16 @@
 
 import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
-import type { DuplicateVoteEvidence, Evidence, LightClientAttackEvidence } from '../../../protocol/types.ts';
+import type {
+  Commit,
+  DuplicateVoteEvidence,
+  Evidence,
+  LightClientAttackEvidence,
+} from '../../../protocol/types.ts';
 import type { WorldAbout } from '../../oracle.ts';
 import { validatorsHash, voteSignBytes } from '../canonical/bytes.ts';
 import { FLAG_COMMIT, PRECOMMIT } from '../canonical/numbers.ts';
-import { type GhostChain, isTrueVote } from '../ghost/ghost.ts';
+import { type GhostChain, type GhostSet, isTrueVote } from '../ghost/ghost.ts';
 
 /** Whom it accuses: addresses in hex. */
 export const accusedBy = (evidence: Evidence): readonly string[] =>
@@ -15,13 +20,31 @@ export const accusedBy = (evidence: Evidence): readonly string[] =>
     ? [hexOf(evidence.voteA.validatorAddress)]
     : evidence.byzantineValidators.map(({ address }) => hexOf(address));
 
+/** The commit that the chain carries for a height. */
+interface Decided {
+  readonly round: number;
+  /** By the place of who votes: what it said. */
+  readonly flags: readonly number[];
+}
+/** Heights of which that is known: of others nobody says anything. */
+const DECIDED_KEPT = 256;
+
 export class Proofs {
   private readonly ghost: GhostChain;
   private readonly about: WorldAbout;
+  private readonly decided = new Map<bigint, Decided>();
 
   constructor(ghost: GhostChain, about: WorldAbout) {
     this.ghost = ghost;
     this.about = about;
+    ghost.onBlock.push((_at, { lastCommit }) => this.decides(lastCommit));
+  }
+
+  private decides(commit: Commit | null): void {
+    if (!commit || commit.signatures.length === 0) return;
+    const { height, round, signatures } = commit;
+    this.decided.set(height, { round, flags: signatures.map(({ flag }) => flag) });
+    this.decided.delete(height - BigInt(DECIDED_KEPT));
   }
 
   /** What is wrong with it; null: nothing, or nobody knows that height any more. `isOurs`: an honest node proposes it. */
@@ -90,7 +113,27 @@ export class Proofs {
       }),
     );
     const power = signers.reduce((sum, each) => sum + each.power, 0n);
-    return 3n * power > set.total ? null : 'no third of its validators signed what it shows';
+    if (3n * power <= set.total) return 'no third of its validators signed what it shows';
+    return header.height === commonHeight ? this.flawOfSecondBlock(evidence, set) : null;
+  }
+
+  /**
+   * Another block in the place of the chain's, by its own validators: whoever signed both in one round lied. Who signed another one in another
+   * round may have had a reason, and who signed one of the two did what all do.
+   */
+  private flawOfSecondBlock(
+    { commonHeight, conflictingBlock, byzantineValidators }: LightClientAttackEvidence,
+    { members }: GhostSet,
+  ): string | null {
+    const decided = this.decided.get(commonHeight);
+    if (!decided) return null;
+    if (conflictingBlock.signedHeader.commit.round !== decided.round)
+      return 'its block is of another round than the one that was decided';
+    const haveSignedBoth = byzantineValidators.every(({ address }) => {
+      const index = members.findIndex(({ addressBytes }) => equalBytes(addressBytes, address));
+      return decided.flags[index] === FLAG_COMMIT;
+    });
+    return haveSignedBoth ? null : 'it accuses who signed one of its two blocks alone';
   }
 
   private isOfAnotherTime(height: bigint, claim: { readonly timeNs: bigint }): boolean {

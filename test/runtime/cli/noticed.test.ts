@@ -404,6 +404,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['early-start', '1', 'X447', 'v3 has not committed height 1'],
   ['another-outcome', '1', 'X449', 'v1 halts (does not match AppHash)'],
   ['invalid-blocks', '1', 'X446', 'ns ahead of every honest clock'],
+  ['amnesia-proves-nothing', '1', 'X448', 'its block is of another round than the one that was decided'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
