@@ -22,6 +22,7 @@ import {
   reset,
   restart,
   scenario,
+  sometime,
   submit,
   these,
   txs,
@@ -55,6 +56,23 @@ export const polkaOfASkippedRound = scenario('who was away in the round of a pol
     after('500ms', heal(), core('v0', 'v1', 'v2', 'v3', 'v6')),
   ],
   ends: these('v0', 'v1', 'v2', 'v3', 'v6').decides(height(10), { within: '300s' }),
+});
+
+/** v2, which proposes round 0, is gone, and all others are needed. v3 does not hear that round 0 is over; of round 1 it hears v1's proposal and v0's prevote. */
+export const proposalIsAVoice = scenario('who proposes has spoken in its round', {
+  name: 'proposal-is-a-voice',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('precommits', { ...fifth, round: 0, to: ['v3'] }),
+      delay('prevotes', '1500ms', { ...fifth, round: 1, by: ['v1'], to: ['v3'] }),
+    ),
+    when(v0.decides(height(4)), crash('v2')),
+    when(v3.decides(height(5)), heal(), restart('v2')),
+  ],
+  holds: [sometime(v1.proposes({}, { ...fifth, round: 1 }))],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 2 }),
 });
 
 /** All three are needed. v2 decides when the others have begun the next height, and as it begins that, all that they said of it is there. */

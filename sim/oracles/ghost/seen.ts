@@ -204,12 +204,16 @@ export class Seen {
 
   speaksAhead({ round, validatorIndex }: Vote, peer: PeerId, nowNs: number): void {
     if (round > this.round + 1 && !this.opens(round, peer)) return;
+    this.speaks(round, validatorIndex, nowNs);
+  }
+
+  private speaks(round: number, index: number, nowNs: number): void {
     let speakers = this.ahead.get(round);
     if (!speakers) {
       speakers = new Crowd();
       this.ahead.set(round, speakers);
     }
-    speakers.add(validatorIndex, this.powerOf(validatorIndex));
+    speakers.add(index, this.powerOf(index));
     const isFurther = !this.skip || this.skip.round < round;
     if (isFurther && speakers.power * 3n > this.set.total) this.skip = { round, sinceNs: nowNs };
   }
@@ -269,8 +273,7 @@ export class Seen {
   proposed(proposal: Proposal, nowNs: number): void {
     this.words.proposed(proposal); // one ahead, too: it keeps it, so that another one of that round is the second
     if (proposal.round > this.round) {
-      if (proposal.round === this.round + 1)
-        this.next ??= { proposal, set: setOfParts(proposal.blockId.parts), parts: new Set() };
+      if (proposal.round === this.round + 1) this.proposedNext(proposal, nowNs);
       return;
     }
     if (!this.proposal) {
@@ -278,6 +281,14 @@ export class Seen {
       this.proposedParts = setOfParts(proposal.blockId.parts);
     }
     this.look(nowNs);
+  }
+
+  /** Its proposer has spoken there, whatever else it says (L55). */
+  private proposedNext(proposal: Proposal, nowNs: number): void {
+    this.next ??= { proposal, set: setOfParts(proposal.blockId.parts), parts: new Set() };
+    const proposer = this.set.atRound(proposal.round);
+    const index = this.set.members.findIndex(({ address }) => address === proposer);
+    this.speaks(proposal.round, index, nowNs);
   }
 
   /** `round`: as who sent it says. */
