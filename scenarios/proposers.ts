@@ -244,7 +244,7 @@ export const lostEvidence = scenario('evidence that was lost on its way is offer
 
 /**
  * Where all precommits are waited for, and no longer: those of v6 come last, and those of v5 late. While v2 is away the whole time must pass.
- * Who dies in a later round of such a height comes back to it.
+ * Who dies in such a height, in a later round or soon after its beginning, comes back to it.
  */
 export const allPrecommitsAreHere = scenario('a height begins when every precommit of the last one is here', {
   name: 'all-precommits-are-here',
@@ -256,6 +256,7 @@ export const allPrecommitsAreHere = scenario('a height begins when every precomm
     when(v0.decides(height(6)), crash('v2', { restart: '6s' })),
     when(v0.decides(height(14)), heal(), drop('proposals', { height: 16, round: 0 })),
     when(v1.enters('prevote', { height: 16, round: 1 }), crash('v1', { restart: '1s' })),
+    when(v3.precommits({}, { height: 20 }), crash('v3', { restart: '1s' })),
   ],
   ends: everyone.decides(height(24), { within: '120s' }),
 });

@@ -1,7 +1,7 @@
 // Whether a log of consensus explains what its node says in it: who starts from it again knows its lock, its valid value and its round from what
-// stands there alone (spec 5.7). So the two thirds of prevotes that a precommit rests on stand before it, and of a block each part; before a
-// word of a later round stands why that round began, before a vote for nil or a block why it is for that, and before a timer that fired the votes
-// that set it going.
+// stands there alone (spec 5.7). So before its votes of a height stands that the height began; before a precommit the two thirds of prevotes
+// that it rests on, and of a block each part; before a word of a later round why that round began, before a vote for nil or a block why it is
+// for that, and before a timer that fired the votes that set it going.
 
 import { equalBytes } from '../../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
@@ -64,6 +64,8 @@ class Reading {
   /** Timers that fired, by step and round, of the height that the log is at, and that height. */
   private readonly fired = new Set<string>();
   private height = -1n;
+  /** The latest height of which it stands there that it began. */
+  private begun = -1n;
 
   constructor(heardAt: (height: bigint) => HeardHeight | null, isForgotten: (vote: Vote) => boolean) {
     this.heardAt = heardAt;
@@ -87,6 +89,7 @@ class Reading {
     if (height !== this.height) this.fired.clear();
     this.height = height;
     this.fired.add(`${step} ${round}`);
+    if (step === 'start' && height > this.begun) this.begun = height;
     const kind = votesBehind.get(step);
     const heard = height > this.ended ? this.heardAt(height) : null;
     if (!kind || !heard || heard.isMostOfAny(kind, round)) return null;
@@ -108,6 +111,7 @@ class Reading {
 
   private missingFor(vote: Vote, heard: HeardHeight): string | null {
     const { height, round } = vote;
+    if (height > this.begun) return 'that the height began';
     const hasFired = (step: string, round: number): boolean =>
       height === this.height && this.fired.has(`${step} ${round}`);
     if (round > 0 && !hasFired('precommit', round - 1) && !heard.isThirdIn(round))

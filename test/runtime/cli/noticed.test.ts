@@ -406,6 +406,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['invalid-blocks', '1', 'X446', 'ns ahead of every honest clock'],
   ['amnesia-proves-nothing', '1', 'X448', 'its block is of another round than the one that was decided'],
   ['proposal-is-a-voice', '1', 'X453', 'could have begun round 1 (L55)'],
+  ['all-precommits-are-here', '1', 'X452', 'and not that the height began'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -99,11 +99,29 @@ const part = (index: number): LogRecord => ({
   }),
 });
 
-function missingIn(records: readonly LogRecord[], isForgotten = (): boolean => false): string | null {
+const begun = timeout('start', 0);
+
+function missingIn(
+  records: readonly LogRecord[],
+  isForgotten = (): boolean => false,
+  before: readonly LogRecord[] = [begun],
+): string | null {
   const tally = new Heard((height) => ghost.set(height), hexFor(v0));
-  const found = unexplained(records.map(encodeRecord), (height) => tally.at(height), isForgotten);
+  const found = unexplained(
+    [...before, ...records].map(encodeRecord),
+    (height) => tally.at(height),
+    isForgotten,
+  );
   return found?.missing ?? null;
 }
+
+it.each<[string, readonly LogRecord[], string | null]>([
+  ['nothing', [], 'that the height began'],
+  ['the beginning of another height', [timeout('start', 0, 0n)], 'that the height began'],
+  ['that it began', [begun], null],
+])('a vote behind %s', (_what, before, missing) => {
+  expect(missingIn([proposal(), own(PREVOTE)], undefined, before)).toBe(missing);
+});
 
 describe('the precommit of a block', () => {
   const whole = [proposal(), part(0), part(1), own(PREVOTE), heard(1), heard(2)];
