@@ -1,4 +1,5 @@
-// An application that answers what no chain can follow: each node stops before anything comes of it, says why, and goes on with one that is mended.
+// An application that answers what no chain can follow: each node stops before anything comes of it, says why, and goes on with one that is
+// mended. So it does where an application comes back with another past than its chain has.
 
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
@@ -32,6 +33,8 @@ import {
   sometime,
   these,
   txs,
+  v0,
+  v1,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -234,5 +237,63 @@ export const brokenProposals = scenario(
     ]),
     holds: UNSURE.map((because) => sometime(anyone.halts(because))),
     ends: everyone.decides(height(12), { within: '120s', afterwards: 2 }),
+  },
+);
+
+// --- another past ----------------------------------------------------------------------------------------------------
+
+/** Whoever has a past to speak of has another one than it had. */
+class Changed extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'info' || answer.value.lastBlockHeight === 0n) return answer;
+    const lastBlockAppHash = answer.value.lastBlockAppHash.map((byte) => byte ^ 1);
+    return { ...answer, value: { ...answer.value, lastBlockAppHash } };
+  }
+}
+
+/** Closed in good order, so that its application has executed all that the chain has. */
+export const anotherPast = scenario('an application that comes back with another past takes no part', {
+  name: 'another-past',
+  cast: validators(4),
+  app: () => new Changed(),
+  load: txs({ perSecond: 3 }),
+  act: [when(v0.decides(height(4)), crash('v1', { how: 'clean', restart: '1s' }))],
+  holds: [finally_(v1.isHalted)],
+  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
+});
+
+const AGAIN_AT = 6;
+
+/** What it executes at a start, before its node takes part, comes out otherwise at one height. */
+class Unfaithful extends KvStore {
+  private isAtStart = false;
+
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (request.type === 'info') this.isAtStart = true;
+    if (request.type === 'process-proposal') this.isAtStart = false;
+    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block') return answer;
+    if (!this.isAtStart || request.value.height !== BigInt(AGAIN_AT)) return answer;
+    const appHash = answer.value.appHash.map((byte) => byte ^ 1);
+    return { ...answer, value: { ...answer.value, appHash } };
+  }
+}
+
+/** v1's application is an old copy, and its chain is not: all that it lacks it executes again, and the last of it comes out otherwise than the state says. */
+export const anotherOutcome = scenario(
+  'an application that executes a block again with another outcome halts',
+  {
+    name: 'another-outcome',
+    cast: validators(4),
+    app: () => new Unfaithful(),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(v1.decides(height(3)), backUp('v1')),
+      when(v1.decides(height(AGAIN_AT))),
+      after('300ms', crash('v1', { how: 'clean' }), putBack('v1', 'app'), restart('v1')),
+    ],
+    holds: [sometime(v1.halts('does not match AppHash')), finally_(v1.isHalted)],
+    ends: these('v0', 'v2', 'v3').decides(height(12), { within: '60s' }),
   },
 );

@@ -14,7 +14,13 @@ import {
   smallBuffer,
   thirdIsNeeded,
 } from './block-sync.ts';
-import { brokenApplication, brokenProposals, unplayableBeginning } from './broken-application.ts';
+import {
+  anotherOutcome,
+  anotherPast,
+  brokenApplication,
+  brokenProposals,
+  unplayableBeginning,
+} from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
 import { calm } from './calm.ts';
 import {
@@ -106,8 +112,6 @@ import {
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
 import {
-  anotherOutcome,
-  anotherPast,
   applicationDecides,
   askedOfWhoHasThem,
   blocksGoMeanwhile,
@@ -118,6 +122,7 @@ import {
   goneBlocksAreRemembered,
   lastBlockAlone,
   littleEvidence,
+  longAgo,
   noLimitOfItsOwn,
   nothingIsKeptForEver,
   oldBlocksGo,
@@ -263,6 +268,7 @@ export const plays: readonly Play[] = [
   bothPunished,
   namedOnce,
   littleEvidence,
+  longAgo,
   evidenceTravels,
   evidenceOutlivesRestart,
   lateDoubleVote,

@@ -15,21 +15,18 @@ import {
   after,
   anyone,
   at,
-  backUp,
   calm,
   crash,
   disk,
   drop,
   everyone,
   f0,
-  finally_,
   heal,
   height,
   isolate,
   liar,
   links,
   powers,
-  putBack,
   restart,
   scenario,
   sometime,
@@ -233,62 +230,6 @@ class Lenient extends KvStore {
   }
 }
 
-/** Whoever has a past to speak of has another one than it had. */
-class Changed extends KvStore {
-  override answer(request: AbciRequest): AbciResponse {
-    const answer = super.answer(request);
-    if (answer.type !== 'info' || answer.value.lastBlockHeight === 0n) return answer;
-    const lastBlockAppHash = answer.value.lastBlockAppHash.map((byte) => byte ^ 1);
-    return { ...answer, value: { ...answer.value, lastBlockAppHash } };
-  }
-}
-
-/** Closed in good order, so that its application has executed all that the chain has. */
-export const anotherPast = scenario('an application that comes back with another past takes no part', {
-  name: 'another-past',
-  cast: validators(4),
-  app: () => new Changed(),
-  load: txs({ perSecond: 3 }),
-  act: [when(v0.decides(height(4)), crash('v1', { how: 'clean', restart: '1s' }))],
-  holds: [finally_(v1.isHalted)],
-  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
-});
-
-const AGAIN_AT = 6;
-
-/** What it executes at a start, before its node takes part, comes out otherwise at one height. */
-class Unfaithful extends KvStore {
-  private isAtStart = false;
-
-  override answer(request: AbciRequest): AbciResponse {
-    const answer = super.answer(request);
-    if (request.type === 'info') this.isAtStart = true;
-    if (request.type === 'process-proposal') this.isAtStart = false;
-    if (request.type !== 'finalize-block' || answer.type !== 'finalize-block') return answer;
-    if (!this.isAtStart || request.value.height !== BigInt(AGAIN_AT)) return answer;
-    const appHash = answer.value.appHash.map((byte) => byte ^ 1);
-    return { ...answer, value: { ...answer.value, appHash } };
-  }
-}
-
-/** v1's application is an old copy, and its chain is not: all that it lacks it executes again, and the last of it comes out otherwise than the state says. */
-export const anotherOutcome = scenario(
-  'an application that executes a block again with another outcome halts',
-  {
-    name: 'another-outcome',
-    cast: validators(4),
-    app: () => new Unfaithful(),
-    load: txs({ perSecond: 3 }),
-    act: [
-      when(v1.decides(height(3)), backUp('v1')),
-      when(v1.decides(height(AGAIN_AT))),
-      after('300ms', crash('v1', { how: 'clean' }), putBack('v1', 'app'), restart('v1')),
-    ],
-    holds: [sometime(v1.halts('does not match AppHash')), finally_(v1.isHalted)],
-    ends: these('v0', 'v2', 'v3').decides(height(12), { within: '60s' }),
-  },
-);
-
 /** Two vote twice, prevotes and precommits: four proofs a height. */
 export const littleEvidence = scenario('a block carries as much evidence as it may, and the rest waits', {
   name: 'little-evidence',
@@ -375,6 +316,32 @@ export const goneBlocksAreRemembered = scenario('evidence is judged by blocks th
     when(everyone.punishes('v3')),
   ],
   ends: everyone.decides(height(22), { within: '240s' }),
+});
+
+/** Of the attacks of v0 the blocks are gone by then, and those of v3's double votes are not; who starts again has in mind the last 64 heights alone. */
+const SHOWN_AT = 96;
+
+/** f0 alone has both, proposes nothing, and is heard when it is long ago. */
+export const longAgo = scenario('what was done long ago is judged by what the disk has of it', {
+  name: 'long-ago',
+  cast: { ...powers(40, 20, 20, 20), fullNodes: 1 },
+  app: () => new Forgetful(75n),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100_000_000n } },
+  liars: [
+    liar('v0', 'attack-inventor', ['f0'], { fromHeight: 12, toHeight: 18, times: 3 }),
+    liar('v3', 'double-voter', ['f0'], { votes: 'prevotes', fromHeight: 28, toHeight: 32 }),
+  ],
+  act: [
+    at('0s', drop('evidence', { from: ['f0'] })),
+    when(
+      everyone.decides(height(SHOWN_AT)),
+      heal(),
+      ...(['v1', 'v2', 'v3', 'f0'] as const).map((name) => crash(name, { how: 'clean', restart: '1s' })),
+    ),
+    when(everyone.punishes('v0')),
+  ],
+  holds: [sometime(everyone.punishes('v3'))],
+  ends: everyone.decides(height(SHOWN_AT + 6), { within: '60s', afterwards: 2 }),
 });
 
 /** v1's disk is slow, so what it lets go of is long gone when it loses its power with what was not durable. */

@@ -407,6 +407,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['amnesia-proves-nothing', '1', 'X448', 'its block is of another round than the one that was decided'],
   ['proposal-is-a-voice', '1', 'X453', 'could have begun round 1 (L55)'],
   ['all-precommits-are-here', '1', 'X452', 'and not that the height began'],
+  ['long-ago', '1', 'X451', 'is missing or broken in the store, and evidence needs it'],
+  ['long-ago', '1', 'X454', 'when everyone punishes v0'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
