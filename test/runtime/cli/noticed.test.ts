@@ -318,7 +318,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['all-precommits-are-here', '1', 'X334', 'skip_timeout_commit is set'],
   ['little-evidence', '1', 'X335', 'does not tell v0'],
   ['old-copy', '1', 'X336', 'and a peer says that it has 14'],
-  ['swarm', '1', 'X337', 'and not a proposal, or that its time was over'],
+  ['swarm', '1', 'X337', 'and not that the height began'],
   ['swarm', '1', 'X338', 'and not two thirds of the precommits'],
   ['swarm', '38 --heights 10', 'X339', 'without the evidence of height 2 that it holds'],
   ['tour', '1', 'X340', 'its prevote of 1/0 at once'],
@@ -409,6 +409,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['all-precommits-are-here', '1', 'X452', 'and not that the height began'],
   ['long-ago', '1', 'X451', 'is missing or broken in the store, and evidence needs it'],
   ['long-ago', '1', 'X454', 'when everyone punishes v0'],
+  ['swarm', '1', 'X455', 'and not a proposal, or that its time was over'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
