@@ -39,7 +39,8 @@ export const PROMISES: Readonly<Record<string, string>> = {
   fetching:
     'block sync asks for no more than it may hold, nobody for more than he may be asked for, and no second one too soon',
   joining: 'block sync ends where the chain does, and not before',
-  greeting: 'only who greets as what it is, of this chain, is spoken to, and on the channel for it',
+  greeting:
+    'only who greets as what it is, of this chain, is spoken to, on the channel for it and in words of CometBFT',
   dialing: 'a peer that was told of is dialled until it is up',
   forensics: 'a fork names the guilty, and nobody else',
   hygiene: 'no actor throws, no honest node halts, timers stay few',

@@ -24,6 +24,8 @@ import {
   encodeEvidenceList,
   encodeMempoolMessage,
 } from '../../protocol/wire/index.ts';
+import { evidenceListBytes } from '../../sim/oracles/canonical/block.ts';
+import { blocksyncBytes, consensusBytes, txsBytes } from '../../sim/oracles/canonical/gossip.ts';
 import { goldenFolder, okay } from './folder.ts';
 
 const { file } = goldenFolder('cometbft');
@@ -75,6 +77,22 @@ describe('p2p_messages.json', () => {
         // Two of them are there for their bytes alone: a block without a commit, a base above the height.
         if (isRefusal(message)) expect(message.refused, one.name).toMatch(/^malformed-/);
         else expect(hexOf(encodeBlocksyncMessage(message)), one.name).toBe(one.hex);
+      }
+    }
+  });
+
+  file<Messages>('p2p_messages.json', 'the words of the oracles have the same bytes', ({ cases }) => {
+    for (const one of cases) {
+      const bytes = hex(one.hex);
+      if (one.message === 'tendermint.consensus.Message') {
+        expect(hexOf(consensusBytes(okay(decodeOwnConsensusMessage(bytes)))), one.name).toBe(one.hex);
+      } else if (one.message === 'tendermint.mempool.Message') {
+        expect(hexOf(txsBytes(okay(decodeMempoolMessage(bytes)).txs)), one.name).toBe(one.hex);
+      } else if (one.message === 'tendermint.types.EvidenceList') {
+        expect(hexOf(evidenceListBytes(okay(decodeEvidenceList(bytes)))), one.name).toBe(one.hex);
+      } else if (one.message === 'tendermint.blocksync.Message') {
+        const message = decodeBlocksyncMessage(bytes);
+        if (!isRefusal(message)) expect(hexOf(blocksyncBytes(message)), one.name).toBe(one.hex);
       }
     }
   });

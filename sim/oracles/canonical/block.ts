@@ -38,7 +38,7 @@ function writeHeader(to: Words, header: Header): void {
     .text(14, header.proposerAddress);
 }
 
-function writeTxs(to: Words, txs: readonly Uint8Array[]): void {
+export function writeTxs(to: Words, txs: readonly Uint8Array[]): void {
   for (const tx of txs) to.item(1, tx);
 }
 
@@ -52,7 +52,7 @@ function writeCommit(to: Words, { height, round, blockId, signatures }: Commit):
   for (const each of signatures) to.message(4, writeSignature, each);
 }
 
-function writeBlock(to: Words, { header, txs, evidence, lastCommit }: Block): void {
+export function writeBlock(to: Words, { header, txs, evidence, lastCommit }: Block): void {
   to.message(1, writeHeader, header).message(2, writeTxs, txs).message(3, writeEvidenceList, evidence);
   if (lastCommit) to.message(4, writeCommit, lastCommit);
 }
@@ -61,7 +61,7 @@ export const blockBytes = (block: Block): Uint8Array => written(writeBlock, bloc
 
 // --- evidence --------------------------------------------------------------------------------------------------------
 
-function writeVote(to: Words, vote: Vote): void {
+export function writeVote(to: Words, vote: Vote): void {
   to.int(1, vote.type)
     .int(2, vote.height)
     .int(3, vote.round)

@@ -1,4 +1,4 @@
-// Protobuf as far as it is needed to write a second time what is signed, hashed and stored, and the words that stand in all of that.
+// Protobuf as far as it is needed to write a second time what is signed, hashed, stored and said, and the words that stand in all of that.
 
 import { sha256 } from '#platform';
 import { copyOfPart, put } from '../../../protocol/bytes.ts';
@@ -35,7 +35,7 @@ export class Words {
   }
 
   /** Negative ones have ten bytes. */
-  private bigVarint(value: bigint): this {
+  bigVarint(value: bigint): this {
     let rest = BigInt.asUintN(64, value);
     for (; rest > 127n; rest >>= 7n) this.byte(Number(rest & 127n) | 128);
     return this.byte(Number(rest));
@@ -74,6 +74,11 @@ export class Words {
       .raw(value);
   }
 
+  /** A list of numbers. */
+  packed(field: number, values: readonly bigint[]): this {
+    return values.length === 0 ? this : this.message(field, writeNumbers, values);
+  }
+
   /** Here always, be it empty. */
   message<T>(field: number, write: (words: Words, value: T) => unknown, value: T): this {
     return this.byte((field << 3) | 2).delimited(write, value);
@@ -107,6 +112,10 @@ export class Words {
   }
 }
 
+function writeNumbers(to: Words, values: readonly bigint[]): void {
+  for (const each of values) to.bigVarint(each);
+}
+
 /** What is written is taken out, or hashed, before anything else is. */
 export const words = new Words();
 
@@ -115,7 +124,8 @@ export function writeTime(to: Words, timeNs: bigint): void {
   to.int(1, (timeNs - nanos) / NS_PER_S).int(2, nanos);
 }
 
-const writeParts = (to: Words, { total, hash }: BlockId['parts']): Words => to.int(1, total).text(2, hash);
+export const writeParts = (to: Words, { total, hash }: BlockId['parts']): Words =>
+  to.int(1, total).text(2, hash);
 
 /** BlockID and CanonicalBlockID have the same fields. */
 export const writeId = (to: Words, { hash, parts }: BlockId): Words =>

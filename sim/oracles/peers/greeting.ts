@@ -1,7 +1,8 @@
 // Whom a node takes for a peer: only who has said, in its life, that it is who the connection proves, of this chain, and speaks as we do. Whom
-// it speaks to, but to greet: only who is a peer, and still there. And what it says of itself, and where it says the rest, is as with CometBFT.
+// it speaks to, but to greet: only who is a peer, and still there. And what it says of itself, where it says the rest, and the bytes of all of it
+// are as with CometBFT.
 
-import type { Payload, PeerId } from '../../../actors/turn.ts';
+import type { ActorName, Payload, PeerId } from '../../../actors/turn.ts';
 import { CHANNEL_GREETING, decodeNodeInfo, type NodeInfo } from '../../../machines/peers/node-info.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { type Machine, nameOfPeer } from '../../machine.ts';
@@ -10,6 +11,7 @@ import { BLOCK_PROTOCOL, CHANNELS, P2P_PROTOCOL } from '../canonical/numbers.ts'
 import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { misplaced } from './channels.ts';
+import { Wording } from './wording.ts';
 
 const FALSE_GREETING = 'greets as what it is not, or no node of CometBFT is';
 
@@ -18,6 +20,8 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
   const welcome = new PerMachine<Set<PeerId>>(() => new Set());
   /** Whom each node has for a peer; when it lost one, null while it is there. */
   const lostNs = new PerMachine<Map<PeerId, number | null>>(() => new Map());
+  /** Of all nodes: they write alike. */
+  const wording = new Wording();
 
   const nameOf = (peer: PeerId): string => nameOfPeer(about.machines, peer) ?? 'somebody';
 
@@ -43,6 +47,15 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
     const info = fitting(at.member.id, bytes);
     if (info?.p2pProtocol !== P2P_PROTOCOL || info.channels.length !== CHANNELS.length) return false;
     return CHANNELS.every((channel) => info.channels.includes(channel));
+  };
+
+  /** What is wrong with an envelope, as the end of a sentence about its node; null: nothing. */
+  const wrongIn = (at: Machine, actor: ActorName, payloads: readonly Payload[], greets: boolean) => {
+    if (greets && !payloads.every((each) => isTrue(at, each))) return FALSE_GREETING;
+    const misplacedWord = misplaced(actor, payloads);
+    if (misplacedWord) return misplacedWord;
+    const odd = wording.oddIn(payloads);
+    return odd && `says a word (${odd}) in other bytes than CometBFT makes of it`;
   };
 
   return {
@@ -75,8 +88,7 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
       const { payloads } = effect;
       const greets = payloads[0]?.channel === CHANNEL_GREETING;
       if (about.isHonest(at)) {
-        const isFalse = greets && !payloads.every((each) => isTrue(at, each));
-        const what = isFalse ? FALSE_GREETING : misplaced(actor, payloads);
+        const what = wrongIn(at, actor, payloads, greets);
         if (what) report(`${at.name} ${what}`, at, at.height + 1n);
       }
       if (greets) return;

@@ -410,6 +410,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['long-ago', '1', 'X451', 'is missing or broken in the store, and evidence needs it'],
   ['long-ago', '1', 'X454', 'when everyone punishes v0'],
   ['swarm', '1', 'X455', 'and not a proposal, or that its time was over'],
+  ['tour', '1', 'X431', 'a word (has-vote) in other bytes than CometBFT makes of it'],
+  ['tour', '1', 'X432', 'a word (proposal) in other bytes than CometBFT makes of it'],
+  ['tour', '1', 'X433', 'a word (status-response) in other bytes than CometBFT makes of it'],
+  ['tour', '1', 'X434', 'a word (greeting) in other bytes than CometBFT makes of it'],
+  ['tour', '1', 'X435', 'a word (block-part) in other bytes than CometBFT makes of it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

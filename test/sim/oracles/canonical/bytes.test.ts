@@ -1,13 +1,21 @@
-// The oracles' own words for what is signed, hashed and stored, beside the product's, which CometBFT's vectors prove: two writings of one standard.
+// The oracles' own words for what is signed, hashed, stored and said, beside the product's, which CometBFT's vectors prove: two writings of one standard.
 
 import fc from 'fast-check';
 import { it } from 'vitest';
+import { encodeNodeInfo } from '../../../../machines/peers/node-info.ts';
 import { equalBytes } from '../../../../protocol/bytes.ts';
 import * as hashes from '../../../../protocol/hashes.ts';
 import * as signed from '../../../../protocol/sign-bytes.ts';
-import { encodeBlock, encodeEvidenceList } from '../../../../protocol/wire/index.ts';
+import {
+  encodeBlock,
+  encodeBlocksyncMessage,
+  encodeConsensusMessage,
+  encodeEvidenceList,
+  encodeMempoolMessage,
+} from '../../../../protocol/wire/index.ts';
 import { blockBytes, evidenceListBytes } from '../../../../sim/oracles/canonical/block.ts';
 import * as canonical from '../../../../sim/oracles/canonical/bytes.ts';
+import * as gossip from '../../../../sim/oracles/canonical/gossip.ts';
 import * as arbitrary from '../../../protocol/arbitrary.ts';
 
 /** Equal for whatever there is. */
@@ -55,4 +63,59 @@ it('writes blocks and evidence as the product does', () => {
   const wide = arbitrary.block.map((block) => ({ ...block, txs: [...block.txs, new Uint8Array(70_000)] }));
   same(wide, blockBytes, encodeBlock);
   same(fc.array(arbitrary.evidence, { maxLength: 4 }), evidenceListBytes, encodeEvidenceList);
+});
+
+const at = { height: arbitrary.int64, round: arbitrary.int32 };
+const bits = fc
+  .array(fc.bigInt(0n, 2n ** 64n - 1n), { maxLength: 3 })
+  .map((elems) => ({ bits: 64 * elems.length, elems }));
+const { blockId } = arbitrary;
+const voteType = fc.constantFrom(1, 2);
+const parts = blockId.map((id) => id.parts);
+const small = fc.nat(300);
+
+it('speaks of consensus as the product does', () => {
+  const ofType = <K extends string, T>(type: K, fields: fc.Arbitrary<T>) =>
+    fields.map((value) => ({ type, ...value }));
+  const message = fc.oneof(
+    ofType(
+      'new-round-step',
+      fc.record({
+        ...at,
+        step: small,
+        secondsSinceStart: arbitrary.int64,
+        lastCommitRound: fc.integer({ min: -1, max: 3 }),
+      }),
+    ),
+    ofType('new-valid-block', fc.record({ ...at, parts, have: fc.option(bits), isCommit: fc.boolean() })),
+    ofType('proposal', fc.record({ proposal: arbitrary.proposal })),
+    ofType('proposal-pol', fc.record({ height: arbitrary.int64, polRound: arbitrary.int32, pol: bits })),
+    ofType('block-part', fc.record({ ...at, part: arbitrary.part })),
+    ofType('vote', fc.record({ vote: arbitrary.vote })),
+    ofType('has-vote', fc.record({ ...at, voteType, index: arbitrary.int32 })),
+    ofType('vote-set-maj23', fc.record({ ...at, voteType, blockId })),
+    ofType('vote-set-bits', fc.record({ ...at, voteType, blockId, votes: bits })),
+  );
+  same<Parameters<typeof encodeConsensusMessage>[0]>(message, gossip.consensusBytes, encodeConsensusMessage);
+});
+
+it('speaks of blocks and transactions, and greets, as the product does', () => {
+  const height = arbitrary.int64;
+  const message = fc.oneof(
+    height.map((each) => ({ type: 'block-request', height: each }) as const),
+    height.map((each) => ({ type: 'no-block-response', height: each }) as const),
+    arbitrary.block.map((block) => ({ type: 'block-response', block, extendedCommit: null }) as const),
+    fc.constant({ type: 'status-request' } as const),
+    fc.tuple(height, height).map(([top, base]) => ({ type: 'status-response', height: top, base }) as const),
+  );
+  same(message, gossip.blocksyncBytes, encodeBlocksyncMessage);
+  same(fc.array(arbitrary.bytes(300)), gossip.txsBytes, (txs) => encodeMempoolMessage({ type: 'txs', txs }));
+  const text = fc.string();
+  const protocol = fc.bigInt(0n, 2n ** 63n);
+  const info = fc.record({
+    ...{ p2pProtocol: protocol, blockProtocol: protocol, appProtocol: protocol },
+    ...{ nodeId: text, listenAddress: text, network: text, version: text, moniker: text },
+    ...{ channels: arbitrary.bytes(20), txIndex: text, rpcAddress: text },
+  });
+  same(info, gossip.nodeInfoBytes, encodeNodeInfo);
 });

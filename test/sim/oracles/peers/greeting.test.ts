@@ -53,6 +53,8 @@ const greeting = (more: Parameters<typeof nodeInfoOf>[0] | object): Payload => (
 });
 const question: Payload = { channel: CHANNEL_GREETING, bytes: new Uint8Array(0) };
 const state: Payload = { channel: CHANNEL_OF['has-vote'], bytes: hasVote };
+/** Whoever reads it reads the same. */
+const swapped: Payload = { ...state, bytes: Uint8Array.of(0x3a, 6, 0x08, 3, 0x20, 1, 0x18, 1) };
 
 it.each<[string, string, readonly Payload[], string | null]>([
   ['its greeting', 'peer:peer', [greeting({}), question], null],
@@ -91,6 +93,7 @@ it.each<[string, string, readonly Payload[], string | null]>([
     [state],
     'on channel 0x20, where its blocksync has nothing to say',
   ],
+  ['a word whose fields changed places', 'validator', [swapped], '(has-vote) in other bytes than CometBFT'],
   ['a greeting as a validator', 'validator', [question], 'on channel 0x1, where its validator'],
 ])('a node says %s', (_, actor, payloads, says) => {
   const said: string[] = [];
