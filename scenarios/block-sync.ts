@@ -96,6 +96,24 @@ export const slowSync = scenario('who is slow to answer and answers everything s
   ends: everyone.decides(height(230), { within: '600s', afterwards: 1 }),
 });
 
+/** Two blocks on their way at once, or three, would be no more than v0 makes meanwhile. */
+export const longLine = scenario('over a long line many blocks are on their way at once', {
+  name: 'long-line',
+  cast: powers(10, 1),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS } },
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(
+      v0.decides(height(60)),
+      links({ latency: LONG_WAY }, { from: ['v0'], to: ['v1'] }),
+      restart('v1'),
+    ),
+    when(v1.joins(), calm()),
+  ],
+  holds: [never(v0.decides(height(90)), { while: v1.isSyncing })],
+  ends: everyone.decides(height(95), { within: '240s', afterwards: 2 }),
+});
+
 /** v1 has little power and is away for a hundred and fifty blocks; there is nobody else to ask. */
 export const longWayBack = scenario('one peer gives a whole chain to who asks for it', {
   name: 'long-way-back',

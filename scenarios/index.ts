@@ -4,6 +4,7 @@ import type { Play } from '../sim/scenario/play.ts';
 import { amnesiaProvesNothing, inventedAttacks, tooMuchEvidence, trueAttacks } from './attacks.ts';
 import {
   askedByWhoDied,
+  longLine,
   longWayBack,
   lostRequests,
   lyingSyncPeer,
@@ -312,6 +313,7 @@ export const plays: readonly Play[] = [
   linesComeBack,
   slowSync,
   laterBeginning,
+  longLine,
   longWayBack,
   oneHasAll,
   narrowLine,
