@@ -38,6 +38,7 @@ import {
 const MS = 1_000_000n;
 const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
 const NEAR = { kind: 'uniform', minNs: MILLISECOND, maxNs: 5 * MILLISECOND } as const;
+const IN_ORDER = { kind: 'uniform', minNs: 500 * MILLISECOND, maxNs: 500 * MILLISECOND } as const;
 const LONG_WAY = { kind: 'uniform', minNs: 700 * MILLISECOND, maxNs: 750 * MILLISECOND } as const;
 
 /**
@@ -103,15 +104,37 @@ export const longLine = scenario('over a long line many blocks are on their way 
   settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS } },
   act: [
     when(v0.decides(height(2)), crash('v1')),
-    when(
-      v0.decides(height(60)),
-      links({ latency: LONG_WAY }, { from: ['v0'], to: ['v1'] }),
-      restart('v1'),
-    ),
+    when(v0.decides(height(60)), links({ latency: LONG_WAY }, { from: ['v0'], to: ['v1'] }), restart('v1')),
     when(v1.joins(), calm()),
   ],
   holds: [never(v0.decides(height(90)), { while: v1.isSyncing })],
   ends: everyone.decides(height(95), { within: '240s', afterwards: 2 }),
+});
+
+/**
+ * Three times what v0 answers is lost just before v1 asks how far it is, so that its report overtakes blocks that it owes; each report in between
+ * clears it. On links where nothing else overtakes anything.
+ */
+export const lossNowAndThen = scenario('who owes a lost block now and then is asked for more', {
+  name: 'loss-now-and-then',
+  cast: powers(10, 1),
+  settings: {
+    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS },
+    sync: { statusNs: 3_000n * MS, retryNs: 2_000n * MS, requestsPerPeerMax: 5 },
+  },
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(v0.decides(height(70)), links({ latency: IN_ORDER }), restart('v1')),
+    after('4900ms', drop('block-sync', { from: ['v0'], to: ['v1'] })),
+    after('800ms', heal()),
+    after('5200ms', drop('block-sync', { from: ['v0'], to: ['v1'] })),
+    after('800ms', heal()),
+    after('5200ms', drop('block-sync', { from: ['v0'], to: ['v1'] })),
+    after('800ms', heal()),
+    when(v1.joins(), calm()),
+  ],
+  holds: [never(v0.decides(height(180)), { while: v1.isSyncing })],
+  ends: everyone.decides(height(185), { within: '240s', afterwards: 2 }),
 });
 
 /** v1 has little power and is away for a hundred and fifty blocks; there is nobody else to ask. */
