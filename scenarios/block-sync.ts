@@ -22,6 +22,7 @@ import {
   never,
   pause,
   powers,
+  reset,
   restart,
   scenario,
   sometime,
@@ -135,6 +136,28 @@ export const lossNowAndThen = scenario('who owes a lost block now and then is as
   ],
   holds: [never(v0.decides(height(180)), { while: v1.isSyncing })],
   ends: everyone.decides(height(185), { within: '240s', afterwards: 2 }),
+});
+
+/** v2 falls silent, and a moment later its line breaks. Till then nobody else was asked for what it owed. */
+export const owedByWhoWent = scenario('what a peer owed that went is asked of another one, at once', {
+  name: 'owed-by-who-went',
+  cast: powers(10, 1, 1),
+  settings: {
+    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS, timeoutProposeNs: 500n * MS },
+    sync: { waitNs: 1_000n * MS, secondSourceAfterNs: 5_000n * MS, requestsPerPeerMax: 5 },
+  },
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(
+      v0.decides(height(60)),
+      links({ latency: LONG_WAY }, { from: ['v0', 'v2'], to: ['v1'] }),
+      restart('v1'),
+    ),
+    after('3s', drop('block-sync', { from: ['v2'], to: ['v1'] })),
+    after('3s', reset('v1', 'v2')),
+    when(v1.joins(), heal(), calm()),
+  ],
+  ends: everyone.decides(height(90), { within: '240s', afterwards: 2 }),
 });
 
 /** v1 has little power and is away for a hundred and fifty blocks; there is nobody else to ask. */

@@ -1,5 +1,5 @@
-// What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, and of a
-// second peer only what the first does not give. The next two are asked for in any case, and twice: one of them proves the other, and a dispute
+// What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, of a second
+// peer only what the first does not give, and what a peer owed that went at once of another. The next two are asked for in any case, and twice: one of them proves the other, and a dispute
 // about them is settled by one peer.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
@@ -10,6 +10,7 @@ import { CHANNEL_BLOCKSYNC } from '../canonical/numbers.ts';
 import { blocksyncMessage } from '../ghost/messages.ts';
 import { HOP_NS } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { AskedAnew } from './asked-anew.ts';
 import { SecondSources } from './second-sources.ts';
 
 /** Who has not answered for so long is asked no more, or from the beginning: the node may have let its question go. */
@@ -31,6 +32,7 @@ class Fetching {
   /** Of whom it was said last that they came, went or lied, and when. */
   private readonly changedNs = new Map<PeerId, number>();
   readonly sources = new SecondSources();
+  readonly anew = new AskedAnew();
   /** The smallest block of them. */
   private bytesLeast: number | null = null;
   /** Once is enough. */
@@ -80,6 +82,7 @@ class Fetching {
   /** It has all up to this height. */
   hasApplied(height: bigint): void {
     this.sources.hasApplied(height);
+    this.anew.hasApplied(height);
     for (const each of this.given.keys()) if (each <= height) this.given.delete(each);
     for (const each of this.answeredNs.keys()) if (each <= height) this.answeredNs.delete(each);
     for (const heights of this.open.values())
@@ -109,11 +112,19 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'fetching',
     effects: ['send', 'score'],
-    events: ['peer', 'committed'],
+    events: ['peer', 'committed', 'mode'],
     started: (at) => nodes.delete(at),
     published(at, _actor, event) {
+      const now = about.now();
       if (event.type === 'committed') nodes.get(at)?.hasApplied(event.height);
-      else if (event.type === 'peer') nodes.get(at)?.forgets(event.peer, about.now());
+      else if (event.type === 'mode' && event.mode === 'sync')
+        nodes.of(at).anew.begins(now, at.clock.count());
+      else if (event.type === 'mode') nodes.get(at)?.anew.ends();
+      if (event.type !== 'peer') return;
+      const node = nodes.of(at);
+      node.forgets(event.peer, now);
+      if (event.up) node.anew.comes(event.peer, now);
+      else node.anew.goes(event.peer, at, now);
     },
     heard(at, from, payloads) {
       if (payloads[0]?.channel !== CHANNEL_BLOCKSYNC) return;
@@ -121,10 +132,15 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
       if (node) for (const payload of payloads) hears(node, from, payload, about.now());
     },
     leaving(at, actor, effect) {
-      if (effect.type === 'score') nodes.get(at)?.forgets(effect.peer, about.now());
+      if (effect.type === 'score') {
+        nodes.get(at)?.forgets(effect.peer, about.now());
+        nodes.get(at)?.anew.distrusts(effect.peer, about.now());
+      }
       if (effect.type !== 'send' || actor !== 'blocksync' || !about.isHonest(at)) return;
       for (const payload of effect.payloads) {
         const message = blocksyncMessage(payload);
+        if (message?.type === 'status-request')
+          for (const peer of effect.to) nodes.of(at).anew.asksHowFar(peer, about.now());
         if (message?.type !== 'block-request') continue;
         for (const peer of effect.to) asks(report, about, nodes.of(at), at, peer, message.height);
       }
@@ -134,6 +150,7 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
 
 function hears(node: Fetching, from: PeerId, payload: Payload, now: number): void {
   const message = blocksyncMessage(payload);
+  if (message) node.anew.hears(from, message, payload.bytes.length, now);
   if (message?.type === 'status-response') node.sources.forgets(from); // it may be one too many, and nobody asks it any more
   if (message?.type === 'no-block-response') node.hasNot(from, message.height, now);
   if (message?.type !== 'block-response') return;
@@ -150,6 +167,13 @@ function asks(
   height: bigint,
 ): void {
   const now = about.now();
+  const due = node.anew.asks(peer, height, now, at.heldUntilNs);
+  if (due && !node.isTold) {
+    node.isTold = true;
+    const ms = Math.round((now - due.sinceNs) / 1e6);
+    const gone = nameOfPeer(about.machines, due.peer) ?? 'a peer';
+    report(`${at.name} asks for block ${height} only ${ms} ms after ${gone} went, which owed it`, at, height);
+  }
   if (!node.isKnown(peer, now)) return;
   const { requestsPerPeerMax, bufferBytesMax, retryNs, secondSourceAfterNs } = at.config.sync;
   const last = at.height + PAIR;

@@ -417,6 +417,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X435', 'a word (block-part) in other bytes than CometBFT makes of it'],
   ['long-line', '1', 'X436', 'never: v0 decides height 90 while v1 is syncing'],
   ['loss-now-and-then', '1', 'X437', 'never: v0 decides height 180 while v1 is syncing'],
+  ['owed-by-who-went', '1', 'X438', 'only 3000 ms after v2 went, which owed it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
