@@ -131,6 +131,7 @@ export class AskedAnew {
   }
 
   hasApplied(upTo: bigint): void {
+    if (this.askedOf.size === 0 && this.given.size === 0) return;
     for (const each of [this.askedOf, this.given, this.due])
       for (const height of each.keys()) if (height <= upTo) each.delete(height);
     for (const { owes } of this.sources.values())
