@@ -113,12 +113,13 @@ export class AskedAnew {
     const source = this.sources.get(peer);
     if (message.type === 'block-response') {
       const { height } = message.block.header;
+      const isFirst = !this.given.has(height); // a long one that nobody waits for is not even read
       this.answers(height);
       this.given.add(height);
       this.bytesMost = Math.max(this.bytesMost, bytes);
       if (!source) return;
       source.answeredNs = now;
-      if (source.owes.delete(height)) source.provenNs ??= now;
+      if (source.owes.delete(height) && isFirst) source.provenNs ??= now;
     } else if (message.type === 'no-block-response') {
       this.answers(message.height);
       if (source) source.isDoubtful = true;
