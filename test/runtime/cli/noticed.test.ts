@@ -383,7 +383,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['true-attacks', '1', 'X399', 'its powers are not those of its height'],
   ['tour', '1', 'X400', 'block 1 has other bytes than CometBFT makes of it'],
   ['tour', '1', 'X401', 'block 1 has other bytes than CometBFT makes of it'],
-  ['equivocator-punished', '1', 'X402', 'has other bytes than CometBFT makes of it'],
+  ['equivocator-punished', '1', 'X402', 'a word (evidence) in other bytes than CometBFT makes of it'],
   ['tour', '1', 'X403', 'says on channel 0x21 what is no word there'],
   ['tour', '1', 'X404', 'no polka for it reached it'],
   ['equivocator-punished', '1', 'X405', 'speaks on channel 0x39, where its validator has nothing to say'],
