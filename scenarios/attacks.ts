@@ -50,6 +50,7 @@ export const trueAttacks = scenario('who could deceive a light client alone is p
       'unexpected byzantine validator address',
       'unexpected byzantine validator power',
       'total power of the evidence',
+      'header.validators_hash is not of the validator set',
     ),
   ],
   ends: everyone.decides(height(20), { within: '600s' }),

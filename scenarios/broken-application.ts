@@ -263,6 +263,22 @@ export const anotherPast = scenario('an application that comes back with another
   ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
 });
 
+/** It dies as its application is to write block 5, and so comes back with one that lacks this block alone: its header says what came out of those before. */
+export const anotherPastBehind = scenario('an application that is behind, with another past, takes no part', {
+  name: 'another-past-behind',
+  cast: validators(4),
+  app: () => new Changed(),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      v1.decides(height(4)),
+      crash('v1', { how: 'lose', restart: '1s', point: { when: 'before', op: 'write', on: 'app', nth: 1 } }),
+    ),
+  ],
+  holds: [finally_(v1.isHalted)],
+  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
+});
+
 const AGAIN_AT = 6;
 
 /** What it executes at a start, before its node takes part, comes out otherwise at one height. */

@@ -20,6 +20,7 @@ import {
 import {
   anotherOutcome,
   anotherPast,
+  anotherPastBehind,
   brokenApplication,
   brokenProposals,
   unplayableBeginning,
@@ -200,6 +201,7 @@ import {
   earlyGreed,
   gasIsCounted,
   roomShrinks,
+  tooDearAndKept,
   tooDearLeaves,
   tooLargeLeaves,
 } from './room-in-blocks.ts';
@@ -395,6 +397,7 @@ export const plays: readonly Play[] = [
   applicationDecides,
   anotherOutcome,
   anotherPast,
+  anotherPastBehind,
   applicationAhead,
   failsWhenAskedAgain,
   brokenApplication,
@@ -414,6 +417,7 @@ export const plays: readonly Play[] = [
   tooLargeLeaves,
   checkedMeanwhile,
   tooDearLeaves,
+  tooDearAndKept,
   gasIsCounted,
   allTheGas,
   noEmptyBlocks,

@@ -106,7 +106,17 @@ export const gasIsCounted = scenario('a block takes no more gas than it may', {
   ends: everyone.decides(height(10), { within: '120s', afterwards: 2 }),
 });
 
-/** It was in every pool when blocks came to take less, and nobody asks about it again. */
+const TOO_DEAR = `longer=${'x'.repeat(300)}`;
+
+/** It was in every pool when blocks came to take less, and is not checked again there. Later it is given to each once more. */
+const losesItsRoom = [
+  when(anyone.prevotes({}, { height: 4 }), submit('v0', TOO_DEAR)),
+  when(
+    everyone.decides(height(7)),
+    ...(['v0', 'v1', 'v2', 'v3'] as const).map((name) => submit(name, TOO_DEAR)),
+  ),
+];
+
 export const tooDearLeaves = scenario(
   'what wants more gas than a block may take any more leaves, and nothing waits for it',
   {
@@ -115,10 +125,20 @@ export const tooDearLeaves = scenario(
     app: () => new Metered(),
     load: txs({ perSecond: 1, size: 100 }),
     settings: { mempool: { recheck: false } },
-    act: [when(anyone.prevotes({}, { height: 4 }), submit('v0', `longer=${'x'.repeat(300)}`))],
+    act: losesItsRoom,
     ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
   },
 );
+
+export const tooDearAndKept = scenario('what lost its room is not asked about again where caches keep it', {
+  name: 'too-dear-and-kept',
+  cast: validators(4, { evidence: { maxAgeBlocks: 500 } }),
+  app: () => new Metered(),
+  load: txs({ perSecond: 1, size: 100 }),
+  settings: { mempool: { recheck: false, keepInvalidTxsInCache: true } },
+  act: losesItsRoom,
+  ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+});
 
 /** Nothing else is in the pools: it fits alone. */
 export const allTheGas = scenario('a transaction may take all the gas of a block', {

@@ -124,6 +124,12 @@ const ABOVE_A_THIRD: readonly Invention[] = [
   (about) => ({ ...byMyself(about), powerTotal: about.set.powerTotal + 1n }),
   // Nothing is wrong with the header but its validators, and it is named by its power among those.
   (about) => ofMySet(about, { ...about.me, power: about.me.power + 1n }, {}),
+  // Nothing is wrong with the validators that the header names, and it shows itself alone for them: it stands first among both.
+  (about) => {
+    const header = { ...about.header, dataHash: wrong };
+    const set = alone(about.me);
+    return attack(about, header, about.signed(header, set.validators), set, set.validators);
+  },
 ];
 
 /** Another block in the place of one, signed by itself alone: so many rounds after that one was decided. */

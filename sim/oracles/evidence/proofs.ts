@@ -7,6 +7,7 @@ import type {
   Commit,
   DuplicateVoteEvidence,
   Evidence,
+  LightBlock,
   LightClientAttackEvidence,
 } from '../../../protocol/types.ts';
 import type { WorldAbout } from '../../oracle.ts';
@@ -97,6 +98,7 @@ export class Proofs {
     const set = ghost.setThen(commonHeight);
     if (!set) return null;
     const { header } = conflictingBlock.signedHeader;
+    if (!isOfItsSet(conflictingBlock)) return 'its validators are not those that its header names';
     const there = ghost.setThen(header.height);
     // Under a header of the chain's own validators of a later height they may be named by their powers there.
     const isLater = header.height !== commonHeight && there !== undefined;
@@ -141,6 +143,11 @@ export class Proofs {
     return timeNs !== undefined && claim.timeNs !== timeNs;
   }
 }
+
+const isOfItsSet = ({ signedHeader, validatorSet }: LightBlock): boolean => {
+  const members = validatorSet.validators.map(({ publicKey, power }) => ({ key: publicKey, power }));
+  return equalBytes(signedHeader.header.validatorsHash, validatorsHash(members));
+};
 
 const ANOTHER_TIME = 'its time is not that of the block of its height';
 const OTHER_POWERS = 'its powers are not those of its height';

@@ -73,7 +73,7 @@ export class Counted {
   private readonly asked = new Map<number, { readonly id: string; readonly isNew: boolean }>();
   /**
    * What blocks took and what was refused for good, of which the pool may remember so much as its cache holds: the oldest first, and
-   * whether it pushes others out. What failed in a block, and is kept, stays in the cache where it was.
+   * whether it pushes others out. What failed in a block, or lost its room, and is kept, stays in the cache where it was.
    */
   private readonly gone = new Map<string, boolean>();
   private pushing = 0;
@@ -272,13 +272,15 @@ export class Counted {
     return execution?.height === height && execution.codes?.length === txs.length ? execution.codes : null;
   }
 
-  /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves. */
+  /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves, and may come again likewise. */
   takes(txs: readonly Uint8Array[], codes: readonly number[], next: Room, nowNs: number): void {
     this.takenNs = nowNs;
     this.once?.takes(txs.length, nowNs);
-    for (const [id, known] of this.known)
-      if (fieldBytes(known.bytes) > next.bytes || isTooDear(known.gasWanted, next.gas))
-        this.leaves(id, known);
+    for (const [id, known] of this.known) {
+      if (fieldBytes(known.bytes) <= next.bytes && !isTooDear(known.gasWanted, next.gas)) continue;
+      this.leaves(id, known);
+      if (this.config.keepInvalidTxsInCache) this.isGone(id, false);
+    }
     const ids = txs.map(idOf);
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as string;

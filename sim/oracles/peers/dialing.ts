@@ -1,4 +1,5 @@
-// Who was told of a peer does not give it up: it dials, and dials again. After a connection that was good, soon.
+// Who was told of a peer does not give it up: it dials, and dials again. After a connection that was good, soon; else it waits, twice as long after
+// each failure: who dials a dead peer at every moment keeps both busy when that comes back, and a hundred who do so more than that.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { CHANNEL_GREETING } from '../../../machines/peers/node-info.ts';
@@ -13,6 +14,13 @@ const PATIENCE_NS = 65 * SECOND;
 const GOOD_NS = 11 * SECOND;
 const SOON_NS = 7 * SECOND;
 const LOOK_EVERY_NS = SECOND;
+/** How long it waits after the first failure, and at most. */
+const FIRST_WAIT_NS = SECOND / 2;
+const LONGEST_WAIT_NS = 30 * SECOND;
+/** A connection that lasted so long, by the node's own clock, may have been a good one, after which failures are counted anew. */
+const PERHAPS_GOOD_NS = 9 * SECOND;
+
+const TIMER = 'dial:';
 
 interface Dialed {
   /** Null: it is not up. */
@@ -22,7 +30,20 @@ interface Dialed {
   isSoon: boolean;
 }
 
+/** What a node's own timers say of its dials to one peer. */
+interface Waits {
+  /** Of a dial that is just leaving: its next timer says when it is lost. */
+  isDialing: boolean;
+  /** It was dialed, and has neither failed nor come up. */
+  isTried: boolean;
+  /** When its connection came up, by the node's own clock; null: it is not up. */
+  upCount: number | null;
+  /** In a row, as many as there were for certain. */
+  failures: number;
+}
+
 class Dialing {
+  readonly waits = new Map<string, Waits>();
   readonly peers: ReadonlyMap<PeerId, Dialed>;
   lookNs = 0;
 
@@ -45,7 +66,43 @@ class Dialing {
     const wasGood = upNs !== null && nowNs - upNs >= GOOD_NS;
     Object.assign(dialed, { upNs: isUp ? nowNs : null, sinceNs: nowNs, isSoon: !isUp && wasGood });
   }
+
+  waitsOf(peer: string): Waits {
+    const known = this.waits.get(peer) ?? { isDialing: false, isTried: false, upCount: null, failures: 0 };
+    this.waits.set(peer, known);
+    return known;
+  }
+
+  dials(peer: PeerId): void {
+    Object.assign(this.waitsOf(peer), { isDialing: true, isTried: true });
+  }
+
+  /** Nobody is to be dialed who is up. */
+  comesUp(peer: string, count: number): void {
+    Object.assign(this.waitsOf(peer), { isTried: false, upCount: count });
+  }
+
+  /** It sets the timer of its next dial. Gives the least that it may wait for that. */
+  waitsFor(peer: string, count: number): number {
+    const waits = this.waitsOf(peer);
+    const { isDialing, isTried, upCount } = waits;
+    if (isDialing) {
+      waits.isDialing = false;
+      return 0;
+    }
+    if (upCount !== null && count - upCount >= PERHAPS_GOOD_NS) waits.failures = 0;
+    else if (upCount !== null || isTried) waits.failures++;
+    Object.assign(waits, { isTried: false, upCount: null });
+    return leastWaitNs(waits.failures);
+  }
 }
+
+/** Twice as long after each failure. */
+const leastWaitNs = (failures: number): number => {
+  let waitNs = FIRST_WAIT_NS;
+  for (let failure = 1; failure < failures && waitNs < LONGEST_WAIT_NS; failure++) waitNs *= 2;
+  return Math.min(waitNs, LONGEST_WAIT_NS);
+};
 
 const isGreeting = (payloads: readonly Payload[]): boolean => payloads[0]?.channel === CHANNEL_GREETING;
 
@@ -66,19 +123,36 @@ export const dialingOracle: OracleMaker = (report, about): Oracle => {
     }
   };
 
+  const waits = (at: Machine, timer: string, afterNs: bigint): void => {
+    const peer = timer.slice(TIMER.length);
+    const node = nodes.of(at);
+    const leastNs = node.waitsFor(peer, at.clock.count());
+    if (afterNs >= leastNs) return;
+    const name = nameOfPeer(about.machines, peer) ?? 'a peer';
+    const failures = node.waitsOf(peer).failures;
+    const what = `waits ${afterNs} ns to dial ${name} again; after ${failures} failures in a row it is ${leastNs} ns`;
+    report(`${at.name} ${what}`, at, at.height + 1n);
+  };
+
   return {
     name: 'dialing',
-    effects: ['dial', 'send', 'schedule'],
+    effects: ['dial', 'send', 'schedule', 'cancel'],
     events: ['peer'],
     started: (at) => void nodes.delete(at),
     published(at, _actor, event) {
       if (event.type === 'peer') nodes.of(at).turns(event.peer, event.up, about.now());
     },
-    leaving(at, _actor, effect) {
+    leaving(at, actor, effect) {
       if (!about.isHonest(at)) return;
-      if (effect.type === 'dial') nodes.of(at).tries(effect.peer, about.now());
-      else if (effect.type === 'schedule') looks(at);
-      else if (effect.type === 'send' && isGreeting(effect.payloads))
+      if (effect.type === 'dial') {
+        nodes.of(at).tries(effect.peer, about.now());
+        nodes.of(at).dials(effect.peer);
+      } else if (effect.type === 'schedule') {
+        if (actor === 'dialer') waits(at, effect.timer, effect.afterNs);
+        looks(at);
+      } else if (effect.type === 'cancel') {
+        if (actor === 'dialer') nodes.of(at).comesUp(effect.timer.slice(TIMER.length), at.clock.count());
+      } else if (effect.type === 'send' && isGreeting(effect.payloads))
         for (const peer of effect.to) nodes.of(at).tries(peer, about.now());
     },
   };
