@@ -155,7 +155,7 @@ export const falseGreetings = scenario('who is of another network, or another th
   name: 'false-greetings',
   cast: validators(4),
   load: txs({ perSecond: 2 }),
-  liars: [liar('v3', 'false-greeter', ['v0', 'v1', 'v2'], { times: 16 })],
+  liars: [liar('v3', 'false-greeter', ['v0', 'v1', 'v2'], { times: 22 })],
   act: [when(v0.decides(height(6)))],
   holds: loses(
     'v3',
@@ -163,6 +163,13 @@ export const falseGreetings = scenario('who is of another network, or another th
     'its block protocol is',
     'it says its id is',
     'it has no channel in common',
+    'it names a channel twice',
+    'it has 17 channels',
+    'moniker is not printable ASCII',
+    'tx_index is perhaps',
+    'version is not printable ASCII',
+    'rpc_address is not printable ASCII',
+    'the maximum is 10240',
   ),
   ends: everyone.decides(height(16), { within: '240s', afterwards: 1 }),
 });

@@ -13,6 +13,28 @@ import { PerMachine } from '../ghost/per-machine.ts';
 import { misplaced } from './channels.ts';
 import { Wording } from './wording.ts';
 
+/** Of one that anybody takes (p2p.DefaultNodeInfo Validate, MaxNodeInfoSize). */
+const GREETING_BYTES_MAX = 10_240;
+const CHANNELS_MAX = 16;
+const TX_INDEX = ['', 'on', 'off'];
+
+/** Of printable characters alone, and not of blanks alone. */
+function isPrintable(text: string): boolean {
+  let hasInk = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code > 0x7e) return false;
+    if (code > 0x20) hasInk = true;
+  }
+  return hasInk;
+}
+
+function isWellFormed({ version, channels, moniker, txIndex, rpcAddress }: NodeInfo): boolean {
+  if (channels.length > CHANNELS_MAX || new Set(channels).size < channels.length) return false;
+  if (!isPrintable(moniker) || !TX_INDEX.includes(txIndex)) return false;
+  return [version, rpcAddress].every((text) => text === '' || isPrintable(text));
+}
+
 const FALSE_GREETING = 'greets as what it is not, or no node of CometBFT is';
 
 export const greetingOracle: OracleMaker = (report, about): Oracle => {
@@ -34,8 +56,8 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
 
   /** What is said in a greeting; null: it is none, or of somebody else, or of another chain. */
   const fitting = (from: PeerId, bytes: Uint8Array): NodeInfo | null => {
-    const info = decodeNodeInfo(bytes);
-    if (isRefusal(info)) return null;
+    const info = bytes.length > GREETING_BYTES_MAX ? null : decodeNodeInfo(bytes);
+    if (!info || isRefusal(info) || !isWellFormed(info)) return null;
     const { nodeId, network, blockProtocol, channels } = info;
     if (nodeId !== from || network !== about.chainId || blockProtocol !== BLOCK_PROTOCOL) return null;
     return channels.some((channel) => CHANNELS.includes(channel)) ? info : null;
