@@ -83,8 +83,12 @@ export const brokenWords = scenario('who says what is no word loses its connecti
     'proof.aunts must be at most',
     'each of proof.aunts must be',
     'bytes, the maximum is 3211264',
+    'a bit array of 1 bits with 2 elements',
+    'field 1 has wire type 2',
+    'a number takes more than ten bytes',
+    'time of 253402300800 seconds',
   ),
-  ends: everyone.decides(height(76), { within: '1100s' }),
+  ends: everyone.decides(height(80), { within: '1200s' }),
 });
 
 /** v3 has been away, and one of those that give it blocks gives it others, too. */

@@ -15,6 +15,7 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import {
+  type BitArray,
   BLOCK_PART_BYTES,
   BLOCK_PARTS_MAX,
   type Block,
@@ -55,6 +56,12 @@ const someId: BlockId = { hash, parts: { total: 1, hash } };
 /** One that is broken off, and one with a field that no message has. */
 const BROKEN_OFF = Uint8Array.of(0x0a, 0x7f, 0x01);
 const UNKNOWN_FIELD = Uint8Array.of(0x7a, 0x00);
+/** That it has a prevote: the height stands there as bytes, or is a number of eleven bytes. */
+const HEIGHT_IN_BYTES = Uint8Array.of(0x3a, 0x04, 0x0a, 0x00, 0x18, 0x01);
+const LONG_ZERO = new Uint8Array(11).fill(0x80, 0, 10);
+const ELEVEN_BYTES_OF_HEIGHT = Uint8Array.of(0x3a, 0x0e, 0x08, ...LONG_ZERO, 0x18, 0x01);
+/** The year 10000. */
+const END_OF_TIME_NS = 253_402_300_800_000_000_000n;
 
 const raw =
   (channel: number, bytes: Uint8Array): Babble =>
@@ -107,14 +114,14 @@ const claims = (blockId: BlockId): Babble =>
     blockId,
   }));
 
-const holds = (blockId: BlockId, bits: number): Babble =>
+const holds = (blockId: BlockId, votes: BitArray): Babble =>
   says(CHANNEL_VOTE_SET_BITS, ({ vote: { height, round } }) => ({
     type: 'vote-set-bits',
     height,
     round,
     voteType: PREVOTE,
     blockId,
-    votes: bitArrayOf(bits, [0]),
+    votes,
   }));
 
 const proposes = (change: Partial<Proposal>): Babble =>
@@ -202,7 +209,7 @@ const BABBLE: readonly Babble[] = [
   hasParts(BLOCK_PARTS_MAX + 1, BLOCK_PARTS_MAX + 1),
   claims({ ...someId, hash: hash.subarray(1) }),
   claims({ ...someId, parts: { total: 1, hash: hash.subarray(1) } }),
-  holds(someId, VOTES_MAX + 1),
+  holds(someId, bitArrayOf(VOTES_MAX + 1, [0])),
   proposes({ type: PREVOTE }),
   proposes({ height: -1n }),
   proposes({ round: -1 }),
@@ -245,11 +252,15 @@ const BABBLE: readonly Babble[] = [
   })),
   stands({ step: 0 }),
   hasParts(1, 1, hash.subarray(1)),
-  holds({ ...someId, hash: hash.subarray(2) }, 1),
+  holds({ ...someId, hash: hash.subarray(2) }, bitArrayOf(1, [0])),
   part({}, { aunts: Array.from({ length: MERKLE_AUNTS_MAX + 1 }, () => hash) }),
   part({}, { aunts: [hash.subarray(1)] }),
   // As much as a full batch of the shortest transactions, and more.
   stretched(txs(40), 3 * MEBIBYTE + 65_536),
+  holds(someId, { bits: 1, elems: [1n, 1n] }),
+  raw(CHANNEL_STATE, HEIGHT_IN_BYTES),
+  raw(CHANNEL_STATE, ELEVEN_BYTES_OF_HEIGHT),
+  votes({ timeNs: END_OF_TIME_NS }),
 ];
 
 export const babbler: Liar = (kit) => {
