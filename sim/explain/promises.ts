@@ -35,13 +35,13 @@ export const PROMISES: Readonly<Record<string, string>> = {
   offers: 'what a node has is offered to whoever lacks it, and not to who gave it',
   livelock: 'the actors of a node come to rest',
   blame: 'nobody honest is cut off for what it did not do',
-  serving: 'who asks for blocks is answered, and not without end',
+  serving: 'who asks for blocks is answered, and not without end; who knows what it has says so',
   fetching:
     'block sync asks for no more than it may hold, nobody for more than he may be asked for, and a second one in its time',
   joining: 'block sync ends where the chain does, and not before',
   greeting:
     'only who greets as what it is, of this chain, is spoken to, on the channel for it and in words of CometBFT',
-  dialing: 'a peer that was told of is dialled until it is up',
+  dialing: 'a peer that was told of is dialled until it is up, at growing intervals',
   forensics: 'a fork names the guilty, and nobody else',
   hygiene: 'no actor throws, no honest node halts, timers stay few',
   liveness: 'once all trouble is over, whoever reaches more than two thirds commits again',

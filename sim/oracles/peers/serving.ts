@@ -1,5 +1,5 @@
-// Who asks an honest node for blocks is answered: with a block, or with the word that it is not there. But a node does not read for one peer without
-// end, however much that one asks.
+// Who asks an honest node for blocks is answered: with a block, or with the word that it is not there; and knows of them as soon as the node does
+// (status-debts.ts). But a node does not read for one peer without end, however much that one asks.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import type { Machine } from '../../machine.ts';
@@ -7,6 +7,7 @@ import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { CHANNEL_BLOCKSYNC } from '../canonical/numbers.ts';
 import { Greeted } from '../ghost/greeted.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { StatusDebts } from './status-debts.ts';
 
 /** It is a matter of a few letters within the node; who asks waits five seconds before it asks again. */
 const PATIENCE_NS = 4_000_000_000;
@@ -15,7 +16,7 @@ const PATIENCE_NS = 4_000_000_000;
 const READS_MAX = 50;
 
 /** The first byte of a message of this channel says which one it is: the tag of its field (blocksync/types.proto). */
-const TAG = { blockRequest: 0x0a, noBlockResponse: 0x12, blockResponse: 0x1a } as const;
+const TAG = { blockRequest: 0x0a, noBlockResponse: 0x12, blockResponse: 0x1a, status: 0x2a } as const;
 
 const tagOf = ({ channel, bytes }: Payload): number | undefined =>
   channel === CHANNEL_BLOCKSYNC ? bytes[0] : undefined;
@@ -26,10 +27,13 @@ const isAnswer = (payload: Payload): boolean => {
   return tag === TAG.blockResponse || tag === TAG.noBlockResponse;
 };
 
+const isStatus = (payload: Payload): boolean => tagOf(payload) === TAG.status;
+
 export const servingOracle: OracleMaker = (report, about): Oracle => {
   /** Whom a node owes an answer, and since when. */
   const owed = new PerMachine(() => new Map<PeerId, number>());
   const greeted = new Greeted();
+  const statuses = new StatusDebts(report, about, greeted);
   /** What a node has begun to read at this moment. */
   const reads = new PerMachine(() => ({ atNs: -1, count: 0 }));
 
@@ -46,13 +50,16 @@ export const servingOracle: OracleMaker = (report, about): Oracle => {
   return {
     name: 'serving',
     effects: ['send', 'load'],
-    events: ['peer'],
+    events: ['peer', 'mode'],
     started(at) {
+      statuses.starts(at);
       greeted.starts(at);
       owed.delete(at);
     },
     published(at, _actor, event) {
+      if (event.type === 'mode' && event.mode === 'sync' && about.isHonest(at)) statuses.opens(at);
       if (event.type !== 'peer') return;
+      statuses.settles(at, [event.peer]);
       greeted.greets(at, event.peer, event.up, about.now());
       owed.get(at)?.delete(event.peer);
     },
@@ -72,9 +79,12 @@ export const servingOracle: OracleMaker = (report, about): Oracle => {
       }
     },
     leaving(at, actor, effect) {
+      if (effect.type === 'send') statuses.judge(at);
       if (actor !== 'blocksync') return;
       if (effect.type === 'load' && about.isHonest(at)) readsMore(at);
-      if (effect.type !== 'send' || !effect.payloads.some(isAnswer)) return;
+      if (effect.type !== 'send') return;
+      if (effect.payloads.some(isStatus)) statuses.settles(at, effect.to);
+      if (!effect.payloads.some(isAnswer)) return;
       for (const peer of effect.to) owed.get(at)?.delete(peer);
     },
   };
