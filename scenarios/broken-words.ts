@@ -88,7 +88,7 @@ export const brokenWords = scenario('who says what is no word loses its connecti
     'a number takes more than ten bytes',
     'time of 253402300800 seconds',
   ),
-  ends: everyone.decides(height(80), { within: '1200s' }),
+  ends: everyone.decides(height(80), { within: '1000s' }),
 });
 
 /** v3 has been away, and one of those that give it blocks gives it others, too. */
