@@ -17,7 +17,15 @@ export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
 export { type Explanation, explainRun } from './explain/explain.ts';
 export type { LiarName } from './liars/index.ts';
-export { isItsPlace, type Liar, type LiarKit, otherValue, Remembered, signedVote } from './liars/liar.ts';
+export {
+  isItsPlace,
+  type Liar,
+  type LiarKit,
+  type Lie,
+  otherValue,
+  Remembered,
+  signedVote,
+} from './liars/liar.ts';
 export { aboutOwnVotes } from './liars/own-votes.ts';
 export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
@@ -49,7 +57,6 @@ export type {
   StateOf,
   Workload,
 } from './scenario/play.ts';
-export type { Lie } from './scenario/rules.ts';
 export { scenarioUnder } from './scenario/under.ts';
 export * from './scenario/words.ts';
 export { promiseOf } from './shrink/promise.ts';

@@ -12,13 +12,13 @@ import { type Cast, fullMesh, makeCast, paramsWith, randomMesh } from './cast.ts
 import { Choices, seedText } from './choices.ts';
 import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
-import { castLiars } from './liars/cast-liars.ts';
 import { Liveness } from './liveness/watch.ts';
 import { type Machine, nameOfPeer } from './machine.ts';
 import type { OracleMaker } from './oracle.ts';
 import { Forensics } from './oracles/chain/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
 import { mustBeOptions, type RunOptions } from './run-options.ts';
+import { castLiars } from './scenario/cast-liars.ts';
 import { haltingIn, needsWords } from './scenario/foreseen.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';

@@ -4,13 +4,13 @@
 import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
 import { SECOND } from '../latency.ts';
 import type { Violation } from '../oracle.ts';
+import { PROMISES } from '../oracles/promises.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { PLAY, promiseOf } from '../shrink/promise.ts';
 import { actionText } from '../story.ts';
 import type { StoryLine } from '../verdict.ts';
-import { PROMISES } from './promises.ts';
 import { stallLines } from './stall.ts';
 
 export interface Explanation {

@@ -4,8 +4,7 @@ import { evidenceListHash } from '../../protocol/hashes.ts';
 import { CHANNEL_EVIDENCE } from '../../protocol/messages.ts';
 import { type Evidence, PREVOTE } from '../../protocol/types.ts';
 import { encodeEvidenceList } from '../../protocol/wire/index.ts';
-import type { Lie } from '../scenario/rules.ts';
-import type { LiarKit } from './liar.ts';
+import type { LiarKit, Lie } from './liar.ts';
 import { aboutOwnBlocks } from './own-blocks.ts';
 import { aboutOwnVotes } from './own-votes.ts';
 

@@ -1,7 +1,6 @@
 // The liars, by the names that plays use.
 
 import { unreachable } from '../../protocol/refusal.ts';
-import type { LiarWords } from '../scenario/play.ts';
 import { absenceFiller } from './absence-filler.ts';
 import { amnesiac } from './amnesiac.ts';
 import { attackInventor } from './attack-inventor.ts';
@@ -82,11 +81,11 @@ export const PLACE_WORDS = [...HEIGHTS_AND_ROUNDS, 'votes'] as const;
 export type PlaceWord = (typeof PLACE_WORDS)[number];
 
 /** Which words narrow its lies; of a liar of one's own nobody knows, so all of them. */
-export const placesOf = (liar: LiarWords['liar']): readonly PlaceWord[] =>
+export const placesOf = (liar: string | Liar): readonly PlaceWord[] =>
   (typeof liar === 'string' && isLiarName(liar) && PLACES_OF_OTHERS[liar]) || PLACE_WORDS;
 
 /** One without rounds that waits for a later one never lies. */
-export const knowsRounds = (liar: LiarWords['liar']): boolean => placesOf(liar).includes('fromRound');
+export const knowsRounds = (liar: string | Liar): boolean => placesOf(liar).includes('fromRound');
 
 export const isLiarName = (name: string): name is LiarName => Object.hasOwn(LIARS, name);
 

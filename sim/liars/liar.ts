@@ -21,13 +21,28 @@ import {
 } from '../../protocol/types.ts';
 import { decodeBlocksyncMessage, encodeConsensusMessage } from '../../protocol/wire/index.ts';
 import type { Machine } from '../machine.ts';
-import type { LiarWords } from '../scenario/play.ts';
-import type { Lie } from '../scenario/rules.ts';
+
+/** Says what a liar's envelope to this receiver becomes; null: the truth. */
+export type Lie = (to: PeerId, payloads: readonly Payload[]) => readonly Payload[] | null;
+
+/** When a liar lies, as a play says; the rest of its time it is honest. */
+export interface WhenItLies {
+  /** How often in a million, of the times it could. */
+  readonly ppm?: number;
+  /** So many lies in all; not given: no end. */
+  readonly times?: number;
+  /** Vote liars only: which votes it lies about; not given: both. */
+  readonly votes?: 'prevotes' | 'precommits';
+  readonly fromHeight?: number;
+  readonly toHeight?: number;
+  readonly fromRound?: number;
+  readonly toRound?: number;
+}
 
 /** What a liar has to work with. */
 export interface LiarKit {
   readonly machine: Machine;
-  readonly words: LiarWords;
+  readonly words: WhenItLies;
   readonly chainId: string;
   /** Whom it lies to. */
   readonly victims: ReadonlySet<PeerId>;
@@ -55,7 +70,7 @@ export interface LiarKit {
 export type Liar = (kit: LiarKit) => Lie;
 
 /** Whether its words speak of this height and round. */
-export function isItsPlace(words: LiarWords, height: bigint, round: number): boolean {
+export function isItsPlace(words: WhenItLies, height: bigint, round: number): boolean {
   const { fromHeight = 0, toHeight, fromRound = 0, toRound } = words;
   if (height < BigInt(fromHeight) || (toHeight !== undefined && height > BigInt(toHeight))) return false;
   return round >= fromRound && (toRound === undefined || round <= toRound);

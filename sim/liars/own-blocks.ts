@@ -12,8 +12,7 @@ import type { Block, PartSetHeader, Proposal } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
 import { addressFor } from '../addresses.ts';
 import { consensusMessage } from '../oracles/ghost/messages.ts';
-import type { Lie } from '../scenario/rules.ts';
-import { isItsPlace, type LiarKit, partPayload, Remembered, signedProposal } from './liar.ts';
+import { isItsPlace, type LiarKit, type Lie, partPayload, Remembered, signedProposal } from './liar.ts';
 
 interface Other {
   /** Hash of the true block's parts: what the victims are not told. */

@@ -4,9 +4,8 @@ import type { Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import { ownVote } from '../oracles/ghost/about-votes.ts';
-import type { Lie } from '../scenario/rules.ts';
-import { ScenarioError } from '../scenario/words.ts';
-import { isItsPlace, type LiarKit, Remembered } from './liar.ts';
+import { ScenarioError } from '../scenario/error.ts';
+import { isItsPlace, type LiarKit, type Lie, Remembered } from './liar.ts';
 
 /**
  * `instead` says once for each vote what victims hear of it (nothing at all: `[]`), or null: the truth, this

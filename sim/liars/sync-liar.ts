@@ -4,8 +4,7 @@
 import { CHANNEL_BLOCKSYNC } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { decodeBlocksyncMessage, encodeBlocksyncMessage } from '../../protocol/wire/index.ts';
-import type { Lie } from '../scenario/rules.ts';
-import { instead, isItsPlace, type Liar, type LiarKit } from './liar.ts';
+import { instead, isItsPlace, type Liar, type LiarKit, type Lie } from './liar.ts';
 
 const HEIGHTS_CLAIMED = 1_000n;
 /** Every so often, what the other one says of itself cannot be. */

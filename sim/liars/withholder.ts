@@ -2,8 +2,7 @@
 
 import { CHANNEL_DATA } from '../../protocol/messages.ts';
 import { consensusMessage } from '../oracles/ghost/messages.ts';
-import type { Lie } from '../scenario/rules.ts';
-import { isItsPlace, type Liar, type LiarKit, Remembered } from './liar.ts';
+import { isItsPlace, type Liar, type LiarKit, type Lie, Remembered } from './liar.ts';
 import { aboutOwnVotes } from './own-votes.ts';
 
 export const withholder: Liar = (kit) => {

@@ -3,9 +3,9 @@
 import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { PROMISES } from '../explain/promises.ts';
 import type { Liar } from '../liars/liar.ts';
 import type { Oracle, OracleMaker, Report } from '../oracle.ts';
+import { PROMISES } from '../oracles/promises.ts';
 import { type Check, Checker, isPromise } from './checks.ts';
 import { copyOf, withAnswersChecked } from './own-answers.ts';
 import type { Scenario } from './play.ts';

@@ -7,11 +7,12 @@ import type { Stream } from '../choices.ts';
 import type { CrashHow, MediumName } from '../disk-door.ts';
 import type { Latency, Span } from '../latency.ts';
 import type { LiarName } from '../liars/index.ts';
-import type { Liar } from '../liars/liar.ts';
+import type { Liar, WhenItLies } from '../liars/liar.ts';
 import type { OracleMaker } from '../oracle.ts';
 import { STEP } from '../steps.ts';
 
 export type { Settings } from '../cast.ts';
+export { ScenarioError } from './error.ts';
 
 /**
  * Name of a machine: `v0`, `v1`, ... validators; `c0`, ... candidates; `f0`, ... full nodes. A typo does not
@@ -294,22 +295,12 @@ export interface CastWords {
 }
 
 /** A node that lies. */
-export interface LiarWords {
+export interface LiarWords extends WhenItLies {
   readonly node: NodeName;
   /** A name of sim/liars (an editor knows them; a list of one's own need not be typed for it), or one's own, which no JSON can hold. */
   readonly liar: LiarName | (string & Record<never, never>) | Liar;
   /** Whom it lies to; others get the truth. */
   readonly to: readonly NodeName[];
-  /** How often in a million, of the times it could. */
-  readonly ppm?: number;
-  /** So many lies in all; not given: no end. */
-  readonly times?: number;
-  /** Vote liars only: which votes it lies about; not given: both. */
-  readonly votes?: 'prevotes' | 'precommits';
-  readonly fromHeight?: number;
-  readonly toHeight?: number;
-  readonly fromRound?: number;
-  readonly toRound?: number;
 }
 
 /** Where a saved scenario comes from: a run that broke a promise, made small. */
@@ -357,8 +348,3 @@ export interface DrawnPlay {
 export type Play = Scenario | DrawnPlay;
 
 export const isDrawn = (play: Play): play is DrawnPlay => 'draw' in play;
-
-/** A play is not what a play must be: the message says where and why. */
-export class ScenarioError extends Error {
-  override name = 'ScenarioError';
-}

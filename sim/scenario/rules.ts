@@ -9,12 +9,10 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
+import type { Lie } from '../liars/liar.ts';
 import type { SendRule, Verdict } from '../links.ts';
 import { consensusMessage, isOfConsensus } from '../oracles/ghost/messages.ts';
 import type { MessageKind, NodeName, RuleAction } from './play.ts';
-
-/** Says what a liar's envelope to this receiver becomes; null: the truth. */
-export type Lie = (to: PeerId, payloads: readonly Payload[]) => readonly Payload[] | null;
 
 export interface Names {
   peerOf(name: NodeName): PeerId;

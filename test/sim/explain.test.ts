@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
-import { PROMISES } from '../../sim/explain/promises.ts';
+import { PROMISES } from '../../sim/oracles/promises.ts';
 import { runScenario } from '../../sim/run.ts';
 import type { Directive, Scenario } from '../../sim/scenario/play.ts';
 import {

@@ -29,7 +29,7 @@ const kit = {
     member: { publicKey },
     key: { sign: (bytes: Uint8Array) => ed25519Sign(seed, bytes) },
   } as unknown as Machine,
-  words: { node: 'v0', liar: 'x', to: ['v1'] },
+  words: {},
   chainId: CHAIN_ID,
   victims: new Set(['victim']),
   lies: () => true,

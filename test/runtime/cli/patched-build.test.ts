@@ -9,7 +9,7 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patch/patched-build.ts';
 import { differenceLines } from '../../../runtime/cli/traces/diverge.ts';
 import { TRIGGERS } from '../../../runtime/cli/zoo/triggers.ts';
-import { PROMISES } from '../../../sim/explain/promises.ts';
+import { PROMISES } from '../../../sim/oracles/promises.ts';
 import { fromJson } from '../../../sim/scenario/json.ts';
 import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 

@@ -3,12 +3,12 @@
 
 import type { Block } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
+import { liarNamed } from '../liars/index.ts';
 import type { GhostChain } from '../oracles/ghost/ghost.ts';
-import { ownLiar } from '../scenario/own.ts';
-import type { LiarWords } from '../scenario/play.ts';
-import type { Stage } from '../scenario/stage.ts';
-import type { Witness } from '../scenario/witness.ts';
-import { liarNamed } from './index.ts';
+import { ownLiar } from './own.ts';
+import type { LiarWords } from './play.ts';
+import type { Stage } from './stage.ts';
+import type { Witness } from './witness.ts';
 
 /** Of the chain, for liars to speak of. */
 const BLOCKS_KEPT = 8n;
