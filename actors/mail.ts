@@ -112,8 +112,8 @@ export const mempoolMail = union(
     submit: { tx: bytes },
     /** Answered to `validator` with `reaped`. -1: no limit. */
     reap: { bytesMax: i64, gasMax: i64 },
-    /** A block was committed: its transactions leave, the rest is rechecked. `txBytesMax` is the new pre-check limit, -1: none. */
-    committed: { height: i64, txs: list(bytes), codes: list(u32), txBytesMax: i64, gasMax: i64 },
+    /** A block was committed: its transactions leave, the rest is rechecked. `blockTxBytesMax` is what the next block has room for, -1: no limit. */
+    committed: { height: i64, txs: list(bytes), codes: list(u32), blockTxBytesMax: i64, gasMax: i64 },
     /** The height of a peer that has fallen behind, for which gossip waits; -1 when it is behind no more. */
     'peer-height': { peer: text, height: i64 },
     /** The handshake is over: the application has its state, and may be asked about transactions (CometBFT makes its mempool then). */
@@ -122,13 +122,13 @@ export const mempoolMail = union(
   {
     ...portAnswersByHand,
     answer: writeAnswer,
-    committed: (w, { height, txs, codes, txBytesMax, gasMax }) => {
+    committed: (w, { height, txs, codes, blockTxBytesMax, gasMax }) => {
       w.i64(height);
       w.u32(txs.length);
       for (let i = 0; i < txs.length; i++) w.bytes(txs[i] as Uint8Array);
       w.u32(codes.length);
       for (let i = 0; i < codes.length; i++) w.u32(codes[i] as number);
-      w.i64(txBytesMax);
+      w.i64(blockTxBytesMax);
       w.i64(gasMax);
     },
   },

@@ -21,7 +21,7 @@ import { DEFAULT_DIALER, dialerLogic } from './dialer.ts';
 import { mempoolLogic } from './mempool.ts';
 import { GREET_AGAIN_NS, peerLogic } from './peer.ts';
 import { signerLogic } from './signer.ts';
-import type { ActorName, Logic, PeerId } from './turn.ts';
+import type { ActorName, NodeCast, PeerId } from './turn.ts';
 import { validatorLogic } from './validator/validator.ts';
 
 /** All that a node's actors are built from; stands in the header of a trace as JSON (`configValue`). */
@@ -63,14 +63,6 @@ export interface Gifts {
   readonly application?: (name: string) => Application | undefined;
   /** False: nothing is remembered between turns that could be computed again. Same results, slower. */
   readonly memo: boolean;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
-type AnyLogic = Logic<any, any>;
-
-export interface NodeCast {
-  readonly logics: readonly AnyLogic[];
-  readonly spawn: (actor: ActorName) => AnyLogic;
 }
 
 /** The actors of a node, in the order in which they start: who is asked stands before who asks. */

@@ -51,7 +51,7 @@ export type Payload = Of<typeof payload>;
  */
 export const ENVELOPE_PAYLOADS_MAX = 4_096;
 
-export const keyValue = record({ key: bytes, value: bytes });
+const keyValue = record({ key: bytes, value: bytes });
 export type KeyValue = Of<typeof keyValue>;
 
 /** Answers of the ports, told to the actor that asked; every actor's message union includes those that it can get. */
@@ -237,6 +237,15 @@ export interface Logic<State, Message extends { readonly type: string }> {
   /** The chart's configuration and its value, for inspectors; plain data. */
   readonly config?: unknown;
   look?(state: State): unknown;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
+export type AnyLogic = Logic<any, any>;
+
+/** The actors of one node: those that start with it, in that order, and those made on demand (`peer:<id>`). */
+export interface NodeCast {
+  readonly logics: readonly AnyLogic[];
+  readonly spawn: (actor: ActorName) => AnyLogic;
 }
 
 export const NO_EFFECTS: readonly Effect[] = [];

@@ -73,7 +73,7 @@ const isVerdictOn = (verdict: Verdict, key: PublicKey, message: Uint8Array): boo
  * again. Arguments are kept: they must not change later. Messages are moved out of the slabs that they were cut from: remembered for thousands
  * of heights they would keep all of them.
  */
-export function rememberingVerify(verify: Verify, max: number): Verify {
+export function rememberingVerify(verify: Verify, max = 65_536): Verify {
   must(max > 0, 'a memory of verdicts must hold at least one');
   // Two generations: when the young one is full it becomes the old one, and what is asked of the old is
   // young again.

@@ -241,7 +241,7 @@ export function tellMempool(v: ValidatorState, height: bigint, { txs, codes }: O
     height,
     txs,
     codes,
-    txBytesMax: isRefusal(room) ? 0n : room,
+    blockTxBytesMax: isRefusal(room) ? 0n : room,
     gasMax: chain.consensusParams.block.maxGas,
   });
 }

@@ -223,8 +223,8 @@ export class Pool {
    */
   update(height: bigint, txs: readonly Uint8Array[], codes: readonly number[], limits: PoolLimits): void {
     this.height = height;
-    const isOtherRoom = limits.txBytesMax !== this.blockTxBytesMax || limits.gasMax !== this.gasMax;
-    this.blockTxBytesMax = limits.txBytesMax;
+    const isOtherRoom = limits.blockTxBytesMax !== this.blockTxBytesMax || limits.gasMax !== this.gasMax;
+    this.blockTxBytesMax = limits.blockTxBytesMax;
     this.gasMax = limits.gasMax;
     this.isOverrun = this.rechecks > 0;
     for (let i = 0; i < txs.length; i++) {
@@ -302,7 +302,7 @@ export class Pool {
 }
 
 /** What a block of the next height allows one transaction; -1: no limit. */
-export interface PoolLimits {
-  readonly txBytesMax: bigint;
+interface PoolLimits {
+  readonly blockTxBytesMax: bigint;
   readonly gasMax: bigint;
 }

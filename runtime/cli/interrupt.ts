@@ -1,5 +1,5 @@
 // Ctrl-C and its like, where workers do the work: the first signal ends the workers, their jobs fail as
-// `Interrupted`, and the command says what it has. A second one ends everything.
+// `Interrupted`, and the command says what it has. A second one ends everything. Clusters end in two steps.
 
 import { CliError, EXIT } from './usage.ts';
 
@@ -17,7 +17,7 @@ export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const ECHO_MS = 1_000;
 
 /** Signals that ask for the end: of those that come together the first alone counts. */
-export class Asking {
+export class SignalEcho {
   private askedMs = Number.NEGATIVE_INFINITY;
 
   /** False: it is an echo of the one before. */
@@ -35,7 +35,7 @@ export const interrupt = (): void => controller.abort();
 /** Signals are of the process, so this is too. */
 export const interruption: AbortSignal = controller.signal;
 
-const asking = new Asking();
+const echo = new SignalEcho();
 /** How many `interruptible` are under way, one in another. */
 let depth = 0;
 
@@ -44,7 +44,7 @@ function listen(isOn: boolean): void {
 }
 
 function onSignal(signal: NodeJS.Signals): void {
-  if (!asking.counts()) return;
+  if (!echo.counts()) return;
   if (!interruption.aborted) return interrupt();
   listen(false);
   process.kill(process.pid, signal);
@@ -69,5 +69,30 @@ export async function isUninterrupted(run: () => Promise<unknown>): Promise<bool
   } catch (error) {
     if (error instanceof Interrupted) return false;
     throw error;
+  }
+}
+
+/** Of processes that end in their own time: the first signal asks them to, the second kills what is left. */
+export class TwoStepEnd {
+  private readonly controller = new AbortController();
+  /** Aborted, with `Interrupted` as its reason, when the end is asked for. */
+  readonly signal: AbortSignal = this.controller.signal;
+  readonly asked: Promise<unknown> = new Promise((done) => this.signal.addEventListener('abort', done));
+  private readonly onSignal: () => void;
+
+  constructor(killAll: () => void) {
+    const echo = new SignalEcho();
+    this.onSignal = () => {
+      if (!echo.counts()) return;
+      if (this.signal.aborted) killAll();
+      this.controller.abort(new Interrupted());
+    };
+    for (const signal of SIGNALS) process.on(signal, this.onSignal);
+    interruption.addEventListener('abort', this.onSignal);
+  }
+
+  close(): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+    interruption.removeEventListener('abort', this.onSignal);
   }
 }

@@ -2,6 +2,7 @@
 // is called.
 
 import { Command } from 'commander';
+import { DEFAULTS as CRASHES } from './crashes/defaults.ts';
 
 type Run = (...args: never[]) => Promise<number> | number;
 
@@ -109,11 +110,11 @@ function addProofs(sim: Command): void {
   sim
     .command('crashes')
     .description('ends a node at every write, sync and signature of its life, and looks how it comes back')
-    .option('--heights <n>', 'of the life without a crash', '20')
-    .option('--validators <n>', 'how many', '4')
-    .option('--nodes <names>', 'whose lives: v0,v1 or all', 'v0')
+    .option('--heights <n>', 'of the life without a crash', CRASHES.heights)
+    .option('--validators <n>', 'how many', CRASHES.validators)
+    .option('--nodes <names>', 'whose lives: v0,v1 or all', CRASHES.nodes)
     .option('--workers <n>', 'processes', '2')
-    .option('--seed <seed>', 'of every run', '1')
+    .option('--seed <seed>', 'of every run', CRASHES.seed)
     .option(
       '--only <point>',
       'one point, as v0/append/consensus/17/torn/5, or all that begin so; or several, with commas',

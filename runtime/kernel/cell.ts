@@ -1,11 +1,8 @@
 // One actor in its node: its xstate actor, its state, its timers, and the effects that wait for its disk.
 
 import { type AnyActorLogic, createActor } from 'xstate';
-import type { Effect, LocalMessage, Logic, Turn } from '../../actors/turn.ts';
+import type { AnyLogic, Effect, LocalMessage, Turn } from '../../actors/turn.ts';
 import type { Timer } from './ports.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
-export type AnyLogic = Logic<any, any>;
 
 /** What xstate sends an actor that is stopped; ours have nothing left to say then. */
 const XSTATE_STOP = 'xstate.stop';

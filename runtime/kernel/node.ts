@@ -1,9 +1,19 @@
 // One node: its actors (each an xstate actor), their mailboxes, one turn at a time, and the order in which effects leave. The same code in both worlds.
 
-import type { ActorName, Boot, Effect, LocalMessage, NodeEvent, Payload, PeerId } from '../../actors/turn.ts';
+import type {
+  ActorName,
+  AnyLogic,
+  Boot,
+  Effect,
+  LocalMessage,
+  NodeCast,
+  NodeEvent,
+  Payload,
+  PeerId,
+} from '../../actors/turn.ts';
 import { must } from '../../protocol/refusal.ts';
 import type { Codec, Writer } from '../../protocol/words.ts';
-import { type AnyLogic, Cell } from './cell.ts';
+import { Cell } from './cell.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
 import type { Ports, Timer } from './ports.ts';
@@ -21,11 +31,8 @@ export interface Watcher {
   lost?(node: Node, actor: ActorName): void;
 }
 
-export interface NodeOptions {
+export interface NodeOptions extends NodeCast {
   readonly id: PeerId;
-  readonly logics: readonly AnyLogic[];
-  /** Logic of an actor that is spawned by name (`peer:<id>`). */
-  readonly spawn: (actor: ActorName) => AnyLogic;
   readonly ports: Ports;
   readonly watcher: Watcher;
   /** Which actor owns a channel of the wire. */

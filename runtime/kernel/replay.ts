@@ -1,21 +1,12 @@
 // Replay: no world runs. Each actor gets its recorded turns again, and what it does must have the recorded digest, turn by turn.
 
-import type { ActorName, Effect, LocalMessage, Logic, NodeEvent } from '../../actors/turn.ts';
+import type { ActorName, AnyLogic, Effect, LocalMessage, NodeCast, NodeEvent } from '../../actors/turn.ts';
 import { Bug, must } from '../../protocol/refusal.ts';
 import { type Codec, decodeWith, Writer } from '../../protocol/words.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
 import { OneTurn } from './record.ts';
 import { DIGEST_BYTES, type TraceHeader, type TraceRecord } from './trace.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: a node holds actors of every state and message type
-type AnyLogic = Logic<any, any>;
-
-/** The actors of one node of a trace, by name; `peer:<id>` ones on demand. */
-export interface Cast {
-  readonly logics: readonly AnyLogic[];
-  readonly spawn: (actor: ActorName) => AnyLogic;
-}
 
 export interface Divergence {
   /** The number of the record, the header being 0. */
@@ -36,15 +27,15 @@ export interface Replayed {
   readonly threw?: string;
 }
 
-interface Cell {
+interface ReplayedActor {
   readonly logic: AnyLogic;
   readonly state: unknown;
 }
 
 interface Life {
-  readonly cast: Cast;
+  readonly cast: NodeCast;
   digest: RunningDigest;
-  cells: Map<ActorName, Cell>;
+  cells: Map<ActorName, ReplayedActor>;
 }
 
 export class Replay {
@@ -53,7 +44,7 @@ export class Replay {
   private readonly output = new Writer(4096);
   records = 0;
 
-  constructor(header: TraceHeader, castOf: (node: unknown) => Cast) {
+  constructor(header: TraceHeader, castOf: (node: unknown) => NodeCast) {
     this.lives = header.nodes.map((node) => ({
       cast: castOf(node),
       digest: new RunningDigest(),

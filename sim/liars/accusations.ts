@@ -2,6 +2,7 @@
 // what is right, once and again.
 
 import { compareBlockIdKeys } from '../../protocol/block-id.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import {
   type BlockId,
@@ -154,7 +155,7 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
   const block = kit.decided(height);
   const set = kit.validators(height);
   const address = addressFor(kit.machine);
-  const mine = set.findIndex((each) => each.address.every((byte, i) => byte === address[i]));
+  const mine = set.findIndex((each) => equalBytes(each.address, address));
   const other = set.findIndex((_, i) => i !== mine && precommitOf(kit, height, i) !== null);
   const precommit = precommitOf(kit, height, other);
   if (!block || !precommit || mine < 0) return null;

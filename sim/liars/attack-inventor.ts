@@ -177,7 +177,7 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
   const commit = kit.decided(height + 1n)?.lastCommit;
   const set = setOf(kit, height);
   const address = addressFor(kit.machine);
-  const me = set.validators.find((each) => each.address.every((byte, i) => byte === address[i]));
+  const me = set.validators.find((each) => equalBytes(each.address, address));
   if (!block || !before || !commit || !me) return null;
   const signed = (header: Header, by: readonly Validator[], round = commit.round): Commit => {
     const blockId = { hash: headerHash(header), parts: { total: 1, hash: wrong } };
@@ -206,7 +206,7 @@ function setOf({ machine, validators }: LiarKit, height: bigint): ValidatorSet {
   const genesis = parseGenesis(machine.config.genesis);
   if (isRefusal(genesis)) return unreachable('its own node lives by it');
   const all = validators(height).flatMap(({ address, power }): Validator[] => {
-    const member = genesis.validators.find((each) => each.address.every((byte, i) => byte === address[i]));
+    const member = genesis.validators.find((each) => equalBytes(each.address, address));
     return member ? [{ address, power, publicKey: member.publicKey, priority: 0n }] : [];
   });
   const powerTotal = all.reduce((sum, { power }) => sum + power, 0n);

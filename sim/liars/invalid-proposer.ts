@@ -1,6 +1,7 @@
 // The proposer of invalid blocks: well-formed, truly signed, and wrong in one thing, another one each time.
 
 import { utf8Encode } from '#platform';
+import { equalBytes } from '../../protocol/bytes.ts';
 import { commitHash, dataHash, evidenceListHash } from '../../protocol/hashes.ts';
 import {
   type Block,
@@ -150,7 +151,7 @@ function withForgedEvidence(block: Block, kit: LiarKit): Proposed {
   const { header } = block;
   const height = header.height - 1n;
   const set = kit.validators(height);
-  const index = set.findIndex(({ address }) => address.some((byte, i) => byte !== header.proposerAddress[i]));
+  const index = set.findIndex(({ address }) => !equalBytes(address, header.proposerAddress));
   const accused = set[index];
   if (!accused || height < 1n) return wrongAppHash(block, kit);
   const vote = (fill: number): Vote => {

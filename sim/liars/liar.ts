@@ -1,6 +1,7 @@
 // What a liar is: an honest node whose words are changed on their way out, and signed again with its own key, the only one it has.
 
 import type { Payload, PeerId } from '../../actors/turn.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import {
   type BlocksyncMessage,
   CHANNEL_BLOCKSYNC,
@@ -82,9 +83,7 @@ export function isItsPlace(words: WhenItLies, height: bigint, round: number): bo
  */
 export function otherValue(kit: LiarKit, vote: Vote): BlockId | null {
   const mine = vote.blockId.hash;
-  const other = kit
-    .proposed(vote.height, vote.round)
-    .find(({ hash }) => hash.length !== mine.length || hash.some((byte, i) => byte !== mine[i]));
+  const other = kit.proposed(vote.height, vote.round).find(({ hash }) => !equalBytes(hash, mine));
   if (other) return other;
   return mine.length > 0 ? NIL_BLOCK_ID : null;
 }

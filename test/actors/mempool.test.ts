@@ -42,7 +42,7 @@ const committed = (height: bigint, ...ns: number[]): MempoolMail => ({
   height,
   txs: ns.map(tx),
   codes: ns.map(() => 0),
-  txBytesMax: -1n,
+  blockTxBytesMax: -1n,
   gasMax: -1n,
 });
 

@@ -34,7 +34,7 @@ const committed = of('committed', {
   height,
   txs: fc.array(bytes, { maxLength: 3 }),
   codes: fc.array(u32, { maxLength: 3 }),
-  txBytesMax: height,
+  blockTxBytesMax: height,
   gasMax: height,
 });
 const choice = { height, round: fc.integer(), hash: bytes };

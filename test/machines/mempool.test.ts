@@ -9,7 +9,7 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
 
-const NO_LIMITS = { txBytesMax: -1n, gasMax: -1n };
+const NO_LIMITS = { blockTxBytesMax: -1n, gasMax: -1n };
 
 const response = (code: number, gasWanted = 1n): ResponseCheckTx => ({
   code,
@@ -93,7 +93,7 @@ it('lets go of what no block has room for any more, and of nothing else', () => 
   const pool = poolOf();
   for (const n of [5, 1, 4]) entered(pool, n); // of eight, four and seven bytes with their frame
   const late = admitted(pool, 6);
-  pool.update(1n, [], [], { txBytesMax: 7n, gasMax: -1n });
+  pool.update(1n, [], [], { blockTxBytesMax: 7n, gasMax: -1n });
   expect(reaped(pool)).toEqual([1, 4]);
   expect([pool.size, pool.sizeBytes]).toEqual([2, 7]);
   expect(refusalOf(pool.settle(late, response(0)))).toBe('pre-check');
@@ -102,7 +102,7 @@ it('lets go of what no block has room for any more, and of nothing else', () => 
   for (const n of [5, 6]) expect(refusalOf(pool.admit(tx(n), null))).toBe('fine');
   const strict = poolOf({ keepInvalidTxsInCache: true });
   entered(strict, 5);
-  strict.update(1n, [], [], { txBytesMax: 3n, gasMax: -1n });
+  strict.update(1n, [], [], { blockTxBytesMax: 3n, gasMax: -1n });
   strict.update(2n, [], [], NO_LIMITS);
   expect(refusalOf(strict.admit(tx(5), null))).toBe('in-cache');
 });
@@ -115,9 +115,9 @@ it('lets go of what wants more gas than any block may take any more, and of noth
     [3, 4n],
   ] as const)
     entered(pool, n, null, gas);
-  pool.update(1n, [], [], { txBytesMax: -1n, gasMax: 4n });
+  pool.update(1n, [], [], { blockTxBytesMax: -1n, gasMax: 4n });
   expect([reaped(pool, -1n, -1n), pool.size, pool.sizeBytes]).toEqual([[2, 3], 2, 7]);
-  pool.update(2n, [], [], { txBytesMax: -1n, gasMax: 4n });
+  pool.update(2n, [], [], { blockTxBytesMax: -1n, gasMax: 4n });
   pool.update(3n, [], [], NO_LIMITS);
   expect(refusalOf(pool.admit(tx(1), null))).toBe('fine');
 });
@@ -145,7 +145,7 @@ it('lets go of what a block holds, also while it is checked', () => {
 
 it('takes new limits from a block', () => {
   const pool = poolOf();
-  pool.update(1n, [], [], { txBytesMax: 3n, gasMax: 0n });
+  pool.update(1n, [], [], { blockTxBytesMax: 3n, gasMax: 0n });
   expect(refusalOf(pool.admit(tx(1), null))).toBe('pre-check');
   expect(refusalOf(pool.settle(admitted(pool, 0), response(0, 1n)))).toBe('post-check');
 });

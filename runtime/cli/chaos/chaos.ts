@@ -15,8 +15,8 @@ import { SetupError } from '../../host/disk/files.ts';
 import { homesFound, readHome } from '../../host/home/home.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from '../cluster/cluster.ts';
 import { ClusterLoad, loadOf } from '../cluster/load.ts';
-import { asCliErrors, Interrupt, openNetwork, VALIDATORS_MAX } from '../cluster/run.ts';
-import { Interrupted } from '../interrupt.ts';
+import { asCliErrors, openNetwork, VALIDATORS_MAX } from '../cluster/run.ts';
+import { Interrupted, TwoStepEnd } from '../interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, seedOf } from '../usage.ts';
 import { type Damage, damageLogs } from './damage.ts';
 import { Agreement, Problems, Signatures } from './facts.ts';
@@ -77,7 +77,7 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
   const cluster = new Cluster(network.homes, traces);
   print(`${network.about[0]}`);
   print(`seed ${seed}: ${kills} kills of each, ${blocks} heights, ${perSecond} transactions a second`);
-  const interrupt = new Interrupt(() => cluster.killAll());
+  const interrupt = new TwoStepEnd(() => cluster.killAll());
   const asked = { perSecond, blocks, backMs: backSeconds * 1_000, end: interrupt.signal };
   const chaos = new Chaos(cluster, asked, chainIdOf(network.homes));
   try {

@@ -23,8 +23,6 @@ export interface TraceFacts {
   readonly promises: number;
 }
 
-const SIGNATURES_REMEMBERED = 65_536;
-
 export function checkTrace(
   name: string,
   path: string,
@@ -40,7 +38,7 @@ export function checkTrace(
   try {
     const trace = new TraceFile(path);
     bytes = trace.bytes;
-    const verify = rememberingVerify(verifySignature, SIGNATURES_REMEMBERED);
+    const verify = rememberingVerify(verifySignature);
     const replay = new Replay(trace.header, (node) => nodeCast(configOfValue(node), { verify, memo: true }));
     for (const record of trace.records()) {
       const done = replay.step(record);

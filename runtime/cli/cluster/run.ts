@@ -9,7 +9,7 @@ import { isRefusal } from '../../../protocol/refusal.ts';
 import { makeFolder, SetupError } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/home.ts';
-import { Asking, Interrupted, interruption, SIGNALS } from '../interrupt.ts';
+import { TwoStepEnd } from '../interrupt.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { CliError, countOf, EXIT, type Exit, endsAll, fileOf, whyNot } from '../usage.ts';
 import { Cluster } from './cluster.ts';
@@ -46,7 +46,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const cluster = new Cluster(network.homes, flags.record ?? null);
   const screen = new ClusterScreen(cluster, flags.quiet === true);
   const load = new ClusterLoad(cluster, perSecond);
-  const interrupt = new Interrupt(() => cluster.killAll());
+  const interrupt = new TwoStepEnd(() => cluster.killAll());
   for (const line of network.about) screen.line(line);
   cluster.startAll();
   const pace = new Pace(cluster);
@@ -161,31 +161,6 @@ export async function asCliErrors<T>(run: () => Promise<T>): Promise<T> {
 
 // --- its end -----------------------------------------------------------------------------------------------
 
-/** The first SIGINT or SIGTERM asks for the end; the second kills what is left. */
-export class Interrupt {
-  private readonly controller = new AbortController();
-  /** Aborted, with `Interrupted` as its reason, when the end is asked for. */
-  readonly signal: AbortSignal = this.controller.signal;
-  readonly asked: Promise<unknown> = new Promise((done) => this.signal.addEventListener('abort', done));
-  private readonly onSignal: () => void;
-
-  constructor(killAll: () => void) {
-    const asking = new Asking();
-    this.onSignal = () => {
-      if (!asking.counts()) return;
-      if (this.signal.aborted) killAll();
-      this.controller.abort(new Interrupted());
-    };
-    for (const signal of SIGNALS) process.on(signal, this.onSignal);
-    interruption.addEventListener('abort', this.onSignal);
-  }
-
-  close(): void {
-    for (const signal of SIGNALS) process.off(signal, this.onSignal);
-    interruption.removeEventListener('abort', this.onSignal);
-  }
-}
-
 const START_MS_MAX = 30_000;
 
 /** Every node has spoken, or is gone. */
@@ -224,7 +199,7 @@ async function untilEnd(
   cluster: Cluster,
   load: ClusterLoad,
   blocks: bigint | null,
-  interrupt: Interrupt,
+  interrupt: TwoStepEnd,
 ): Promise<Ending> {
   if (cluster.nodes.some(({ child }) => child === null)) return 'death';
   const { events } = cluster;

@@ -29,6 +29,7 @@ import {
   workersOf,
 } from '../usage.ts';
 import { type Worker, withWorkers } from '../workers/workers.ts';
+import { DEFAULTS } from './defaults.ts';
 
 export interface CrashesFlags {
   readonly heights: string;
@@ -221,10 +222,10 @@ function summaryOf(grid: Grid, results: readonly PointResult[], wallMs: number):
 
 function againOf({ heights, validators, seed, nodes }: GridOptions, { id, company }: PointResult): string {
   const more = [
-    heights === 20 ? '' : ` --heights ${heights}`,
-    validators === 4 ? '' : ` --validators ${validators}`,
-    nodes.join() === 'v0' ? '' : ` --nodes ${id.split('/')[0]}`,
-    seed === '1' ? '' : ` --seed ${seed}`,
+    String(heights) === DEFAULTS.heights ? '' : ` --heights ${heights}`,
+    String(validators) === DEFAULTS.validators ? '' : ` --validators ${validators}`,
+    nodes.join() === DEFAULTS.nodes ? '' : ` --nodes ${id.split('/')[0]}`,
+    seed === DEFAULTS.seed ? '' : ` --seed ${seed}`,
   ].join('');
   return `npx nodecli sim crashes --only ${company?.join() ?? id}${more}`;
 }

@@ -174,7 +174,7 @@ function asTyped(verdict: Verdict, nameOrFile: string, flags: RunFlags): Verdict
   return { ...verdict, again };
 }
 
-export function cryptoOf(text: string): 'sim' | 'ed25519' {
+function cryptoOf(text: string): 'sim' | 'ed25519' {
   if (text === 'sim' || text === 'ed25519') return text;
   throw new CliError(`--crypto takes sim or ed25519, not "${text}"`);
 }

@@ -32,7 +32,7 @@ export interface ShrinkSoFar extends Pick<SoFar, 'runs' | 'part'> {
   readonly least: (Omit<Least, 'scenario'> & { readonly scenario: string }) | null;
 }
 
-export const playOfSource = (source: PlaySource): Play =>
+const playOfSource = (source: PlaySource): Play =>
   'name' in source ? playNamed(source.name) : playFromJson('the scenario', source.json);
 
 export function performShrink(

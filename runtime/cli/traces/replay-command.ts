@@ -31,8 +31,6 @@ interface Stand {
   lives: number;
 }
 
-/** Signatures remembered: those of some heights of a hundred validators. */
-const SIGNATURES_REMEMBERED = 65_536;
 const PROGRESS_EVERY_RECORDS = 4096;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -153,10 +151,7 @@ function castOf(own: OwnApplication | null): (node: unknown) => ReturnType<typeo
       throw new CliError(
         'this trace is of an application of one’s own: --play FILE, with the play that has it',
       );
-    verify ??=
-      config.crypto === 'sim'
-        ? worldCrypto().verify
-        : rememberingVerify(verifySignature, SIGNATURES_REMEMBERED);
+    verify ??= config.crypto === 'sim' ? worldCrypto().verify : rememberingVerify(verifySignature);
     const gifts: Gifts = { verify, memo: true, ...(isOwn && own && { application: own }) };
     return nodeCast(config, gifts);
   };

@@ -37,8 +37,6 @@ export interface LifeOptions {
 /**
  * Signatures of some heights of a hundred validators: a vote is verified when it comes and again in a commit.
  */
-const SIGNATURES_REMEMBERED = 65_536;
-
 export class NodeLife {
   private readonly options: LifeOptions;
   private readonly home: NodeHome;
@@ -92,7 +90,7 @@ export class NodeLife {
     this.recorder = recorder;
     const { config } = home;
     const cast = nodeCast(config, {
-      verify: rememberingVerify(verifySignature, SIGNATURES_REMEMBERED),
+      verify: rememberingVerify(verifySignature),
       memo: true,
     });
     this.node = new Node({ id: config.id, ...cast, ownerOf, ports, watcher: this.watcher });

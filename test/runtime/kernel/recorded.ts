@@ -1,10 +1,11 @@
 // Records a small simulated network, one trace record per turn, and gives the actors back to a replay.
 
 import { configOfValue, configValue, type NodeConfig, nodeCast } from '../../../actors/node.ts';
+import type { NodeCast } from '../../../actors/turn.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import type { Node } from '../../../runtime/kernel/node.ts';
 import type { TurnRecord } from '../../../runtime/kernel/record.ts';
-import { type Cast, Replay } from '../../../runtime/kernel/replay.ts';
+import { Replay } from '../../../runtime/kernel/replay.ts';
 import {
   encodeHeader,
   encodeRecord,
@@ -61,7 +62,7 @@ export function record(
   return { header, frames, world };
 }
 
-export const castOf = (value: unknown): Cast => {
+export const castOf = (value: unknown): NodeCast => {
   const config: NodeConfig = configOfValue(value);
   return nodeCast(config, { verify: worldCrypto('forget').verify, memo: false });
 };
