@@ -146,5 +146,7 @@ export function whyNot(error: unknown): string {
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'EISDIR') return 'it is a folder';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'it is a file, or below one';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full';
+  if (code === 'EROFS') return 'the disk is mounted read-only';
   return message ?? String(error);
 }
