@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { LogName, PeerId, StoreName } from '../../actors/turn.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { hostClock } from './clock.ts';
-import { makeFolder, throwLater } from './disk/files.ts';
+import { makeFolder } from './disk/files.ts';
 import { lockFolder } from './disk/lock.ts';
 import { type HostLog, openLog, type Repair } from './disk/log.ts';
 import { type HostStore, openStore } from './disk/store.ts';
@@ -25,8 +25,10 @@ export interface HostOptions {
   readonly listen: string;
   /** A log was cut at opening: for the person who runs the node. */
   readonly onRepair?: (repair: Repair) => void;
-  /** The disk failed, or another process has the folder: the node cannot go on. By default thrown outside any turn, which ends the process. */
+  /** The disk failed: the node cannot go on. By default thrown outside any turn, which ends the process. */
   readonly onFatal?: (error: Error) => void;
+  /** The folder is another's now: whatever is closed or written from here on would be written over what is his. By default thrown, as above. */
+  readonly onLost?: (error: Error) => void;
 }
 
 export interface HostPorts extends Ports {
@@ -46,7 +48,7 @@ const NEVER_CUT: readonly LogName[] = ['privval'];
 export async function hostPorts(options: HostOptions): Promise<HostPorts> {
   const data = join(options.home, 'data');
   makeFolder(data);
-  const unlock = lockFolder(data, options.onFatal ?? throwLater);
+  const unlock = lockFolder(data, options.onLost);
   const logs = new Map<LogName, HostLog>();
   const stores = new Map<StoreName, HostStore>();
   const clock = hostClock();

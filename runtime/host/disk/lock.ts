@@ -1,6 +1,7 @@
 // A folder is one process's: its lock, who holds it, and when that is believed to be dead. Two nodes on one home would sign with one key.
 
 import {
+  existsSync,
   linkSync,
   readFileSync,
   readlinkSync,
@@ -10,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bootNow, readOr, UNKNOWN } from './boot.ts';
 import { type SetupError, TakenError, throwLater, trying } from './files.ts';
 
@@ -78,7 +79,7 @@ function lifeOf(holder: Holder, ours: Holder, silentMs: number): 'lives' | 'dead
 /**
  * Takes the folder for this process, so that two nodes never write one set of files (and never sign with
  * one key). A lock left by a dead process is taken over. The answer lets go.
- * @param onLost another process took the folder over: this one stood still for longer than `SILENT_MS`
+ * @param onLost the folder is not ours any more: this process stood still for longer than `SILENT_MS`, or the lock was removed
  */
 export function lockFolder(folder: string, onLost: (error: SetupError) => void = throwLater): () => void {
   const lock = join(folder, 'LOCK');
@@ -104,8 +105,9 @@ export function lockFolder(folder: string, onLost: (error: SetupError) => void =
 }
 
 function held(lock: string, mark: string, onLost: () => void): () => void {
-  /** A lock that cannot be read may still be ours. */
-  const isLost = (): boolean => ![mark, ''].includes(readLock(lock));
+  /** One that is gone may have been another's since; one that cannot be read, or whose folder is gone, may still be ours. */
+  const isLost = (): boolean =>
+    existsSync(lock) ? ![mark, ''].includes(readLock(lock)) : existsSync(dirname(lock));
   const beat = (): void => {
     if (isLost()) {
       clearInterval(beats);
@@ -140,8 +142,8 @@ const inUse = (folder: string, { pid }: Holder): SetupError =>
 
 const takenOver = (folder: string): SetupError =>
   new TakenError(
-    `another process took ${folder} while this one stood still for more than ${SILENT_MS / 1_000} s: two nodes ` +
-      'must not sign with one key, so this one ends',
+    `another process took ${folder}, or somebody removed its LOCK, while this one stood still or went on: two nodes ` +
+      'must not sign with one key, so this one ends, and writes nothing more',
   );
 
 const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError =>

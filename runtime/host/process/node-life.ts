@@ -32,11 +32,10 @@ export interface LifeOptions {
   readonly tell: (word: FromNode) => void;
   /** The node cannot go on; `isBug`: an actor threw. */
   readonly ended: (because: string, isBug: boolean) => void;
+  /** Its folder is another process' now: the node does nothing more, and nothing may be closed. */
+  readonly lost: (because: string) => void;
 }
 
-/**
- * Signatures of some heights of a hundred validators: a vote is verified when it comes and again in a commit.
- */
 export class NodeLife {
   private readonly options: LifeOptions;
   private readonly home: NodeHome;
@@ -57,6 +56,7 @@ export class NodeLife {
     const found = readHome(options.home);
     const { validatorKey } = found;
     const onRepair = (repair: Repair): void => options.say(repairText(repair));
+    let life: NodeLife | null = null;
     const ports = await hostPorts({
       home: options.home,
       seed: validatorKey.seed,
@@ -64,6 +64,10 @@ export class NodeLife {
       listen: found.config.listenAddress,
       onRepair,
       onFatal: (error) => options.ended(error.message, false),
+      onLost: (error) => {
+        life?.abandon();
+        options.lost(error.message);
+      },
     });
     let recorder: Recorder | null = null;
     try {
@@ -75,7 +79,8 @@ export class NodeLife {
         const node = configValue(home.config);
         recorder = openRecorder(options.record, node, options.commit, options.home, onRepair);
       }
-      return new NodeLife(options, home, ports, recorder);
+      life = new NodeLife(options, home, ports, recorder);
+      return life;
     } catch (error) {
       recorder?.close();
       await ports.close();
@@ -147,6 +152,12 @@ export class NodeLife {
     const last = recorder.records - 1;
     const { path } = recorder;
     return `record ${last} of ${path} is the guilty turn; before it: nodecli sim replay ${path} --at ${last - 1}`;
+  }
+
+  /** Nothing leaves it any more, to the disk neither. */
+  private abandon(): void {
+    this.isOver = true;
+    this.node.halt();
   }
 
   /** In peace: what was written becomes durable, and the key's last signature stands in its file. */

@@ -40,6 +40,7 @@ class NodeProcess {
         tell,
         // A bug of an actor: its turn is the last that is recorded.
         ended: (because, isBug) => this.fail(because, isBug, { hint: isBug ? this.life?.replayHint : null }),
+        lost: leave,
       });
       this.life = life;
       if (this.isEnding) return await this.end();
@@ -138,6 +139,13 @@ const NOTHING = {
   rssBytes: 0,
   deliveries: 0,
 };
+
+/** At once, and nothing is closed: the folder is not ours to write in. */
+function leave(because: string): never {
+  console.error(because);
+  tell({ type: 'fatal', because, isTaken: true });
+  process.exit(NODE_EXIT.refused);
+}
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

@@ -100,10 +100,20 @@ describe('the lock', () => {
     fs.writeFileSync(join(folder, 'LOCK'), '7 1 boot elsewhere');
     vi.advanceTimersByTime(60_000);
     expect(lost).toEqual([
-      expect.stringContaining(`another process took ${folder} while this one stood still`),
+      expect.stringContaining(`another process took ${folder}, or somebody removed its LOCK`),
     ]);
     unlock();
     expect(readText('the lock', join(folder, 'LOCK'))).toBe('7 1 boot elsewhere');
+  });
+  test('that was removed may have been of another meanwhile', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const folder = temporaryFolder();
+    let lost = 0;
+    lockFolder(folder, () => lost++);
+    fs.rmSync(join(folder, 'LOCK'));
+    vi.advanceTimersByTime(60_000);
+    expect(lost).toBe(1);
   });
   test('of another living process is respected, and is free after its death', async () => {
     const folder = temporaryFolder();

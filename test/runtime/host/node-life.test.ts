@@ -30,6 +30,7 @@ async function decideOne(home: string, record: string | null = null, last = () =
         ended.then(decided, failed);
       },
       ended: (because) => failed(new Error(because)),
+      lost: () => {},
     });
     begun.then((life) => life.start(), failed);
   });
@@ -61,6 +62,7 @@ test('an actor that throws at its start ends the life, which was never up', asyn
     say: () => {},
     tell: ({ type }) => words.push(type),
     ended: (because) => words.push(because),
+    lost: () => {},
   });
   onTestFinished(() => life.end());
   const broken = vi
@@ -71,9 +73,57 @@ test('an actor that throws at its start ends the life, which was never up', asyn
   expect(words).toEqual([expect.stringMatching(/^a bug in the actor app: .*a broken disk/)]);
 });
 
+test('a node whose folder is taken does nothing more in it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const { config, data, signState } = usualPaths(home);
+  change(config, 'timeout_commit = "1s"', 'timeout_commit = "10ms"');
+  const losses: string[] = [];
+  const lost = new Promise<void>((done) => {
+    const begun = NodeLife.begin({
+      home,
+      record: null,
+      commit: '',
+      say: () => {},
+      tell: ({ type }) => {
+        if (type !== 'committed' || losses.length > 0) return;
+        fs.writeFileSync(join(data, 'LOCK'), '7 1 boot elsewhere');
+        vi.advanceTimersByTime(5_000);
+      },
+      ended: (because) => losses.push(because),
+      lost: (because) => {
+        losses.push(because);
+        setImmediate(done);
+      },
+    });
+    void begun.then((life) => {
+      onTestFinished(() => life.end());
+      life.start();
+    });
+  });
+  await lost;
+  const contents = (): string[] =>
+    [...['consensus.log', 'privval.log', 'LOCK'].map((name) => join(data, name)), signState].map((path) =>
+      fs.readFileSync(path).toString('hex'),
+    );
+  const before = contents();
+  await new Promise((later) => setTimeout(later, 100));
+  expect(losses).toEqual([expect.stringContaining('and writes nothing more')]);
+  expect(contents()).toEqual(before);
+});
+
 test('without a free file descriptor its memory is what it was, and the node goes on', async () => {
   const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
-  const options = { home, record: null, commit: '', say: () => {}, tell: () => {}, ended: () => {} };
+  const options = {
+    home,
+    record: null,
+    commit: '',
+    say: () => {},
+    tell: () => {},
+    ended: () => {},
+    lost: () => {},
+  };
   const life = await NodeLife.begin(options);
   onTestFinished(() => life.end());
   const { rssBytes } = life.status();
