@@ -1,5 +1,6 @@
 // The inventor of attacks: light client attacks that nobody made, another one each time, wrong in one thing; or, with more than a third of the
-// power, its own and true ones; with more than two thirds, another block in the place of one, and that also a round later, to its peers alone. It knows the validators of a chain that does not change them.
+// power, its own and true ones; with more than two thirds, another block in the place of one, in its round or a round later: this it tells its
+// peers alone, and puts in no block. It knows the validators of a chain that does not change them.
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';

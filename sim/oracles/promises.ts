@@ -37,7 +37,7 @@ export const PROMISES: Readonly<Record<string, string>> = {
   blame: 'nobody honest is cut off for what it did not do',
   serving: 'who asks for blocks is answered, and not without end; who knows what it has says so',
   fetching:
-    'block sync asks for no more than it may hold, nobody for more than he may be asked for, and a second one in its time',
+    'block sync asks for no more than it may hold, and no peer for more than its share; a second peer in its time, and at once for what one owed that went',
   joining: 'block sync ends where the chain does, and not before',
   greeting:
     'only who greets as what it is, of this chain, is spoken to, on the channel for it and in words of CometBFT',

@@ -61,8 +61,7 @@ export function checkTrace(
         }
       }
     }
-    if (trace.torn)
-      problems.add(`${who} is cut short at byte ${trace.torn.offset}, and its node was not killed last`);
+    if (trace.torn) problems.add(`${who} is cut short at byte ${trace.torn.offset}`);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     problems.add(error.message);

@@ -161,7 +161,7 @@ function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly
     throw new CliError(
       rules
         ? `--only: there is no rule "${unknown}": ${zoo.map((patch) => patch?.id).join(', ')}`
-        : `--only: there is no mutant "${unknown}": those of ${ZOO} are ${rangesOf(zoo)}`,
+        : `--only: there is no mutant "${unknown}": they lie between ${rangesOf(zoo)}`,
     );
   return chosen;
 }
@@ -177,9 +177,9 @@ function rangesOf(zoo: readonly (Patch | null)[]): string {
   const numberOf = (id: string): number => Number(id.slice(1));
   const ranges = [...byLetter.values()].map((ids) => {
     const sorted = ids.sort((a, b) => numberOf(a) - numberOf(b));
-    return `${sorted[0]} to ${sorted.at(-1)}`;
+    return `${sorted[0]} and ${sorted.at(-1)}`;
   });
-  return `${ranges.join(', ')} (docs/zoo.md)`;
+  return `${ranges.join(', ')} (docs/zoo.md has them all)`;
 }
 
 /** Where the patch stands, as `sim run --mutant` takes it; those of rules are no files. */

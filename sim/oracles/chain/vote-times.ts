@@ -4,11 +4,11 @@
 import type { AppMail, SignerMail } from '../../../actors/mail.ts';
 import { equalBytes, settled } from '../../../protocol/bytes.ts';
 import type { Vote } from '../../../protocol/types.ts';
-import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 import { Authors } from '../ghost/authors.ts';
+import { areFewLiars } from '../ghost/few-liars.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { saidLateNs } from '../ghost/pace.ts';
 import { BLOCK_STEP_NS, latestClock } from './validity.ts';
@@ -59,7 +59,7 @@ export class VoteTimes {
     if (!known.some((each) => equalBytes(each.hash, hash))) known.push({ hash: settled(hash), timeNs });
   }
 
-  /** What its clock says now, it said a moment ago, unless somebody has set it, or the node was held back. */
+  /** Nobody honest dates a vote far beyond all clocks and good blocks. And what its clock says now, it said a moment ago, unless somebody has set it, or the node was held back. */
   asksSigner(at: Machine, mail: SignerMail): void {
     if (mail.type !== 'sign-vote') return;
     const { vote } = mail;
@@ -85,17 +85,13 @@ export class VoteTimes {
     const earlier = this.ghost.timeNs(height - 1n) ?? 0n;
     const latest = latestClock(this.ghost, this.about);
     const beyond = timeNs - (latest > earlier ? latest : earlier);
-    return beyond > BEYOND_NS && this.areFewLiars(height - 1n) ? beyond : 0n;
+    return beyond > BEYOND_NS && this.isMedianTrue(height - 1n) ? beyond : 0n;
   }
 
   /** Of two thirds of the votes for a block the median is no liar's then. */
-  private areFewLiars(height: bigint): boolean {
+  private isMedianTrue(height: bigint): boolean {
     const set = this.ghost.set(height);
-    if (!set) return height < this.ghost.genesis.initialHeight;
-    let lying = 0n;
-    for (const each of this.about.machines)
-      if (!this.about.isHonest(each)) lying += set.powerOf(hexFor(each));
-    return lying * 3n <= set.total;
+    return set ? areFewLiars(set, this.about) : height < this.ghost.genesis.initialHeight;
   }
 
   /**

@@ -15,8 +15,9 @@ import { blockBytesMax } from '../chain/room.ts';
 import { isOwn, nameOf } from '../ghost/about-votes.ts';
 import { Authors } from '../ghost/authors.ts';
 import { EarlyWords, isKept } from '../ghost/early-words.ts';
+import { areFewLiars } from '../ghost/few-liars.ts';
 import { FirstWords } from '../ghost/first-words.ts';
-import { type GhostChain, type GhostSet, isTrueProposal, isTrueVote } from '../ghost/ghost.ts';
+import { type GhostChain, isTrueProposal, isTrueVote } from '../ghost/ghost.ts';
 import { GivenUp } from '../ghost/given-up.ts';
 import { Greeted } from '../ghost/greeted.ts';
 import { endsEnvelope, heightOf, messagesIn } from '../ghost/messages.ts';
@@ -332,14 +333,7 @@ class Watch {
     if (this.about.now() - proposeNs > Number(at.config.consensus.timeoutProposeNs) / 2) return false;
     const lock = this.lastLocks.get(at);
     const isFree = lock?.height !== height || lock.round <= proposal.polRound;
-    return (isFree || equalBytes(lock.hash, proposal.blockId.hash)) && this.areFewLiars(set);
-  }
-
-  private areFewLiars(set: GhostSet): boolean {
-    let lying = 0n;
-    for (const each of this.about.machines)
-      if (!this.about.isHonest(each)) lying += set.powerOf(hexFor(each));
-    return lying * 3n <= set.total;
+    return (isFree || equalBytes(lock.hash, proposal.blockId.hash)) && areFewLiars(set, this.about);
   }
 
   locks(at: Machine, event: Locked): void {

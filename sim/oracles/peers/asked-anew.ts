@@ -167,8 +167,9 @@ export class AskedAnew {
     const sources = [...this.sources.values()];
     let count = PAIR;
     for (let height = at.height + 1n; height < at.height + BigInt(requestsPerPeerMax); height++) {
-      if (this.given.has(height) || sources.some(({ owes }) => owes.has(height))) continue;
-      count++;
+      if (this.given.has(height)) continue;
+      count++; // of one that is owed a second peer may be asked in the same moment
+      if (sources.some(({ owes }) => owes.has(height))) continue;
       if (sources.some((each) => each.hasRoom(height, count, requestsPerPeerMax, beganNs, now))) yield height;
     }
   }

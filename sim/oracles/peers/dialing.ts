@@ -1,5 +1,5 @@
 // Who was told of a peer does not give it up: it dials, and dials again. After a connection that was good, soon; else it waits, twice as long after
-// each failure: who dials a dead peer at every moment keeps both busy when that comes back, and a hundred who do so more than that.
+// each failure: who dials a dead peer without a pause keeps it busy as it comes back, and where a hundred do so it cannot begin at all.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { CHANNEL_GREETING } from '../../../machines/peers/node-info.ts';
@@ -43,7 +43,7 @@ interface Waits {
 }
 
 class Dialing {
-  readonly waits = new Map<string, Waits>();
+  readonly waitsByPeer = new Map<string, Waits>();
   readonly peers: ReadonlyMap<PeerId, Dialed>;
   lookNs = 0;
 
@@ -68,8 +68,13 @@ class Dialing {
   }
 
   waitsOf(peer: string): Waits {
-    const known = this.waits.get(peer) ?? { isDialing: false, isTried: false, upCount: null, failures: 0 };
-    this.waits.set(peer, known);
+    const known = this.waitsByPeer.get(peer) ?? {
+      isDialing: false,
+      isTried: false,
+      upCount: null,
+      failures: 0,
+    };
+    this.waitsByPeer.set(peer, known);
     return known;
   }
 
@@ -83,17 +88,17 @@ class Dialing {
   }
 
   /** It sets the timer of its next dial. Gives the least that it may wait for that. */
-  waitsFor(peer: string, count: number): number {
-    const waits = this.waitsOf(peer);
-    const { isDialing, isTried, upCount } = waits;
+  setsTimer(peer: string, count: number): number {
+    const known = this.waitsOf(peer);
+    const { isDialing, isTried, upCount } = known;
     if (isDialing) {
-      waits.isDialing = false;
+      known.isDialing = false;
       return 0;
     }
-    if (upCount !== null && count - upCount >= PERHAPS_GOOD_NS) waits.failures = 0;
-    else if (upCount !== null || isTried) waits.failures++;
-    Object.assign(waits, { isTried: false, upCount: null });
-    return leastWaitNs(waits.failures);
+    if (upCount !== null && count - upCount >= PERHAPS_GOOD_NS) known.failures = 0;
+    else if (upCount !== null || isTried) known.failures++;
+    Object.assign(known, { isTried: false, upCount: null });
+    return leastWaitNs(known.failures);
   }
 }
 
@@ -123,10 +128,10 @@ export const dialingOracle: OracleMaker = (report, about): Oracle => {
     }
   };
 
-  const waits = (at: Machine, timer: string, afterNs: bigint): void => {
+  const judgeWait = (at: Machine, timer: string, afterNs: bigint): void => {
     const peer = timer.slice(TIMER.length);
     const node = nodes.of(at);
-    const leastNs = node.waitsFor(peer, at.clock.count());
+    const leastNs = node.setsTimer(peer, at.clock.count());
     if (afterNs >= leastNs) return;
     const name = nameOfPeer(about.machines, peer) ?? 'a peer';
     const failures = node.waitsOf(peer).failures;
@@ -148,7 +153,7 @@ export const dialingOracle: OracleMaker = (report, about): Oracle => {
         nodes.of(at).tries(effect.peer, about.now());
         nodes.of(at).dials(effect.peer);
       } else if (effect.type === 'schedule') {
-        if (actor === 'dialer') waits(at, effect.timer, effect.afterNs);
+        if (actor === 'dialer') judgeWait(at, effect.timer, effect.afterNs);
         looks(at);
       } else if (effect.type === 'cancel') {
         if (actor === 'dialer') nodes.of(at).comesUp(effect.timer.slice(TIMER.length), at.clock.count());

@@ -1,6 +1,6 @@
 // What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, of a second
-// peer only what the first does not give, and what a peer owed that went at once of another. The next two are asked for in any case, and twice: one of them proves the other, and a dispute
-// about them is settled by one peer.
+// peer only what the first does not give; and what a peer owed that went is asked at once of another. The next two are asked for in any case,
+// and twice: one of them proves the other, and a dispute about them is settled by one peer.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { encodeBlock } from '../../../protocol/wire/index.ts';

@@ -13,6 +13,11 @@ import { blocksyncMessage, consensusMessage, isOfConsensus, txsIn } from '../gho
 /** A word that is written wrongly is always written wrongly: of each kind and length, which shows which fields it has, the first few tell. */
 const READ_MAX = 8;
 const LENGTHS = 256;
+/** From here on lengths of as many bits are one. */
+const LONG = 224;
+
+const sizeOf = ({ length }: Uint8Array): number =>
+  length < LONG ? length : LENGTHS - 1 - Math.clz32(length);
 
 export class Wording {
   /** How many were read, by channel, first byte (the tag of its kind) and length. */
@@ -23,7 +28,7 @@ export class Wording {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i] as Payload;
       const { channel, bytes } = payload;
-      const kind = (channel * LENGTHS + (bytes[0] ?? 0)) * LENGTHS + Math.min(bytes.length, LENGTHS - 1);
+      const kind = (channel * LENGTHS + (bytes[0] ?? 0)) * LENGTHS + sizeOf(bytes);
       const count = this.counts.get(kind) ?? 0;
       if (count === READ_MAX) continue;
       this.counts.set(kind, count + 1);

@@ -196,7 +196,7 @@ describe.skipIf(!isBuilt)('sim run', () => {
     [
       'a mutant that is none',
       ['sim', 'zoo', '--only', 'M6'],
-      /--only: there is no mutant "M6": those of scenarios\/zoo are C1 to C3, M01 to M34, W01 to W02, X01 to X\d+ \(/,
+      /--only: there is no mutant "M6": they lie between C1 and C3, M01 and M34, W01 and W02, X01 and X\d+ \(/,
     ],
     [
       'no rule',

@@ -1,6 +1,6 @@
 // When a vote is dated: not behind the clock of who casts it, and ahead of it only as far as its block is.
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { PREVOTE } from '../../../../protocol/types.ts';
 import { addressFor, hexFor } from '../../../../sim/addresses.ts';
 import { makeCast } from '../../../../sim/cast.ts';
@@ -24,6 +24,12 @@ interface Case {
   readonly blockNs?: bigint;
   readonly trouble?: (v0: Machine) => void;
   readonly isProposerHonest?: boolean;
+  /** Of the vote; 1 where nothing is said. */
+  readonly height?: bigint;
+  /** So many of four. */
+  readonly liars?: number;
+  /** Of the block before, beyond the clock of v0. */
+  readonly beforeNs?: bigint;
 }
 
 it.each<[string, Case, string | null]>([
@@ -53,35 +59,64 @@ it.each<[string, Case, string | null]>([
     { beyondNs: 3_600n * SECOND },
     `${3_600n * SECOND} ns ahead of every honest clock`,
   ],
+  [
+    'an hour after every clock, at the second height',
+    { beyondNs: 3_600n * SECOND, height: 2n },
+    `${3_600n * SECOND} ns ahead of every honest clock`,
+  ],
+  [
+    'an hour after every clock, where half of them lie',
+    { beyondNs: 3_600n * SECOND, height: 2n, liars: 2 },
+    null,
+  ],
+  [
+    'just after the block before, which liars dated',
+    { beyondNs: 3_605n * SECOND, beforeNs: 3_600n * SECOND },
+    null,
+  ],
   ['after another block', { beyondNs: SECOND, blockNs: 0n, hash: OTHER }, null],
   ["after the block of a liar's round", { beyondNs: SECOND, blockNs: 0n, isProposerHonest: false }, null],
-])('a vote dated %s', (_, { beyondNs, hash = BLOCK, blockNs, trouble, isProposerHonest = true }, what) => {
-  const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
-  const { machines, agenda } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
-  const [v0] = machines as [Machine];
-  const ghost = new GhostChain(cast.genesis);
-  const proposer = ghost.set(1n)?.atRound(0);
-  const said: string[] = [];
-  const times = new VoteTimes(ghost, (each) => said.push(each), {
-    machines,
-    now: () => agenda.now,
-    isHonest: (at: Machine) => isProposerHonest || hexFor(at) !== proposer,
-  } as never);
-  agenda.runUntil(10_000e6);
-  trouble?.(v0);
-  const wallNs = v0.clock.wallNs();
-  if (blockNs !== undefined)
-    times.asksApp({
-      type: 'request',
-      from: 'validator',
-      tag: 1,
-      request: {
-        type: 'process-proposal',
-        value: { hash: BLOCK, height: 1n, timeNs: wallNs + blockNs },
-      },
+])(
+  'a vote dated %s',
+  (_, {
+    beyondNs,
+    hash = BLOCK,
+    blockNs,
+    trouble,
+    isProposerHonest = true,
+    liars = 0,
+    height = 1n,
+    beforeNs,
+  }, what) => {
+    const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
+    const { machines, agenda } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
+    const [v0] = machines as [Machine];
+    const ghost = new GhostChain(cast.genesis);
+    const proposer = ghost.set(1n)?.atRound(0);
+    const said: string[] = [];
+    const times = new VoteTimes(ghost, (each) => said.push(each), {
+      machines,
+      now: () => agenda.now,
+      isHonest: (at: Machine) =>
+        machines.indexOf(at) < machines.length - liars && (isProposerHonest || hexFor(at) !== proposer),
     } as never);
-  const blockId = { hash, parts: { total: 1, hash } };
-  const vote = { type: PREVOTE, height: 1n, round: 0, blockId, timeNs: wallNs + beyondNs };
-  times.asksSigner(v0, { type: 'sign-vote', vote: { ...vote, validatorAddress: addressFor(v0) } } as never);
-  expect(said).toEqual(what === null ? [] : [`time: v0 dates its prevote of 1/0 ${what}`]);
-});
+    agenda.runUntil(10_000e6);
+    trouble?.(v0);
+    const wallNs = v0.clock.wallNs();
+    if (beforeNs !== undefined) vi.spyOn(ghost, 'timeNs').mockReturnValue(wallNs + beforeNs);
+    if (blockNs !== undefined)
+      times.asksApp({
+        type: 'request',
+        from: 'validator',
+        tag: 1,
+        request: {
+          type: 'process-proposal',
+          value: { hash: BLOCK, height: 1n, timeNs: wallNs + blockNs },
+        },
+      } as never);
+    const blockId = { hash, parts: { total: 1, hash } };
+    const vote = { type: PREVOTE, height, round: 0, blockId, timeNs: wallNs + beyondNs };
+    times.asksSigner(v0, { type: 'sign-vote', vote: { ...vote, validatorAddress: addressFor(v0) } } as never);
+    expect(said).toEqual(what === null ? [] : [`time: v0 dates its prevote of ${height}/0 ${what}`]);
+  },
+);

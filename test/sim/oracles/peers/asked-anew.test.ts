@@ -77,6 +77,16 @@ it.each<[string, (world: Owing) => void]>([
   expect(world.asks('v2', 3n, 4n, 5n, 6n)).toEqual([null, null, null, null]);
 });
 
+it('what others owe before it may be asked for a second time in that moment, and take the room', () => {
+  const { node, clock, asks, goes } = owing();
+  node.comes('v3', clock.nowNs);
+  asks('v3', 8n, 9n);
+  asks('v1', 10n);
+  goes('v1');
+  clock.nowNs += 500 * MS;
+  expect(asks('v2', 3n, 10n)).toEqual(['v1', null]);
+});
+
 it('who is held back later asks later', () => {
   const { at, clock, asks, goes } = owing();
   goes('v1');
