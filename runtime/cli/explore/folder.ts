@@ -123,6 +123,7 @@ function writeWhole(folder: string, name: string, text: string): void {
   try {
     writeFileAtomic(join(folder, name), text);
   } catch (error) {
-    throw error instanceof SetupError ? new CliError(`--out: ${error.message}`) : error;
+    if (!(error instanceof SetupError)) throw error;
+    throw new CliError(`--out: cannot write in ${folder}: ${whyNot(error.cause)}`);
   }
 }
