@@ -246,10 +246,11 @@ export class SyncPool {
   /** A peer sent a block (AddBlock). A refusal is worth the connection: nobody asked for it. */
   gave(peer: string, height: bigint, fetched: Fetched, nowNs: bigint): Refusal<'unsolicited-block'> | null {
     const known = this.peers.get(peer);
-    if (!known && this.isBanned(peer, nowNs)) return null; // asked before it fell from grace
+    // Asked before it fell from grace; or by an earlier life of ours: it has not said yet how far it is, so this one has asked it for nothing.
+    if (!known) return null;
     const wanted = this.wanted.get(height);
-    if (!known || !wanted?.asked.has(peer)) {
-      const isOld = known && height >= this.startHeight && height < this.height;
+    if (!wanted?.asked.has(peer)) {
+      const isOld = height >= this.startHeight && height < this.height;
       if (isOld) return null; // the slower of two sources
       return refuse('unsolicited-block', `peer sent us block #${height} we didn't ask it for`);
     }
