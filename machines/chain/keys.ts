@@ -57,21 +57,24 @@ function withTail(letter: string, height: bigint, tail: Uint8Array): Uint8Array 
   return key;
 }
 
-/** All keys of a family: from the first to the one behind the last. */
+/** All keys of the family of this one: from the first to the one behind the last. */
 interface Family {
   readonly from: Uint8Array;
   readonly to: Uint8Array;
 }
-const allOf = (letter: string): Family => ({
-  from: Uint8Array.of(letter.charCodeAt(0)),
-  to: Uint8Array.of(letter.charCodeAt(0) + 1),
+const NO_TAIL = new Uint8Array(0);
+const letterOf = (key: Uint8Array): number => key[0] as number;
+const familyOf = (key: Uint8Array): Family => ({
+  from: Uint8Array.of(letterOf(key)),
+  to: Uint8Array.of(letterOf(key) + 1),
 });
-export const VALIDATOR_SETS = allOf('v');
-export const PENDING_EVIDENCE = allOf('e');
-export const COMMITTED_EVIDENCE = allOf('d');
+export const VALIDATOR_SETS = familyOf(validatorsKey(0n));
+export const PENDING_EVIDENCE = familyOf(evidenceKey(0n, NO_TAIL));
+export const COMMITTED_EVIDENCE = familyOf(committedEvidenceKey(0n, NO_TAIL));
 /** The identity hash in a key of evidence. */
 export const identityOfKey = (key: Uint8Array): Uint8Array => key.slice(9);
-export const isBlockKey = (key: Uint8Array): boolean => key[0] === 'b'.charCodeAt(0);
+const BLOCK = letterOf(blockKey(0n));
+export const isBlockKey = (key: Uint8Array): boolean => key[0] === BLOCK;
 
 /** protobuf State: what is true after the last executed block. */
 export const STATE_KEY = utf8Encode('state');

@@ -142,8 +142,8 @@ const inUse = (folder: string, { pid }: Holder): SetupError =>
 
 const takenOver = (folder: string): SetupError =>
   new TakenError(
-    `another process took ${folder}, or somebody removed its LOCK, while this one stood still or went on: two nodes ` +
-      'must not sign with one key, so this one ends, and writes nothing more',
+    `${folder} is not this process's any more: another one took it while this one stood still, or its LOCK was removed; ` +
+      'this one ends, and writes nothing more',
   );
 
 const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError =>
