@@ -260,7 +260,6 @@ export class Node {
       this.backlog.push(() => this.resume(cell));
       return;
     }
-    if (this.cells.get(cell.logic.name) !== cell) return; // it was stopped, and what it still meant to do with it
     cell.isHeld = false;
     const held = cell.held;
     cell.held = [];

@@ -162,11 +162,12 @@ describe('actors', () => {
     bench.carryMail();
     bench.node.pause();
     bench.go('a', 2);
-    bench.fireTimers();
     bench.go('a', 3);
+    bench.fireTimers();
     bench.node.unpause();
     bench.becomeDurable();
     expect(bench.done).toEqual(['sync consensus']);
+    expect(bench.lost).toEqual([]);
     expect(bench.node.peek<{ heard: string[] }>('c')?.heard).toEqual([]);
   });
 
