@@ -7,17 +7,16 @@ import { headerHash } from '../../protocol/hashes.ts';
 import {
   type BlockId,
   type DuplicateVoteEvidence,
+  EMPTY_BYTES,
   type Evidence,
   FLAG_COMMIT,
-  PRECOMMIT,
   PREVOTE,
   type Vote,
 } from '../../protocol/types.ts';
 import { addressFor } from '../addresses.ts';
-import { type LiarKit, signedAs } from './liar.ts';
+import { type LiarKit, signedAs, unsignedPrecommit } from './liar.ts';
 
 const HASH_BYTES = 32;
-const EMPTY = new Uint8Array(0);
 
 function idOf(fill: number): BlockId {
   const hash = new Uint8Array(HASH_BYTES).fill(fill);
@@ -137,18 +136,15 @@ function precommitOf(kit: LiarKit, height: bigint, index: number): Vote | null {
   const commit = kit.decided(height + 1n)?.lastCommit;
   const signed = commit?.signatures[index];
   if (!block || !commit || signed?.flag !== FLAG_COMMIT) return null;
-  return {
-    type: PRECOMMIT,
+  const vote = unsignedPrecommit({
     height,
     round: commit.round,
     blockId: { hash: headerHash(block.header), parts: commit.blockId.parts },
     timeNs: signed.timeNs,
     validatorAddress: signed.validatorAddress,
     validatorIndex: index,
-    signature: signed.signature,
-    extension: EMPTY,
-    extensionSignature: EMPTY,
-  };
+  });
+  return { ...vote, signature: signed.signature };
 }
 
 function caseOf(kit: LiarKit, height: bigint): Case | null {
@@ -161,18 +157,10 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
   if (!block || !precommit || mine < 0) return null;
   const { timeNs } = block.header;
   const powerTotal = set.reduce((sum, { power }) => sum + power, 0n);
-  const unsigned = (index: number, blockId: BlockId): Vote => ({
-    type: PRECOMMIT,
-    height,
-    round: 0,
-    blockId,
-    timeNs,
-    validatorAddress: set[index]?.address ?? EMPTY,
-    validatorIndex: index,
-    signature: EMPTY,
-    extension: EMPTY,
-    extensionSignature: EMPTY,
-  });
+  const unsigned = (validatorIndex: number, blockId: BlockId): Vote => {
+    const validatorAddress = set[validatorIndex]?.address ?? EMPTY_BYTES;
+    return unsignedPrecommit({ height, round: 0, blockId, timeNs, validatorAddress, validatorIndex });
+  };
   return {
     timeNs,
     powerTotal,

@@ -10,26 +10,25 @@ import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import {
   type Commit,
   type CommitSig,
+  EMPTY_BYTES,
   FLAG_ABSENT,
   FLAG_COMMIT,
   type Header,
   type LightClientAttackEvidence,
-  PRECOMMIT,
   type Validator,
   type ValidatorSet,
   ZERO_TIME_NS,
 } from '../../protocol/types.ts';
 import { addressFor } from '../addresses.ts';
 import { accusing } from './accusing.ts';
-import { type Liar, type LiarKit, signedAs } from './liar.ts';
+import { type Liar, type LiarKit, signedAs, unsignedPrecommit } from './liar.ts';
 
 const wrong = new Uint8Array(32).fill(0xee);
-const EMPTY = new Uint8Array(0);
 const ABSENT: CommitSig = {
   flag: FLAG_ABSENT,
-  validatorAddress: EMPTY,
+  validatorAddress: EMPTY_BYTES,
   timeNs: ZERO_TIME_NS,
-  signature: EMPTY,
+  signature: EMPTY_BYTES,
 };
 
 /** What is known of a height: its block as light clients see it, and the height before. */
@@ -182,21 +181,12 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
   if (!block || !before || !commit || !me) return null;
   const signed = (header: Header, by: readonly Validator[], round = commit.round): Commit => {
     const blockId = { hash: headerHash(header), parts: { total: 1, hash: wrong } };
-    const signatures = by.map((validator, index): CommitSig => {
+    const signatures = by.map((validator, validatorIndex): CommitSig => {
       const { timeNs } = header;
-      const vote = signedAs(kit, {
-        type: PRECOMMIT,
-        height: header.height,
-        round,
-        blockId,
-        timeNs,
-        validatorAddress: validator.address,
-        validatorIndex: index,
-        signature: EMPTY,
-        extension: EMPTY,
-        extensionSignature: EMPTY,
-      });
-      return { flag: FLAG_COMMIT, validatorAddress: validator.address, timeNs, signature: vote.signature };
+      const { address: validatorAddress } = validator;
+      const said = { height: header.height, round, blockId, timeNs, validatorAddress, validatorIndex };
+      const { signature } = signedAs(kit, unsignedPrecommit(said));
+      return { flag: FLAG_COMMIT, validatorAddress, timeNs, signature };
     });
     return { height: header.height, round, blockId, signatures };
   };

@@ -12,15 +12,13 @@ import {
   FLAG_NIL,
   type Header,
   NIL_BLOCK_ID,
-  PRECOMMIT,
   type Vote,
 } from '../../protocol/types.ts';
-import { type Liar, type LiarKit, signedAs } from './liar.ts';
+import { type Liar, type LiarKit, signedAs, unsignedPrecommit } from './liar.ts';
 import { aboutOwnBlocks, inHalves, type Proposed } from './own-blocks.ts';
 
 const HASH_BYTES = 32;
 const wrong = new Uint8Array(HASH_BYTES).fill(0xee);
-const EMPTY = new Uint8Array(0);
 const HOUR_NS = 3_600_000_000_000n;
 /** Nobody made it. */
 const forged = new Uint8Array(64).fill(0xee);
@@ -119,20 +117,13 @@ function inLastSignature(change: (signature: CommitSig, commit: Commit) => Parti
 /** Where there is no block before: of one that there is not, and signed by the liar alone. */
 export function withOwnSignature(block: Block, kit: LiarKit): Proposed {
   const { proposerAddress: validatorAddress, timeNs } = block.header;
-  const { signature } = signedAs(kit, {
-    type: PRECOMMIT,
-    height: 0n,
-    round: 0,
-    blockId: NIL_BLOCK_ID,
-    timeNs,
-    validatorAddress,
-    validatorIndex: 0,
-    signature: EMPTY,
-    extension: EMPTY,
-    extensionSignature: EMPTY,
-  });
+  const nothing = { height: 0n, round: 0, blockId: NIL_BLOCK_ID };
+  const { signature } = signedAs(
+    kit,
+    unsignedPrecommit({ ...nothing, timeNs, validatorAddress, validatorIndex: 0 }),
+  );
   const signatures = [{ flag: FLAG_COMMIT, validatorAddress, timeNs, signature }];
-  return withCommit(block, { height: 0n, round: 0, blockId: NIL_BLOCK_ID, signatures });
+  return withCommit(block, { ...nothing, signatures });
 }
 
 /** Of its last commit the last place is missing. */
@@ -157,18 +148,14 @@ function withForgedEvidence(block: Block, kit: LiarKit): Proposed {
   const vote = (fill: number): Vote => {
     const hash = new Uint8Array(HASH_BYTES).fill(fill);
     const said = {
-      type: PRECOMMIT,
       height,
       round: 0,
       blockId: { hash, parts: { total: 1, hash } },
       timeNs: header.timeNs,
       validatorAddress: accused.address,
       validatorIndex: index,
-      signature: EMPTY,
-      extension: EMPTY,
-      extensionSignature: EMPTY,
-    } as const;
-    return signedAs(kit, said);
+    };
+    return signedAs(kit, unsignedPrecommit(said));
   };
   const evidence: Evidence = {
     kind: 'duplicate-vote',

@@ -16,6 +16,7 @@ import {
   EMPTY_BYTES,
   NIL_BLOCK_ID,
   type Part,
+  PRECOMMIT,
   PROPOSAL,
   type Proposal,
   type Vote,
@@ -87,6 +88,18 @@ export function otherValue(kit: LiarKit, vote: Vote): BlockId | null {
   if (other) return other;
   return mine.length > 0 ? NIL_BLOCK_ID : null;
 }
+
+/** With no signature yet, nor an extension. */
+export function unsignedPrecommit(said: Omit<Vote, 'type' | SignedFields>): Vote {
+  return {
+    type: PRECOMMIT,
+    ...said,
+    signature: EMPTY_BYTES,
+    extension: EMPTY_BYTES,
+    extensionSignature: EMPTY_BYTES,
+  };
+}
+type SignedFields = 'signature' | 'extension' | 'extensionSignature';
 
 /** The same vote under the liar's signature, whomever it names. */
 export function signedAs(kit: LiarKit, vote: Vote): Vote {

@@ -57,7 +57,7 @@ export function drawPeople(stream: Stream, wanted: PeopleWanted): People {
   const candidates = wanted.hasChanges ? stream.draw(2) : 0;
   const validators = powers.map((_, i): NodeName => `v${i}`);
   const names = [...validators, ...Array.from({ length: candidates }, (_, i): NodeName => `c${i}`)];
-  const powerOf = (name: NodeName): number => (name[0] === 'v' ? (powers[Number(name.slice(1))] ?? 0) : 0);
+  const powerOf = powersBy(powers);
   const liars = wanted.hasLiars ? drawLiars(stream, validators, powers) : [];
   const honest = names.filter((name) => !liars.includes(name));
   const fall = tyrant < 0 ? [] : [{ node: `v${tyrant}` as NodeName, power: stream.between(1, POWER_USUAL) }];
@@ -95,6 +95,12 @@ function drawPowers(stream: Stream, size: number): number[] {
   if (stream.chance(1, 2)) powers[0] = (powers[0] ?? 0) + ((3 - (sum(powers) % 3)) % 3);
   return powers;
 }
+
+/** The power that each begins with: those of the genesis, in order; a candidate and a full node have none. */
+export const powersBy =
+  (powers: readonly number[]) =>
+  (name: NodeName): number =>
+    name[0] === 'v' ? (powers[Number(name.slice(1))] ?? 0) : 0;
 
 const sum = (list: readonly number[]): number => list.reduce((total, each) => total + each, 0);
 

@@ -5,7 +5,7 @@ import type { Stream } from '../choices.ts';
 import type { LiarName } from '../liars/index.ts';
 import type { Action, Directive, LiarWords, NodeName } from '../scenario/play.ts';
 import { anyone, crash, f0, height, isolate, whenOrAt } from '../scenario/words.ts';
-import { coreAmong, type People, spansOf } from './people.ts';
+import { coreAmong, type People, powersBy, spansOf } from './people.ts';
 
 /** It dies within so long: the others decide some heights without it. */
 const DIES_WITHIN_MS = 3_000;
@@ -29,8 +29,7 @@ export interface Straggler {
 /** Null: the others could not go on without anybody, or not heal without liars. */
 export function drawStraggler(stream: Stream, people: People): Straggler | null {
   const { names, liars, cast, changes } = people;
-  const powerOf = (name: NodeName): number =>
-    name[0] === 'v' ? (cast.powers[Number(name.slice(1))] ?? 0) : 0;
+  const powerOf = powersBy(cast.powers);
   const total = cast.powers.reduce((sum, power) => sum + power, 0);
   const honest = stream.shuffle(names.filter((name) => !liars.includes(name)));
   const late = honest.find((name) => powerOf(name) > 0 && 3 * powerOf(name) < total);
