@@ -113,7 +113,7 @@ function addProofs(sim: Command): void {
     .option('--heights <n>', 'of the life without a crash', CRASHES.heights)
     .option('--validators <n>', 'how many', CRASHES.validators)
     .option('--nodes <names>', 'whose lives: v0,v1 or all', CRASHES.nodes)
-    .option('--workers <n>', 'processes', '2')
+    .option('--workers <n>', 'processes (default: one per core)')
     .option('--seed <seed>', 'of every run', CRASHES.seed)
     .option(
       '--only <point>',
@@ -148,6 +148,7 @@ function addProofs(sim: Command): void {
     .option('--rules', 'instead: every `upon` rule of the algorithm is deleted, and each of its outcomes')
     .option('--triggers', 'instead: the smallest play that shows each')
     .option('--shrink <n>', 'and makes the first n failing runs of each small')
+    .option('--workers <n>', 'processes (default: one per core)')
     .option('--json', 'as JSON')
     .action(ends(async () => (await import('./zoo/command.ts')).zooCommand));
 }

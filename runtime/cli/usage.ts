@@ -2,6 +2,7 @@
 // take.
 
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isSeed, SEED_MAX } from '../../sim/choices.ts';
@@ -77,9 +78,9 @@ export function scenarioFileOf(path: string, flag: string): string {
 /** Each is a process of some hundred megabytes: more than the largest machines have cores for is a slip. */
 const WORKERS_MAX = 256;
 
-/** What `--workers` says. */
-export function workersOf(text: string): number {
-  return countOf(text, '--workers', 1, WORKERS_MAX);
+/** What `--workers` says: processes; not said: one per core. */
+export function workersOf(text: string | undefined): number {
+  return text === undefined ? availableParallelism() : countOf(text, '--workers', 1, WORKERS_MAX);
 }
 
 /** Two letters that changed places are two changes: in a longer word that is still near. */

@@ -35,7 +35,7 @@ export interface CrashesFlags {
   readonly heights: string;
   readonly validators: string;
   readonly nodes: string;
-  readonly workers: string;
+  readonly workers?: string;
   readonly seed: string;
   readonly only?: string;
   readonly save?: string;

@@ -1,7 +1,6 @@
 // `nodecli sim explore`: swarm runs, or those of another play that a seed writes, for as long as wanted, each
 // twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
 
-import { availableParallelism } from 'node:os';
 import { Interrupted, isUninterrupted } from '../interrupt.ts';
 import { drawnPlay } from '../run/play-file.ts';
 import { ProgressBar } from '../screen.ts';
@@ -43,7 +42,7 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   needsBuild('sim explore');
   const runs = flags.runs === undefined ? undefined : countOf(flags.runs, '--runs');
   const minutes = flags.minutes === undefined ? undefined : countOf(flags.minutes, '--minutes');
-  const workers = flags.workers === undefined ? availableParallelism() : workersOf(flags.workers);
+  const workers = workersOf(flags.workers);
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
   const campaign = begin(flags, goal);
   const explorer = new Explorer(campaign, goal, minutes, flags.out);

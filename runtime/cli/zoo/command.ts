@@ -17,6 +17,7 @@ import {
   quoted,
   SEEDS_MAX,
   seedOf,
+  workersOf,
 } from '../usage.ts';
 import type { Job } from '../workers/job.ts';
 import { HEALTHY, hunt, type Outcome } from './hunt.ts';
@@ -48,6 +49,7 @@ export interface ZooFlags {
   readonly rules?: boolean;
   /** So many failing runs of each are made small. */
   readonly shrink?: string;
+  readonly workers?: string;
   readonly json?: boolean;
 }
 
@@ -56,7 +58,6 @@ const ZOO = 'scenarios/zoo';
 const BASES_APART = BigInt(SEEDS_MAX);
 const BASES_MAX = 100;
 const RUNS_USUAL = '500';
-const WORKERS = 2;
 const INDENT = ' '.repeat(10);
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -66,6 +67,7 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   const { bases, jobsFrom } = huntsOf(flags);
   const isLeague = bases.length > 1;
   const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
+  const workers = workersOf(flags.workers);
   const chosen = chosenOf(flags);
   if (flags.triggers)
     return interruptible(() => proveTriggers(chosen, flags.json === true, flags.only !== undefined));
@@ -79,7 +81,7 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
         const ofBases: Outcome[] = [];
         const hunts = async (): Promise<void> => {
           for (const base of bases)
-            ofBases.push(await hunt(patch, dist, jobsFrom(base), { workers: WORKERS, ...many }));
+            ofBases.push(await hunt(patch, dist, jobsFrom(base), { workers, ...many }));
         };
         // Of a build that is interrupted, too, what was seen is told.
         await hunts().finally(() => {
@@ -89,7 +91,7 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
         });
         const [outcome] = ofBases as [Outcome];
         if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;
-        const small = await shrinkKills(outcome.mutant, dist, outcome.kills, WORKERS);
+        const small = await shrinkKills(outcome.mutant, dist, outcome.kills, workers);
         made.push(...small);
         if (!flags.json) for (const line of linesOfSmall(small)) print(`${INDENT}${line}`);
       });
@@ -118,7 +120,7 @@ interface Hunts {
 }
 
 function huntsOf(flags: ZooFlags): Hunts {
-  const { seeds = RUNS_USUAL, from = '1', bases = '1', play, rules, shrink, triggers } = flags;
+  const { seeds = RUNS_USUAL, from = '1', bases = '1', play, rules, shrink, triggers, workers } = flags;
   const idle = ['seeds', 'from', 'bases', 'play'].find((flag) => flags[flag as keyof ZooFlags] !== undefined);
   if (triggers && idle !== undefined)
     throw new CliError(`--triggers performs plays under seeds of their own: it does not go with --${idle}`);
@@ -127,6 +129,8 @@ function huntsOf(flags: ZooFlags): Hunts {
   const first = BigInt(seedOf(from, '--from'));
   if (many > 1 && shrink !== undefined)
     throw new CliError('--bases makes a league table of the hunt: it does not go with --shrink');
+  if (triggers && workers !== undefined)
+    throw new CliError('--triggers performs three runs of each, one after the other: it takes no --workers');
   if (play !== undefined && rules)
     throw new CliError('--play says what hunts for the mutants: it does not go with --rules');
   const name = play === undefined ? undefined : drawnPlay(play);

@@ -142,7 +142,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
       if (existsSync(`/proc/${pid}`)) most = Math.max(most, childrenOf(pid).length);
     expect(most).toBe(2);
     expect((await ended).code).toBe(0);
-    for (const command of ['explore', 'crashes']) {
+    for (const command of ['explore', 'crashes', 'zoo']) {
       const { code, err } = nodecli('sim', command, '--workers', '1000000');
       expect(err).toBe('nodecli: --workers takes 256 at most, not 1000000\n');
       expect(code).toBe(2);
