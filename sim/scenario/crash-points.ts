@@ -17,8 +17,8 @@ export class CrashPoints {
   private readonly armed = new Map<Machine, Armed[]>();
   /** Those that nobody has reached, also those that were taken back. */
   readonly unreached = new Set<CrashPoint>();
-  private doomed: Machine | null = null;
-  private doomedBy: Armed | null = null;
+  /** Who dies after the effect that is leaving. */
+  private readonly doomed = new Map<Machine, Armed>();
 
   /** `strikes`: one was reached. */
   constructor(world: World, strikes: (machine: Machine, point: Planned) => void) {
@@ -39,7 +39,7 @@ export class CrashPoints {
   disarm(): void {
     for (const machine of this.armed.keys()) machine.disk.watch = null;
     this.armed.clear();
-    this.doomed = null;
+    this.doomed.clear();
     this.world.crashHere = null;
   }
 
@@ -65,10 +65,10 @@ export class CrashPoints {
 
   /** True: it died here, and this effect does not leave. */
   private onEffect(machine: Machine, type: string): boolean {
-    if (this.doomed === machine && this.doomedBy) {
-      const armed = this.doomedBy;
-      this.doomed = null;
-      this.strike(machine, armed);
+    const doom = this.doomed.get(machine);
+    if (doom) {
+      this.doomed.delete(machine);
+      this.strike(machine, doom);
       return true;
     }
     for (const armed of this.armed.get(machine) ?? []) {
@@ -86,11 +86,10 @@ export class CrashPoints {
 
   /** It dies after this effect: at the next one, or a moment later. */
   private doom(machine: Machine, armed: Armed): void {
-    this.doomed = machine;
-    this.doomedBy = armed;
+    this.doomed.set(machine, armed);
     this.world.agenda.after(AFTERWARDS_NS, () => {
-      if (this.doomedBy !== armed || this.doomed === null) return;
-      this.doomed = null;
+      if (this.doomed.get(machine) !== armed) return;
+      this.doomed.delete(machine);
       this.strike(machine, armed);
     });
   }
