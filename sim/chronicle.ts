@@ -10,7 +10,7 @@ import type { GhostChain, GhostSet } from './oracles/ghost/ghost.ts';
 import { consensusMessage, isOfConsensus } from './oracles/ghost/messages.ts';
 import { runScenario } from './run.ts';
 import type { RunOptions } from './run-options.ts';
-import type { Action, Deed, NodeName, Play } from './scenario/play.ts';
+import type { Action, Deed, LiarWords, NodeName, Play } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
 import { lineOf } from './story.ts';
 import type { Backstage, Verdict } from './verdict.ts';
@@ -58,6 +58,9 @@ export class Chronicle {
   deeds: Deeds[] = [];
   readonly performed: Performed[] = [];
   names: readonly NodeName[] = [];
+  /** Of the validators of the genesis, in order. */
+  powers: readonly bigint[] = [];
+  liars: readonly LiarWords[] = [];
   private world: World | null = null;
   private ghost: GhostChain | null = null;
   private readonly nameByAddress = new Map<string, NodeName>();
@@ -67,7 +70,9 @@ export class Chronicle {
   private readonly forgotten = new Map<NodeName, number>();
 
   /** Takes its place before the run begins. */
-  readonly begin = ({ world, ghost, stage, witness }: Backstage): void => {
+  readonly begin = ({ play, world, ghost, stage, witness }: Backstage): void => {
+    this.liars = play.liars;
+    this.powers = world.machines.map(({ member }) => member.power).filter((power) => power > 0n);
     this.world = world;
     this.ghost = ghost;
     this.names = world.machines.map(({ name }) => name as NodeName);

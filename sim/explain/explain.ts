@@ -6,8 +6,7 @@ import { SECOND } from '../latency.ts';
 import type { Violation } from '../oracle.ts';
 import { PROMISES } from '../oracles/promises.ts';
 import type { RunOptions } from '../run-options.ts';
-import type { Play, Scenario } from '../scenario/play.ts';
-import { scenarioUnder } from '../scenario/under.ts';
+import type { Play } from '../scenario/play.ts';
 import { PLAY, promiseOf } from '../shrink/promise.ts';
 import { actionText } from '../story.ts';
 import type { StoryLine } from '../verdict.ts';
@@ -29,7 +28,7 @@ export function explainRun(play: Play, options: Omit<RunOptions, 'watch' | 'onWo
   if (!violation) return null;
   return {
     sentence: sentenceOf(violation),
-    story: storyOf(chronicle, violation, scenarioUnder(play, options.seed)),
+    story: storyOf(chronicle, violation),
     stalls: isStall(violation) ? stallsOf(chronicle, violation) : [],
   };
 }
@@ -48,11 +47,11 @@ const isStall = ({ oracle }: Violation): boolean => oracle === 'liveness' || ora
 /** Faults of earlier heights, beyond which they are only counted. */
 const FAULTS_TOLD = 12;
 
-function storyOf(chronicle: Chronicle, violation: Violation, scenario: Scenario): StoryLine[] {
+function storyOf(chronicle: Chronicle, violation: Violation): StoryLine[] {
   const height = heightOf(chronicle, violation);
   const faults = faultLines(chronicle, violation.atNs);
   const said = chronicle.deeds.filter((deed) => isTold(deed, height) && deed.atNs <= violation.atNs);
-  return [castLine(scenario), ...liarLines(scenario), ...merged([...faults, ...said.flatMap(deedLine)])];
+  return [castLine(chronicle), ...liarLines(chronicle), ...merged([...faults, ...said.flatMap(deedLine)])];
 }
 
 /** A violation found at a node that still works on its height speaks of that one. */
@@ -70,14 +69,14 @@ function heightOf({ machines }: Chronicle, { height, node, oracle }: Violation):
 const isTold = ({ does, height, line }: Deeds, concerned: number): boolean =>
   does === 'crashes' || does === 'starts' ? line !== 'starts' : height === concerned;
 
-function castLine({ cast: { powers } }: Scenario): StoryLine {
+function castLine({ powers }: Chronicle): StoryLine {
   const [first] = powers;
   const isEqual = powers.every((power) => power === first);
   const text = isEqual ? `power ${first} each` : `powers ${powers.join(', ')}`;
   return { atNs: 0, node: '', what: `${powers.length} validators, ${text}` };
 }
 
-const liarLines = ({ liars }: Scenario): StoryLine[] =>
+const liarLines = ({ liars }: Chronicle): StoryLine[] =>
   liars.map(({ node, liar, to }) => ({
     atNs: 0,
     node: '',

@@ -1,13 +1,16 @@
 // Explanations: what a person reads after a violated run names the promise, the faults, and the votes that are missing.
 
 import { describe, expect, test } from 'vitest';
+import { makeCast } from '../../sim/cast.ts';
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
 import { PROMISES } from '../../sim/oracles/promises.ts';
+import type { Recording } from '../../sim/recording.ts';
 import { runScenario } from '../../sim/run.ts';
 import type { Directive, Scenario } from '../../sim/scenario/play.ts';
 import {
   at,
   crash,
+  drawn,
   drop,
   everyone,
   height,
@@ -36,6 +39,35 @@ test('a run that holds needs no explanation', () => {
       seed: 1,
     }),
   ).toBeNull();
+});
+
+describe('whose run it was', () => {
+  const drawnLiar = drawn('drawn', 'a liar that the seed picks', (stream) =>
+    scenario('x', {
+      cast: validators(4),
+      liars: [liar(stream.draw(2) === 0 ? 'v0' : 'v1', 'withholder', ['v2', 'v3'])],
+      act: [at('0s', drop('precommits'))],
+      ends: everyone.decides(height(5), { within: '25s' }),
+    }),
+  );
+  const liarsOf = (explanation: Explanation | null): string[] =>
+    told(explanation as Explanation).filter((line) => line.includes(' is a withholder '));
+
+  test('its choices say who lied, whatever the seed beside them', () => {
+    const seeds = Array.from({ length: 8 }, (_, seed) => seed);
+    const own = seeds.map((seed) => liarsOf(explainRun(drawnLiar, { seed })));
+    const other = seeds.find((seed) => own[seed]?.[0] !== own[0]?.[0]) as number;
+    const kept: Recording[] = [];
+    runScenario(drawnLiar, { seed: 0, watch: { choices: (choices) => kept.push(choices) } });
+    const [recorded] = kept as [Recording];
+    expect(liarsOf(explainRun(drawnLiar, { seed: other, recorded }))).toEqual(own[0]);
+  });
+
+  test('the powers are those of the people who were on stage', () => {
+    const cast = makeCast({ powers: [1n, 2n, 3n, 4n] });
+    const explanation = explainRun(play(at('0s', drop('precommits'))), { seed: 1, cast });
+    expect(told(explanation as Explanation)[0]).toBe('4 validators, powers 1, 2, 3, 4');
+  });
 });
 
 describe('who stands still', () => {
