@@ -3,8 +3,8 @@
 import type { Cast } from './cast.ts';
 import { isSeed, SEED_MAX, type Seed } from './choices.ts';
 import type { OracleMaker } from './oracle.ts';
-import type { Recording } from './recording.ts';
-import { ScenarioError } from './scenario/words.ts';
+import { Recording } from './recording.ts';
+import { ScenarioError } from './scenario/error.ts';
 import type { RunWatch } from './verdict.ts';
 import type { World } from './world.ts';
 
@@ -32,23 +32,60 @@ export interface RunOptions {
   readonly oracles?: readonly OracleMaker[];
 }
 
-const OPTIONS: Readonly<Record<keyof RunOptions, true>> = {
-  seed: true,
-  crypto: true,
-  memo: true,
-  shape: true,
-  cast: true,
-  heights: true,
-  watch: true,
-  commit: true,
-  about: true,
-  recorded: true,
-  onWorld: true,
-  oracles: true,
+type Check = readonly [is: (value: unknown) => boolean, expected: string];
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const A_FUNCTION: Check = [(value) => typeof value === 'function', 'a function'];
+const TRUE_OR_FALSE: Check = [(value) => typeof value === 'boolean', 'true or false'];
+
+/** Of each option that is given; the seed and the oracles say more. */
+const OPTIONS: Readonly<Record<keyof RunOptions, Check | null>> = {
+  seed: null,
+  crypto: [(value) => value === 'sim' || value === 'ed25519', 'sim or ed25519'],
+  memo: TRUE_OR_FALSE,
+  shape: TRUE_OR_FALSE,
+  cast: [(value) => Array.isArray((value as Cast | null)?.members), 'people as makeCast makes them'],
+  heights: [(value) => Number.isSafeInteger(value) && Number(value) >= 1, 'a whole number from 1'],
+  watch: [isObject, 'an object of functions'],
+  commit: [(value) => typeof value === 'string', 'a text'],
+  about: [
+    (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
+    'an object of texts',
+  ],
+  recorded: [(value) => value instanceof Recording, 'choices as watch.choices and decodeRecording give them'],
+  onWorld: A_FUNCTION,
+  oracles: [Array.isArray, 'a list of functions that make an oracle'],
 };
+
+const WATCHED: Readonly<Record<keyof RunWatch, Check>> = {
+  line: A_FUNCTION,
+  event: A_FUNCTION,
+  progress: A_FUNCTION,
+  trace: A_FUNCTION,
+  choices: A_FUNCTION,
+  backstage: A_FUNCTION,
+};
+
+const shown = (value: unknown): string =>
+  isObject(value) ? `an ${Array.isArray(value) ? 'array' : 'object'}` : `${String(value)}`;
+
+/** Those that are given are known, and as they should be. */
+function mustPass(given: object, checks: Readonly<Record<string, Check | null>>, path: string): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(checks, name))
+      throw new ScenarioError(`${path}${name}: no such option; there are ${Object.keys(checks).join(', ')}`);
+    const check = checks[name];
+    if (value === undefined || !check || check[0](value)) continue;
+    throw new ScenarioError(`${path}${name}: expected ${check[1]}, not ${shown(value)}`);
+  }
+}
 
 /** @throws ScenarioError */
 export function mustBeSeed(seed: Seed | undefined): void {
+  if (typeof seed === 'number' && seed > Number.MAX_SAFE_INTEGER)
+    throw new ScenarioError(
+      `seed: a number as large as ${seed} is not exact: write it as text, or with an n behind it`,
+    );
   if (!isSeed(String(seed)))
     throw new ScenarioError(`seed: expected a whole number from 0 to ${SEED_MAX}, not ${seed}`);
 }
@@ -56,18 +93,8 @@ export function mustBeSeed(seed: Seed | undefined): void {
 /** @throws ScenarioError that names the option. */
 export function mustBeOptions(options: RunOptions): void {
   mustBeSeed((options as RunOptions | undefined)?.seed);
-  const odd = Object.keys(options).find((option) => !Object.hasOwn(OPTIONS, option));
-  if (odd !== undefined)
-    throw new ScenarioError(`${odd}: no such option; there are ${Object.keys(OPTIONS).join(', ')}`);
-  const { heights, oracles, crypto, cast } = options;
-  if (crypto !== undefined && crypto !== 'sim' && crypto !== 'ed25519')
-    throw new ScenarioError(`crypto: expected sim or ed25519, not ${crypto}`);
-  if (cast !== undefined && !Array.isArray((cast as Cast | null)?.members))
-    throw new ScenarioError('cast: expected people as makeCast makes them');
-  if (heights !== undefined && (!Number.isSafeInteger(heights) || heights < 1))
-    throw new ScenarioError(`heights: expected a whole number from 1, not ${heights}`);
-  if (oracles !== undefined && !Array.isArray(oracles))
-    throw new ScenarioError('oracles: expected a list of functions that make an oracle');
-  const none = oracles?.findIndex((make) => typeof make !== 'function') ?? -1;
+  mustPass(options, OPTIONS, '');
+  mustPass(options.watch ?? {}, WATCHED, 'watch.');
+  const none = options.oracles?.findIndex((make) => typeof make !== 'function') ?? -1;
   if (none >= 0) throw new ScenarioError(`oracles[${none}]: expected a function that makes an oracle`);
 }

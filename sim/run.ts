@@ -10,6 +10,7 @@ import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trac
 import { hexFor } from './addresses.ts';
 import { type Cast, fullMesh, makeCast, paramsWith, randomMesh } from './cast.ts';
 import { Choices, seedText } from './choices.ts';
+import { EndOfPlay } from './ending.ts';
 import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
 import { Liveness } from './liveness/watch.ts';
@@ -72,6 +73,7 @@ class Run {
   private readonly witness: Witness;
   private readonly stage: Stage;
   private readonly script: Script;
+  private readonly end: EndOfPlay;
   private readonly liveness: Liveness;
   /** Null: the play promises no fork. */
   private readonly forensics: Forensics | null;
@@ -85,7 +87,6 @@ class Run {
   private txsCommitted = 0;
   private readonly appHashes = new Map<Machine, Uint8Array>();
   private progressAt = 0;
-  private healedTarget = -1n;
 
   constructor(play: Play, options: RunOptions, time: 'first' | 'again' = 'first') {
     this.options = options;
@@ -113,7 +114,7 @@ class Run {
       return false;
     };
     this.witness.nameOfPeer = (peer) => nameOfPeer(world.machines, peer) ?? 'a stranger';
-    for (const name of namesIn(scenario)) world.machine(name);
+    this.mustBeThere(namesIn(scenario));
     this.honest = world.machines.filter(({ name }) => !liars.has(name));
     const rules = new RuleBook(
       { peerOf: (name) => world.machine(name).member.id, addressOf: (name) => this.addressOf(name) },
@@ -133,6 +134,13 @@ class Run {
       addressByName: (name) => this.addressOf(name),
       perform: (action) => this.stage.perform(action),
       broken: ({ what, at }) => this.violate('play', what, at),
+    });
+    this.end = new EndOfPlay({
+      ends: scenario.ends,
+      script: this.script,
+      honest: this.honest,
+      machine: (name) => world.machine(name),
+      heightMax: () => this.heightMax,
     });
     if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
     options.onWorld?.(world);
@@ -171,6 +179,13 @@ class Run {
       ...this.onTurn(),
       onEvent: (at, _actor, event) => this.onEvent(at, event),
     });
+  }
+
+  /** Where others play than the play was written for. */
+  private mustBeThere(names: Iterable<NodeName>): void {
+    for (const name of names)
+      if (!this.world.machines.some((machine) => machine.name === name))
+        throw new ScenarioError(`cast: the play speaks of ${name}, and nobody there has that name`);
   }
 
   private onTurn(): Pick<WorldOptions, 'onTurn'> {
@@ -257,7 +272,7 @@ class Run {
       const until = this.script.lastFiredAt + ends.forMs * NS_PER_MS;
       if (this.script.isDone) world.run(() => this.look() || this.now >= until, until);
     } else {
-      world.run(() => this.look() || this.isEnded(), ends.withinMs * NS_PER_MS);
+      world.run(() => this.look() || this.end.isReached, ends.withinMs * NS_PER_MS);
     }
     if (world.violations.length === 0 && world.agenda.nextAt() === Infinity) this.lookForStall(true);
     if (ends.who === 'fork' && this.forensics)
@@ -285,48 +300,10 @@ class Run {
     if (stalled) this.violate('liveness', stalled.what, stalled.at);
   }
 
-  private finishers(): readonly Machine[] {
-    const { who } = this.play.ends;
-    if (who === 'nobody' || who === 'everyone' || who === 'fork') return this.honest;
-    return who.map((name) => this.world.machine(name));
-  }
-
-  private isEnded(): boolean {
-    if (this.play.ends.who === 'fork' || !this.script.isDone) return false;
-    const target = this.target();
-    if (!this.script.isFulfilled) return false;
-    return this.heightMax >= target && this.finishers().every(({ height }) => height >= target);
-  }
-
-  /** The height that ends the play; grows once, when the last directive has fired. */
-  private target(): bigint {
-    const { ends } = this.play;
-    if (this.healedTarget < 0n && this.script.isDone && 'afterwards' in ends) {
-      this.healedTarget = ends.afterwards === undefined ? 0n : this.heightMax + BigInt(ends.afterwards);
-    }
-    return this.healedTarget > BigInt(ends.decides) ? this.healedTarget : BigInt(ends.decides);
-  }
-
   private judgeEnd(): void {
     for (const { what, at } of this.script.unkept()) this.violate('play', what, at);
-    const { ends } = this.play;
-    if (ends.who === 'fork') return;
-    const target = this.target();
-    if (ends.who === 'nobody') {
-      const ahead = this.honest.find(({ height }) => height > target);
-      if (ahead)
-        this.violate(
-          'play',
-          `${ahead.name} decided ${ahead.height}; nobody was to get beyond ${target}`,
-          ahead,
-        );
-      return;
-    }
-    const late = this.finishers().find(({ height }) => height < target);
-    if (late) {
-      const what = `${late.name} stands at height ${late.height} after ${ends.withinMs / 1000} s; the play promises ${target}`;
-      this.violate('play', what, late);
-    }
+    const broken = this.end.broken();
+    if (broken) this.violate('play', broken.what, broken.at);
   }
 
   private verdict(): Verdict {
@@ -371,9 +348,16 @@ class Run {
 }
 
 /** For a program; the command line knows what was typed, and says that. */
-function againLine({ seed, crypto, heights }: RunOptions, used: string): string {
-  const more = `${crypto ? `, crypto: '${used}'` : ''}${heights === undefined ? '' : `, heights: ${heights}`}`;
-  return `runScenario(play, { seed: '${seed}'${more} })`;
+function againLine(options: RunOptions, used: string): string {
+  const { seed, crypto, heights } = options;
+  const words = [
+    `seed: '${seedText(seed)}'`,
+    ...(crypto ? [`crypto: '${used}'`] : []),
+    ...(heights === undefined ? [] : [`heights: ${heights}`]),
+    // What cannot be written in a line goes by its name.
+    ...(['cast', 'recorded', 'oracles'] as const).filter((option) => options[option] !== undefined),
+  ];
+  return `runScenario(play, { ${words.join(', ')} })`;
 }
 
 const castOf = ({ cast }: Scenario): Cast =>

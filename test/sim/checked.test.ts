@@ -47,6 +47,7 @@ import {
   when,
 } from '../../sim/index.ts';
 import { bftProperty } from '../../sim/property/index.ts';
+import { ScenarioError } from '../../sim/scenario/error.ts';
 import { msOf } from '../../sim/scenario/words.ts';
 import { seedAfter } from '../../sim/shrink/lab.ts';
 
@@ -653,6 +654,38 @@ describe('who runs a module runs it without its types, so', () => {
       'crypto: expected sim or ed25519, not real',
     );
     expect(() => runScenario(play(), { seed: 1, cast: {} } as never)).toThrow('cast: expected people');
+    expect(() => runScenario(play(), { seed: 1, memo: 'no' } as never)).toThrow(
+      'memo: expected true or false, not no',
+    );
+    expect(() => runScenario(play(), { seed: 1, shape: 0 } as never)).toThrow(
+      'shape: expected true or false',
+    );
+    expect(() => runScenario(play(), { seed: 1, recorded: new Uint8Array(9) } as never)).toThrow(
+      'recorded: expected choices as watch.choices and decodeRecording give them, not an object',
+    );
+    expect(() => runScenario(play(), { seed: 1, watch: { lines: () => {} } } as never)).toThrow(
+      'watch.lines: no such option; there are line, event, progress, trace, choices, backstage',
+    );
+    expect(() => runScenario(play(), { seed: 1, watch: { line: 'x' } } as never)).toThrow(
+      'watch.line: expected a function, not x',
+    );
+    expect(() => runScenario(play(), { seed: 1, about: { by: 3 } } as never)).toThrow(
+      'about: expected an object',
+    );
+  });
+
+  it('other people than those of the play may be too few', () => {
+    const cast = makeCast({ powers: [1n, 1n, 1n] });
+    const four = play({ act: [at('1s', crash('v3'))] });
+    expect(() => runScenario(four, { seed: 1, cast })).toThrow(
+      new ScenarioError('cast: the play speaks of v3, and nobody there has that name'),
+    );
+  });
+
+  it('the line that makes a run again names what cannot be written in it', () => {
+    const cast = makeCast({ powers: [1n, 1n, 1n, 1n] });
+    const { again } = runScenario(play(), { seed: '007', cast, oracles: [], heights: 3 });
+    expect(again).toBe("runScenario(play, { seed: '7', heights: 3, cast, oracles })");
   });
 
   it('a seed is a number, however it is written', () => {
@@ -665,6 +698,10 @@ describe('who runs a module runs it without its types, so', () => {
     for (const seed of [-1, 1.5, 'x', undefined, 2n ** 64n]) {
       expect(() => runScenario(play(), { seed: seed as number })).toThrow(/^seed: expected/);
     }
+    // Of such a number the last digits are others than those that were written.
+    expect(() => runScenario(play(), { seed: 2 ** 60 })).toThrow(
+      'seed: a number as large as 1152921504606847000',
+    );
     expect(runScenario(play(), { seed: 2n ** 64n - 1n }).holds).toBe(true);
     expect(() => shrink(play(), String(2n ** 64n), 'lock')).toThrow(/^seed: expected/);
     expect(seedAfter(String(2n ** 64n - 1n), 2)).toBe('1');

@@ -1,0 +1,64 @@
+// When a run is over as its play says, and what that is: which nodes have to get how far, and whether they did.
+
+import type { Machine } from './machine.ts';
+import type { Ending } from './scenario/play.ts';
+import type { Script } from './scenario/script.ts';
+
+/** What an ending is judged by. */
+export interface EndingParts {
+  readonly ends: Ending;
+  readonly script: Pick<Script, 'isDone' | 'isFulfilled'>;
+  /** Who tells no lies. */
+  readonly honest: readonly Machine[];
+  readonly machine: (name: string) => Machine;
+  /** The highest height that anybody has decided. */
+  readonly heightMax: () => bigint;
+}
+
+export class EndOfPlay {
+  private readonly parts: EndingParts;
+  /** So far after the last directive; null: it has not fired. */
+  private healed: bigint | null = null;
+
+  constructor(parts: EndingParts) {
+    this.parts = parts;
+  }
+
+  /** Everybody whom it waits for is there. */
+  get isReached(): boolean {
+    const { ends, script, heightMax } = this.parts;
+    if (ends.who === 'fork' || !script.isDone) return false;
+    const target = this.target();
+    if (!script.isFulfilled || heightMax() < target) return false;
+    return this.finishers().every(({ height }) => height >= target);
+  }
+
+  /** What is not as the play promises, at whom; null: all is. A fork is looked for elsewhere. */
+  broken(): { readonly what: string; readonly at: Machine } | null {
+    const { ends, honest } = this.parts;
+    if (ends.who === 'fork') return null;
+    const target = this.target();
+    if (ends.who === 'nobody') {
+      const at = honest.find(({ height }) => height > target);
+      return at ? { what: `${at.name} decided ${at.height}; nobody was to get beyond ${target}`, at } : null;
+    }
+    const at = this.finishers().find(({ height }) => height < target);
+    const after = `after ${ends.withinMs / 1000} s; the play promises ${target}`;
+    return at ? { what: `${at.name} stands at height ${at.height} ${after}`, at } : null;
+  }
+
+  private finishers(): readonly Machine[] {
+    const { ends, honest, machine } = this.parts;
+    const { who } = ends;
+    return who === 'nobody' || who === 'everyone' || who === 'fork' ? honest : who.map(machine);
+  }
+
+  /** The height that ends the play; grows once, when the last directive has fired. */
+  private target(): bigint {
+    const { ends, script, heightMax } = this.parts;
+    const decides = BigInt(ends.decides);
+    if (this.healed === null && script.isDone && 'afterwards' in ends && ends.afterwards !== undefined)
+      this.healed = heightMax() + BigInt(ends.afterwards);
+    return this.healed !== null && this.healed > decides ? this.healed : decides;
+  }
+}
