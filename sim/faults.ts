@@ -15,6 +15,7 @@ export function faultsOf(stage: Stage): Readonly<Record<string, number>> {
     'envelopes clogged': counters.clogged,
     'envelopes throttled': counters.throttled,
     'envelopes dropped by rule': counters.ruledDropped,
+    'envelopes kept back by liars': counters.keptBack,
     'messages dropped by rule': stage.rules.messagesDropped,
     'envelopes delayed by rule': counters.ruledDelayed,
     'connections closed': counters.closed,

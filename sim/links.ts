@@ -55,6 +55,8 @@ export class NetCounters {
   /** Arrived at a node that has died or closed the connection meanwhile. */
   stray = 0;
   ruledDropped = 0;
+  /** Liars said nothing instead. */
+  keptBack = 0;
   ruledDelayed = 0;
   ruledRewritten = 0;
   opened = 0;
@@ -115,6 +117,8 @@ export class Link {
 export type Verdict =
   | 'pass'
   | 'drop'
+  /** A liar keeps it to itself. */
+  | 'silence'
   /** Chance does not touch these; they come after so much time, out of order if need be. */
   | { readonly delayNs: number; readonly payloads: readonly Payload[] }
   /** These instead (a liar's, or a part of them); chance goes on from there. */
@@ -125,8 +129,8 @@ export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) 
 /** What was done to an envelope that arrives, as bits of a number. */
 export const DONE = { rewritten: 1, late: 2, corrupted: 4, reordered: 8, copied: 16, clogged: 32 } as const;
 
-/** Why an envelope never leaves: by chance, because the line is cut, because a rule says so. */
-export type Stopped = 'lost' | 'cut' | 'ruled';
+/** Why an envelope never leaves: by chance, because the line is cut, because a rule says so, because a liar keeps it. */
+export type Stopped = 'lost' | 'cut' | 'ruled' | 'kept';
 
 /** Sees the way of every envelope; a picture does. */
 export interface EnvelopeWatch {
@@ -188,6 +192,9 @@ export class Carrier {
     else if (verdict === 'drop') {
       counters.ruledDropped++;
       this.watch?.stopped('ruled');
+    } else if (verdict === 'silence') {
+      counters.keptBack++;
+      this.watch?.stopped('kept');
     } else if ('delayNs' in verdict) {
       if (this.isStopped(link)) return;
       counters.ruledDelayed++;

@@ -183,7 +183,7 @@ function nodeActionText(action: Action): string {
       return `${action.node} wakes up`;
     case 'clock': {
       const step = action.stepMs === undefined ? '' : ` jumps by ${action.stepMs} ms`;
-      const drift = action.driftPpm === undefined ? '' : ` runs ${action.driftPpm} ppm fast`;
+      const drift = action.driftPpm === undefined ? '' : driftText(action.driftPpm);
       const frozen = action.frozen === undefined ? '' : action.frozen ? ' stands still' : ' goes again';
       return `the clock of ${action.node}${step}${drift}${frozen}`;
     }
@@ -211,6 +211,11 @@ function nodeActionText(action: Action): string {
     default:
       return action.do;
   }
+}
+
+function driftText(ppm: number): string {
+  if (ppm === 0) return ' goes at its own pace again';
+  return ` goes ${Math.abs(ppm)} ppm too ${ppm > 0 ? 'fast' : 'slow'}`;
 }
 
 /** Other bytes than those of plain text would go to a terminal as they are. */

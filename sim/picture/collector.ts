@@ -41,6 +41,7 @@ const END_OF_STOPPED: Readonly<Record<Stopped, number>> = {
   lost: endOf('lost'),
   cut: endOf('cut at once'),
   ruled: endOf('ruled out'),
+  kept: endOf('kept back'),
 };
 const END_OF_ARRIVAL = {
   heard: endOf('heard'),

@@ -35,6 +35,8 @@ export const ENDS = [
   'cut on the way',
   /** A message rule of the play. */
   'ruled out',
+  /** By a liar, who says nothing instead. */
+  'kept back',
   /** It came to a node that had died, or to a connection that had ended. */
   'nobody there',
   /** The run ended first. */

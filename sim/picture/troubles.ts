@@ -32,6 +32,10 @@ export class Troubles {
   }
 
   acts(action: Action, atNs: number): void {
+    for (const one of aspectsOf(action)) this.does(one, atNs);
+  }
+
+  private does(action: Action, atNs: number): void {
     this.undo(action, atNs);
     const trouble: Open = {
       does: action.do,
@@ -91,6 +95,17 @@ export class Troubles {
   }
 }
 
+/** A clock that is made fast and set right goes on being fast: each is a trouble, or the end of one, by itself. */
+function aspectsOf(action: Action): readonly Action[] {
+  if (action.do !== 'clock') return [action];
+  const { node, stepMs, driftPpm, frozen } = action;
+  return [
+    ...(stepMs === undefined ? [] : [{ do: 'clock', node, stepMs } as const]),
+    ...(driftPpm === undefined ? [] : [{ do: 'clock', node, driftPpm } as const]),
+    ...(frozen === undefined ? [] : [{ do: 'clock', node, frozen } as const]),
+  ];
+}
+
 /** The nodes that an action names, those it is about only. */
 function aboutOf(action: Action): readonly NodeName[] {
   switch (action.do) {
@@ -147,7 +162,11 @@ function lasts(action: Action): boolean {
 
 /** Two with the same key: the later takes the place of the earlier. Empty: none does. */
 function keyOf(action: Action): string {
-  if (action.do === 'clock' || action.do === 'disk' || action.do === 'signer' || action.do === 'application')
+  if (action.do === 'clock') {
+    if (action.stepMs !== undefined) return '';
+    return `${action.frozen === undefined ? 'drift' : 'clock'} ${action.node}`;
+  }
+  if (action.do === 'disk' || action.do === 'signer' || action.do === 'application')
     return `${action.do} ${action.node}`;
   if (action.do === 'links') return `links ${action.from?.join() ?? '*'} ${action.to?.join() ?? '*'}`;
   return '';

@@ -88,7 +88,7 @@ export class RuleBook {
   private readonly judge = (from: PeerId, to: PeerId, sent: readonly Payload[]): Verdict => {
     let payloads = sent;
     for (const lie of this.lies.get(from) ?? NO_LIES) payloads = lie(to, payloads) ?? payloads;
-    if (payloads.length === 0) return 'drop';
+    if (payloads.length === 0) return 'silence';
     if (payloads !== sent) this.lied?.(from, to, payloads);
     for (const rule of this.rules) {
       if (rule.words.effect !== 'drop' || !isMet(rule, from, to, payloads)) continue;

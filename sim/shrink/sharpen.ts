@@ -35,15 +35,16 @@ export function sharpened(scenario: Scenario, lab: Lab): Scenario {
   return best;
 }
 
-/** A glance: most guesses do not help. What another rule does need not show under the own seed. */
+/** A glance: most guesses do not help. A harsher guess is judged by other seeds alone: it need not fail under the own one. */
 function isPromising(guess: Scenario, family: Family, lab: Lab, score: number): boolean {
   if (family === harsher) return lab.scores(guess, GLANCE_GOOD, GLANCE);
   const least = Math.min(GLANCE_GOOD, 1 + Math.round((score * GLANCE.seeds) / SHARP.seeds));
   return lab.stillFails(guess) && lab.scores(guess, least, GLANCE);
 }
 
-/** Every height is another chance. */
+/** Every height is another chance. A promised fork is of one height, and stays there. */
 function longer({ ends, ...scenario }: Scenario): Scenario {
+  if (ends.who === 'fork') return { ...scenario, ends };
   const decides = ends.decides + HEIGHTS_LONGER;
   return ends.who === 'nobody'
     ? { ...scenario, ends: { ...ends, decides, forMs: ends.forMs + MS_LONGER } }

@@ -11,6 +11,7 @@ export const SWARM_FAULTS: readonly string[] = [
   'envelopes clogged',
   'envelopes throttled',
   'envelopes dropped by rule',
+  'envelopes kept back by liars',
   'envelopes delayed by rule',
   'connections closed',
   'connections reset',

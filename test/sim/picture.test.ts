@@ -21,6 +21,7 @@ import {
   heal,
   height,
   isolate,
+  liar,
   links,
   partition,
   pause,
@@ -113,7 +114,7 @@ describe.each([
     expect(arrows.afterNs.every((step) => step >= 0)).toBe(true);
     for (const [i, took] of arrows.tookNs.entries()) {
       const end = names.ends[arrows.end[i] as number];
-      const isGone = end === 'lost' || end === 'cut at once' || end === 'ruled out';
+      const isGone = end === 'lost' || end === 'cut at once' || end === 'ruled out' || end === 'kept back';
       if (isGone) expect(took).toBe(0);
       else expect(took).toBeGreaterThan(0);
       if (end === 'heard') expect((sent[i] as number) + took).toBeLessThanOrEqual(verdict.virtualNs);
@@ -237,6 +238,52 @@ test('what a core leaves as it was goes on, and what was in its way ends', () =>
     'disk later',
     'core at the core',
   ]);
+});
+
+test('a clock that is set goes on being fast, and one that is made to stand still, too', () => {
+  const play = scenario('clocks', {
+    name: 'clocks',
+    cast: validators(4),
+    act: [
+      at('1s', clock('v0', { driftPpm: 200 })),
+      at('2s', clock('v0', { step: '200ms' })),
+      at('3s', clock('v1', { step: '10ms', frozen: true, driftPpm: -300 })),
+      at('4s', clock('v1', { frozen: false })),
+      at('5s', clock('v0', { driftPpm: 0 })),
+    ],
+    ends: everyone.decides(height(6), { within: '90s' }),
+  });
+  const { picture } = draw(play, 1);
+  const spans = picture.troubles.map(({ text, fromNs, toNs }) => {
+    const end = toNs > 5e9 ? 'the end' : `${toNs / 1e9}`;
+    return `${text}, ${fromNs / 1e9} to ${end}`;
+  });
+  expect(spans).toEqual([
+    'the clock of v0 goes 200 ppm too fast, 1 to 5',
+    'the clock of v0 jumps by 200 ms, 2 to 2',
+    'the clock of v1 jumps by 10 ms, 3 to 3',
+    'the clock of v1 goes 300 ppm too slow, 3 to the end',
+    'the clock of v1 stands still, 3 to 4',
+    'the clock of v1 goes again, 4 to 4',
+    'the clock of v0 goes at its own pace again, 5 to 5',
+  ]);
+});
+
+test('what a liar keeps to itself is no rule of the play', () => {
+  const { verdict, picture, counters } = draw(
+    scenario('silence', {
+      name: 'silence',
+      cast: validators(4),
+      liars: [liar('v3', 'withholder', ['v0'])],
+      ends: everyone.decides(height(3), { within: '90s' }),
+    }),
+    1,
+  );
+  expect(counters.keptBack).toBeGreaterThan(0);
+  expect(ended(picture, 'kept back')).toBe(counters.keptBack);
+  expect(ended(picture, 'ruled out')).toBe(0);
+  expect(verdict.faults['envelopes kept back by liars']).toBe(counters.keptBack);
+  expect(verdict.faults['envelopes dropped by rule']).toBeUndefined();
 });
 
 describe('a run that is longer than its picture', () => {

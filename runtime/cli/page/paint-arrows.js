@@ -165,7 +165,7 @@ function paintOddity({ c, model, theme }, { arrow, line }, isCrowded = false) {
     c.lineTo(x2 + 6, y2);
     c.moveTo(x2 - 6, y2 + (y2 > y1 ? 3.5 : -3.5));
     c.lineTo(x2 + 6, y2 + (y2 > y1 ? 3.5 : -3.5));
-  } else if (end === 'ruled out') {
+  } else if (end === 'ruled out' || end === 'kept back') {
     c.arc(x2, y2, 4.5, 0, 7);
     c.moveTo(x2 - 3.2, y2 + 3.2);
     c.lineTo(x2 + 3.2, y2 - 3.2);

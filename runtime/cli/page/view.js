@@ -174,7 +174,7 @@ export class View {
     const y1 = this.edge(from, to);
     const y2 = this.edge(to, from);
     const x1 = this.x(sent);
-    if (end === 'lost' || end === 'cut at once' || end === 'ruled out') {
+    if (end === 'lost' || end === 'cut at once' || end === 'ruled out' || end === 'kept back') {
       const share = end === 'lost' ? 0.5 : end === 'cut at once' ? 0.4 : 0.3;
       return { x1, y1, x2: this.x(sent + typicalNs * share), y2: y1 + (y2 - y1) * share };
     }
