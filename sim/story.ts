@@ -163,7 +163,25 @@ export function actionText(action: Action, names: readonly string[]): string {
   }
 }
 
-function nodeActionText(action: Action): string {
+/** What is done to one node. */
+type NodeAction = Exclude<
+  Action,
+  {
+    readonly do:
+      | 'isolate'
+      | 'partition'
+      | 'cut'
+      | 'heal'
+      | 'clog'
+      | 'reset'
+      | 'links'
+      | 'core'
+      | 'calm'
+      | 'rule';
+  }
+>;
+
+function nodeActionText(action: NodeAction): string {
   switch (action.do) {
     case 'crash':
       return `${action.node} is killed${action.restartMs === undefined ? '' : `, for ${seconds(action.restartMs)}`}`;
@@ -208,8 +226,6 @@ function nodeActionText(action: Action): string {
       return action.power === 0
         ? `a client asks ${action.via} to remove ${action.node} from the validators`
         : `a client asks ${action.via} to give ${action.node} power ${action.power}`;
-    default:
-      return action.do;
   }
 }
 

@@ -4,6 +4,7 @@ import { utf8Encode } from '#platform';
 import { BLOCK_BYTES_MAX, CHAIN_ID_LENGTH_MAX } from '../../protocol/types.ts';
 import { type Latency, longestNs, type Span } from '../latency.ts';
 import { also, type Check, listOf, object, ordinal, tagged, whole } from './checks.ts';
+import { isNodeName } from './names.ts';
 
 const upTo = (least: number, most: number): Check => ({
   expects: `a whole number from ${least} to ${most}`,
@@ -16,7 +17,7 @@ export const initialHeight = upTo(1, INITIAL_HEIGHT_MAX);
 
 export const nodeName: Check = {
   expects: 'a node: v0, c0, f0, ...',
-  holds: (value) => typeof value === 'string' && /^[vcf](0|[1-9][0-9]*)$/.test(value),
+  holds: isNodeName,
 };
 export const nodes = listOf(nodeName);
 /** Of moments and waits: virtual time ends after 104 days. */

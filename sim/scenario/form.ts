@@ -6,8 +6,8 @@ import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';
 import { isLiarName, LIAR_NAMES, PLACE_WORDS, placesOf } from '../liars/index.ts';
 import { Checker } from './checks.ts';
+import { namesIn, TEXT_FIELDS } from './names.ts';
 import type { Condition, Deed, Scenario } from './play.ts';
-import { namesIn } from './script.ts';
 import { scenarioShape } from './shapes.ts';
 
 export type ScenarioRefusal = Refusal<'malformed-scenario'>;
@@ -100,14 +100,15 @@ function heightRefusal(scenario: Scenario): string | null {
   return null;
 }
 
-/** Where a text stands first. */
-function placeOf(value: unknown, text: string, path = ''): string | null {
-  if (value === text) return path;
+/** Where a name stands first. */
+function placeOf(value: unknown, name: string, path = ''): string | null {
+  if (value === name) return path;
   if (typeof value !== 'object' || value === null) return null;
   for (const [key, inner] of Object.entries(value)) {
+    if (TEXT_FIELDS.has(key)) continue;
     const place = placeOf(
       inner,
-      text,
+      name,
       Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
     );
     if (place !== null) return place;

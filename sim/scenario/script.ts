@@ -3,7 +3,7 @@
 
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
-import type { Action, Claim, Condition, Deed, Directive, NodeName, Scenario, StateOf } from './play.ts';
+import type { Action, Claim, Condition, Deed, Directive, Scenario, StateOf } from './play.ts';
 import type { Happening, Witness } from './witness.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -301,18 +301,3 @@ const triggerText = (directive: Directive): string =>
       : 'when' in directive
         ? `when ${conditionText(directive.when)}`
         : `whenever ${conditionText(directive.whenever)}`;
-
-/** Names that a play speaks of, to be checked against its cast. */
-export function namesIn(play: Scenario): Set<NodeName> {
-  const names = new Set<NodeName>();
-  const collect = (value: unknown): void => {
-    if (typeof value === 'string' && /^[vcf][0-9]+$/.test(value)) names.add(value as NodeName);
-    else if (Array.isArray(value)) value.forEach(collect);
-    else if (typeof value === 'object' && value !== null) {
-      for (const [field, inner] of Object.entries(value))
-        if (field !== 'tx' && field !== 'because') collect(inner);
-    }
-  };
-  collect([play.act, play.holds, play.ends, play.liars]);
-  return names;
-}

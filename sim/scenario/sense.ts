@@ -1,9 +1,19 @@
 // What no shape shows: words that are right one by one and mean nothing together, so that a play with them would hold for nothing.
 
-import type { Action, Condition, CrashPoint, Deed, NodeName } from './play.ts';
+import type { Action, Condition, CrashPoint, Deed, MessageKind, NodeName } from './play.ts';
 
-const OF_A_PLACE: readonly string[] = ['proposals', 'parts', 'prevotes', 'precommits'];
-const OF_A_VOTER: readonly string[] = ['prevotes', 'precommits'];
+/** What a rule may ask of a message beside its way: whose word it is, and of which height and round. */
+const MESSAGES: Readonly<Record<MessageKind, { readonly hasPlace: boolean; readonly hasVoter: boolean }>> = {
+  proposals: { hasPlace: true, hasVoter: false },
+  parts: { hasPlace: true, hasVoter: false },
+  prevotes: { hasPlace: true, hasVoter: true },
+  precommits: { hasPlace: true, hasVoter: true },
+  transactions: { hasPlace: false, hasVoter: false },
+  evidence: { hasPlace: false, hasVoter: false },
+  'block-sync': { hasPlace: false, hasVoter: false },
+  everything: { hasPlace: false, hasVoter: false },
+};
+export const MESSAGE_KINDS = Object.keys(MESSAGES);
 
 interface Operation {
   /** Logs or stores; empty: it is none of a disk. */
@@ -24,14 +34,16 @@ const OPERATIONS: Readonly<Record<CrashPoint['op'], Operation>> = {
   sign: { on: [], when: ['before', 'after'] },
 };
 
+export const OPERATION_NAMES = Object.keys(OPERATIONS);
+
 /** What is expected instead; null: it makes sense. */
 export function nonsenseIn(action: Action): string | null {
   switch (action.do) {
     case 'rule': {
       const { what, by, height, round } = action;
-      if (by !== undefined && !OF_A_VOTER.includes(what)) return '"by" only with prevotes and precommits';
-      const hasPlace = (height ?? round) !== undefined;
-      if (hasPlace && !OF_A_PLACE.includes(what))
+      if (by !== undefined && !MESSAGES[what].hasVoter) return '"by" only with prevotes and precommits';
+      const isOfPlace = (height ?? round) !== undefined;
+      if (isOfPlace && !MESSAGES[what].hasPlace)
         return '"height" and "round" only with proposals, parts and votes';
       return emptyOf(action, ['from', 'to', 'by']);
     }
@@ -106,6 +118,8 @@ const KNOWN_OF: Readonly<Record<Deed, readonly Field[]>> = {
   crashes: ['height', 'round'],
   starts: ['height'],
 };
+
+export const DEEDS = Object.keys(KNOWN_OF);
 
 /** Deeds that are never about nil. */
 const OF_A_BLOCK: readonly Deed[] = ['proposes', 'locks', 'values', 'decides'];

@@ -47,26 +47,12 @@ import {
   without,
   yesOrNo,
 } from './checks.ts';
-import { type Load, STEP_NAMES } from './play.ts';
-import { nonsenseIn, nonsenseOf, nonsenseOfNever } from './sense.ts';
+import { type Action, type Load, STEP_NAMES } from './play.ts';
+import { DEEDS, MESSAGE_KINDS, nonsenseIn, nonsenseOf, nonsenseOfNever, OPERATION_NAMES } from './sense.ts';
 
 const anyCondition = object({
   who,
-  does: oneOf([
-    'enters',
-    'proposes',
-    'prevotes',
-    'precommits',
-    'locks',
-    'values',
-    'decides',
-    'punishes',
-    'drops',
-    'joins',
-    'halts',
-    'crashes',
-    'starts',
-  ]),
+  does: oneOf(DEEDS),
   height: maybe(whole),
   round: maybe(whole),
   block: maybe(blockNumber),
@@ -99,16 +85,6 @@ const state = without(
 
 const how = oneOf(['clean', 'lose', 'half', 'drawn']);
 const medium = oneOf(['consensus', 'privval', 'chain', 'app']);
-const kinds = [
-  'proposals',
-  'parts',
-  'prevotes',
-  'precommits',
-  'transactions',
-  'evidence',
-  'block-sync',
-  'everything',
-] as const;
 const delayed = object({ delayMs: time });
 const effect: Check = {
   expects: '"drop" or {"delayMs": ...}',
@@ -141,7 +117,7 @@ const anyAction = tagged('do', {
   calm: {},
   core: { nodes },
   rule: {
-    what: oneOf(kinds),
+    what: oneOf(MESSAGE_KINDS),
     effect,
     from: maybe(nodes),
     to: maybe(nodes),
@@ -160,7 +136,7 @@ const anyAction = tagged('do', {
     how,
     restartMs: maybe(time),
     when: oneOf(['before', 'inside', 'after']),
-    op: oneOf(['append', 'sync', 'trim', 'write', 'flush', 'send', 'sign']),
+    op: oneOf(OPERATION_NAMES),
     on: maybe(medium),
     nth: ordinal,
   },
@@ -181,7 +157,7 @@ const anyAction = tagged('do', {
   application: { node: nodeName, blocksMs: time, checksMs: time },
   submit: { to: nodeName, tx: isText },
   empower: { node: nodeName, power: whole, via: nodeName },
-});
+} satisfies Record<Action['do'], object>);
 
 const action = also(anyAction, nonsenseIn);
 const actions = listOf(action);

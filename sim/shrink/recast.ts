@@ -4,6 +4,7 @@ import { hexOf } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
 import { makeCast } from '../cast.ts';
 import { GhostChain } from '../oracles/ghost/ghost.ts';
+import { isNodeName, TEXT_FIELDS } from '../scenario/names.ts';
 import type {
   Action,
   CastWords,
@@ -17,15 +18,12 @@ import { nonsenseIn } from '../scenario/sense.ts';
 
 export const POWER_USUAL = 10;
 
-const isName = (value: unknown): value is NodeName =>
-  typeof value === 'string' && /^[vcf][0-9]+$/.test(value);
-
 /** Null for a name: the node is gone. What spoke of nobody else is gone with it; lists lose the name. */
 type Renaming = (name: NodeName) => NodeName | null;
 
 /** Undefined: it spoke of a node that is gone. */
 function renamed(value: unknown, to: Renaming): unknown {
-  if (isName(value)) return to(value) ?? undefined;
+  if (isNodeName(value)) return to(value) ?? undefined;
   if (Array.isArray(value)) {
     const kept = value.map((each) => renamed(each, to)).filter((each) => each !== undefined);
     return kept.length === 0 && value.length > 0 ? undefined : kept;
@@ -33,7 +31,7 @@ function renamed(value: unknown, to: Renaming): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const fields: Record<string, unknown> = {};
   for (const [field, inner] of Object.entries(value)) {
-    const said = field === 'tx' ? inner : renamed(inner, to);
+    const said = TEXT_FIELDS.has(field) ? inner : renamed(inner, to);
     if (said === undefined) return undefined;
     fields[field] = said;
   }

@@ -301,7 +301,7 @@ describe('a play fails', () => {
     const verdict = runScenario(small, { seed: 1, oracles: [planted] });
     expect(verdict.holds).toBe(false);
     expect(verdict.violations[0]).toMatchObject({ oracle: 'planted', height: 2n });
-    expect(verdict.again).toBe("runScenario(play, { seed: '1' })");
+    expect(verdict.again).toBe("runScenario(play, { seed: '1', oracles })");
   });
 
   it('when nothing moves though nothing is broken any more', () => {

@@ -21,6 +21,8 @@ import {
   liar,
   pause,
   scenario,
+  sometime,
+  v0,
   v1,
   v2,
   v3,
@@ -102,6 +104,16 @@ describe('other people, other heights', () => {
       }),
       few,
     );
+  });
+
+  test('the reason of a halt is text, also where it looks like a name', () => {
+    const halting = scenario('x', {
+      cast: validators(5),
+      act: [at('1s', crash('v4'))],
+      holds: [sometime(v0.halts('v1'))],
+      ends: everyone.decides(height(3), { within: '25s' }),
+    });
+    expect(withoutNode(halting, 'v1').holds).toEqual(halting.holds);
   });
 
   test('swapped back and forth, everybody is who they were', () => {
