@@ -23,6 +23,8 @@ export interface HostOptions {
   readonly peer: PeerId;
   /** ws://127.0.0.1:26656; port 0: the system chooses. */
   readonly listen: string;
+  /** A dial came to nothing: for the person who runs the node. */
+  readonly onDialFailed?: (peer: PeerId, because: string) => void;
   /** A log was cut at opening: for the person who runs the node. */
   readonly onRepair?: (repair: Repair) => void;
   /** The disk failed: the node cannot go on. By default thrown outside any turn, which ends the process. */

@@ -63,6 +63,8 @@ export interface NetOptions {
   readonly pingMs?: number;
   /** Milliseconds from the dial, or from a connection's arrival, until both sides agree that it stands. */
   readonly handshakeMs?: number;
+  /** A dial came to nothing: for the person who runs the node. */
+  readonly onDialFailed?: (peer: PeerId, because: string) => void;
 }
 
 /** Listens when it answers; refuses (SetupError) an address that cannot be listened on. */
@@ -173,6 +175,7 @@ class WsNet implements HostNet {
   readonly #dials = new Map<PeerId, Dial>();
   readonly #pings: NodeJS.Timeout;
   readonly #handshakeMs: number;
+  readonly #onDialFailed: NetOptions['onDialFailed'];
   #listener: NetListener | null = null;
   #isShut = false;
 
@@ -180,6 +183,7 @@ class WsNet implements HostNet {
     this.#self = options.peer;
     this.address = address;
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
+    this.#onDialFailed = options.onDialFailed;
     this.#server = server;
     upgrades.on('connection', (socket, request) => this.#onArrival(socket, request.socket));
     // Errors of the listener after its start (too many open files): connections fail, the node goes on.
@@ -382,6 +386,7 @@ class WsNet implements HostNet {
     this.#dials.delete(peer);
     clearTimeout(dial.timeout);
     dial.connection?.hangUp();
+    this.#onDialFailed?.(peer, because);
     this.#listener?.dialFailed(peer, because);
   }
 

@@ -1,6 +1,6 @@
 // What a node says to the person who runs it of what it publishes: one line, or nothing where nothing is new to a person.
 
-import type { NodeEvent } from '../../../actors/turn.ts';
+import type { NodeEvent, PeerId } from '../../../actors/turn.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 
 const MODE_TEXT: Readonly<Record<string, string>> = {
@@ -9,10 +9,20 @@ const MODE_TEXT: Readonly<Record<string, string>> = {
   consensus: 'takes part in consensus',
 };
 
+const nameOf = (peer: PeerId): string => peer.slice(0, 8);
+
+/** Nodes that start together dial each other before all of them listen: of the first few failures in a row nobody is told. */
+const FAILURES_UNTOLD = 2;
+/** Of strangers there may be any number. */
+const PEERS_TOLD_MAX = 256;
+
 export class Lines {
   /** Where the node stands: a round has many steps, and is told once. */
   private height = -1n;
   private round = 0;
+  /** Of each peer since it was here last: dials that came to nothing, and what was said. */
+  private readonly failures = new Map<PeerId, number>();
+  private readonly told = new Map<PeerId, string>();
 
   /** Null: nothing to say. */
   of(event: NodeEvent): string | null {
@@ -27,7 +37,8 @@ export class Lines {
       case 'mode':
         return MODE_TEXT[event.mode] ?? event.mode;
       case 'peer':
-        return `peer ${event.peer.slice(0, 8)} ${event.up ? 'is here' : 'is gone'}`;
+        if (event.up) this.isHere(event.peer);
+        return `peer ${nameOf(event.peer)} ${event.up ? 'is here' : 'is gone'}`;
       case 'warning':
         return `warning: ${event.what}`;
       case 'refused':
@@ -43,6 +54,36 @@ export class Lines {
       case 'valid':
         return null;
     }
+  }
+
+  private isHere(peer: PeerId): void {
+    this.failures.delete(peer);
+    this.told.delete(peer);
+  }
+
+  /** A dial that came to nothing; null: it is too soon to say so, or was said. */
+  dialFailed(peer: PeerId, because: string): string | null {
+    const failures = (this.failures.get(peer) ?? 0) + 1;
+    this.failures.set(peer, failures);
+    return failures > FAILURES_UNTOLD
+      ? this.once(peer, `cannot reach peer ${nameOf(peer)}: ${because}`)
+      : null;
+  }
+
+  /** The node ends the connection to a peer; null: for the same reason as the last time, and it was not here since. */
+  cutOff(peer: PeerId, because: string): string | null {
+    return this.once(peer, `cuts off peer ${nameOf(peer)}: ${because}`);
+  }
+
+  private once(peer: PeerId, line: string): string | null {
+    if (this.told.get(peer) === line) return null;
+    this.told.delete(peer);
+    this.told.set(peer, line);
+    for (const oldest of this.told.keys()) {
+      if (this.told.size <= PEERS_TOLD_MAX) break;
+      this.told.delete(oldest);
+    }
+    return `warning: ${line}`;
   }
 
   private ofStep({ height, round }: Extract<NodeEvent, { type: 'step' }>): string | null {

@@ -63,6 +63,7 @@ export class NodeLife {
       peer: found.config.id,
       listen: found.config.listenAddress,
       onRepair,
+      onDialFailed: (to, because) => life?.sayIf(life.lines.dialFailed(to, because)),
       onFatal: (error) => options.ended(error.message, false),
       onLost: (error) => {
         life?.abandon();
@@ -182,8 +183,16 @@ export class NodeLife {
   private readonly watcher: Watcher = {
     turn: (node, { input }) => this.recorder?.write(input, node.digest.read()),
     published: (_node, _actor, event) => this.onEvent(event),
+    leaving: (_node, _actor, effect) => {
+      if (effect.type === 'score' && effect.drop) this.sayIf(this.lines.cutOff(effect.peer, effect.because));
+      return false;
+    },
     bug: (_node, actor, error) => this.onBug(actor, error),
   };
+
+  private sayIf(line: string | null): void {
+    if (line !== null) this.options.say(line);
+  }
 
   private onBug(actor: ActorName, error: unknown): void {
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -191,8 +200,7 @@ export class NodeLife {
   }
 
   private onEvent(event: NodeEvent): void {
-    const line = this.lines.of(event);
-    if (line !== null) this.options.say(line);
+    this.sayIf(this.lines.of(event));
     switch (event.type) {
       case 'step':
         this.round = event.round;

@@ -32,3 +32,38 @@ test('what a chain publishes is told as far as a person needs it', () => {
     lines.of({ type: 'refused', height: 4n, hash: NO_HASH, because: 'the time is not the median' }),
   ).toBe('warning: block 000000000000 of height 4 is invalid: the time is not the median');
 });
+
+const PEER = 'ab'.repeat(20);
+const OTHER = 'cd'.repeat(20);
+
+test('a peer that cannot be reached is told of when that lasts, once for each reason', () => {
+  const lines = new Lines();
+  const dials = (peer: string, ...reasons: string[]): (string | null)[] =>
+    reasons.map((because) => lines.dialFailed(peer, because));
+  // Others of a cluster may not listen yet.
+  expect(dials(PEER, 'refused', 'refused', 'refused', 'refused')).toEqual([
+    null,
+    null,
+    'warning: cannot reach peer abababab: refused',
+    null,
+  ]);
+  expect(dials(PEER, 'another peer answers there')).toEqual([
+    'warning: cannot reach peer abababab: another peer answers there',
+  ]);
+  expect(dials(OTHER, 'refused')).toEqual([null]);
+  expect(lines.of({ type: 'peer', peer: PEER, up: true })).toBe('peer abababab is here');
+  expect(dials(PEER, 'refused', 'refused')).toEqual([null, null]);
+  expect(dials(PEER, 'refused')).toHaveLength(1);
+});
+
+test('why the node cuts somebody off is told once, until he was here again', () => {
+  const lines = new Lines();
+  const because = 'greeting: its network is a, ours is b';
+  expect(lines.cutOff(PEER, because)).toBe(`warning: cuts off peer abababab: ${because}`);
+  expect(lines.cutOff(PEER, because)).toBeNull();
+  lines.of({ type: 'peer', peer: PEER, up: true });
+  expect(lines.cutOff(PEER, because)).not.toBeNull();
+  // Whoever comes under any number of names makes the node remember no more than some.
+  for (let i = 0; i < 1_000; i++) expect(lines.cutOff(`stranger ${i}`, because)).not.toBeNull();
+  expect(lines.cutOff(PEER, because)).not.toBeNull();
+});

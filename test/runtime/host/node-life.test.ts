@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KvStore } from '../../../machines/apps/kvstore.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
-import { makeHomes, usualPaths } from '../../../runtime/host/home/home.ts';
+import { makeHomes, readHome, usualPaths } from '../../../runtime/host/home/home.ts';
 import { NodeLife } from '../../../runtime/host/process/node-life.ts';
 import { temporaryFolder } from './folders.ts';
 
@@ -155,4 +155,42 @@ test("where the file of the key's last signature cannot be written, all the rest
   fs.rmdirSync(signState);
   fs.writeFileSync(signState, content);
   expect(await decideOne(home, trace)).toEqual([]);
+});
+
+test('why a peer of another chain is cut off is said', async () => {
+  const homes = [0, 1].map((i) => makeHomes(join(temporaryFolder(), `net${i}`), [0])[0] as string);
+  const [ours, theirs] = homes as [string, string];
+  const said: string[] = [];
+  let heard = (): void => {};
+  const until = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const line = said.find((each) => pattern.test(each));
+      if (line !== undefined) return line;
+      await new Promise<void>((more) => {
+        heard = more;
+      });
+    }
+  };
+  const begin = async (home: string): Promise<void> => {
+    const life = await NodeLife.begin({
+      home,
+      record: null,
+      commit: '',
+      say: (line) => {
+        said.push(line);
+        heard();
+      },
+      tell: () => {},
+      ended: (because) => said.push(because),
+      lost: () => {},
+    });
+    onTestFinished(() => life.end());
+    life.start();
+  };
+  await begin(theirs);
+  const address = (await until(/^listens on/)).replace(/^.*\/\//, '');
+  const { id } = readHome(theirs).config;
+  change(usualPaths(ours).config, /^persistent_peers = .*$/m, `persistent_peers = "${id}@${address}"`);
+  await begin(ours);
+  expect(await until(/^warning: cuts off peer/)).toMatch(/: greeting: its network is "?chain-/);
 });
