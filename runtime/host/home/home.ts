@@ -26,6 +26,7 @@ import { EMPTY_BYTES, type Genesis, ZERO_TIME_NS } from '../../../protocol/types
 import { readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
+import { laterOf } from './sign-state.ts';
 
 /** The files of a home. */
 export interface HomePaths extends FilesOfNode {
@@ -168,12 +169,12 @@ export function readHome(path: string): NodeHome {
   const { paths, settings } = configured(path);
   const genesis = readGenesisFile(paths.genesis);
   const nodeKey = readNodeKeyFile(paths.nodeKey);
-  const validatorKey = readValidatorKeyFile(paths.validatorKey).pair;
+  const { pair: validatorKey, legacyState } = readValidatorKeyFile(paths.validatorKey);
   if (validatorKey.publicKey.type !== 'ed25519') {
     throw new SetupError(`the validator key file ${paths.validatorKey}: only ed25519 keys sign here`);
   }
   mustBePlayable(genesis, paths.genesis);
-  const signState = readSignStateFile(paths.signState);
+  const signState = laterOf(readSignStateFile(paths.signState), legacyState);
   if (!signState) {
     throw new SetupError(
       `${paths.signState} is missing: without it this key might sign twice. Restore it, ` +

@@ -12,6 +12,10 @@ type Place = Pick<SignState, 'height' | 'round' | 'step'>;
 const isLater = (a: Place, b: Place): boolean =>
   a.height !== b.height ? a.height > b.height : a.round !== b.round ? a.round > b.round : a.step > b.step;
 
+/** Of a state file and of a key file that holds a state, too, as before 0.31: whichever is further. */
+export const laterOf = (file: SignState | null, legacy: SignState | null): SignState | null =>
+  file && legacy ? (isLater(legacy, file) ? legacy : file) : (file ?? legacy);
+
 /** Null: this log holds no signature. */
 export function lastSignOf(log: Log): LastSign | null {
   const record = log.read().at(-1);

@@ -23,6 +23,7 @@ import { exportSignState, importSignState, lastSignOf } from '../../../runtime/h
 import { bytesOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
 
+const NONE = new Uint8Array(0);
 const PORTS = [40_001, 40_002, 40_003, 40_004];
 const made = () => {
   const folder = join(temporaryFolder(), 'net');
@@ -169,6 +170,20 @@ describe('homes', () => {
     const { folder, homes } = made();
     change(usualPaths(homes[1]!).genesis, /chain-....../, 'chain-other!');
     expect(() => existingHomes(folder, 4)).toThrow(/node0 and .*node1 have different genesis files/);
+  });
+
+  test('of a key file that holds its last signature, too, as before 0.31, the later of the two counts', () => {
+    const { homes } = made();
+    const { validatorKey, signState } = usualPaths(homes[0]!);
+    const withState = { last_height: '1000', last_round: '1', last_step: 3 };
+    const { priv_key } = JSON.parse(fs.readFileSync(validatorKey, 'utf8'));
+    fs.writeFileSync(validatorKey, JSON.stringify({ priv_key, ...withState }));
+    expect(readHome(homes[0]!).signState).toMatchObject({ height: 1_000n, round: 1, step: 3 });
+    const later = { height: 1_000n, round: 2, step: 1, signature: NONE, signBytes: NONE };
+    fs.writeFileSync(signState, formatPrivValidatorState(later));
+    expect(readHome(homes[0]!).signState).toMatchObject({ height: 1_000n, round: 2, step: 1 });
+    fs.rmSync(signState);
+    expect(readHome(homes[0]!).signState).toMatchObject({ height: 1_000n, round: 1, step: 3 });
   });
 
   test.each([
