@@ -48,15 +48,23 @@ interface EarlyTx {
   readonly from: PeerId;
 }
 
+interface Room {
+  count: number;
+  bytes: number;
+}
+
 /** All of them, in order, and how much of it is whose. */
 interface Early {
   readonly came: EarlyTx[];
-  readonly of: Map<PeerId, { count: number; bytes: number }>;
+  readonly of: Map<PeerId, Room>;
+  readonly ofPeers: Room;
 }
 
 /** More waits for no handshake, of users together and of each peer: a user is told so, and a peer offers it again. */
 const EARLY_MAX = { count: 4_096, bytes: 8 * 1024 * 1024 };
 const EARLY_OF_PEER_MAX = { count: 256, bytes: 1024 * 1024 };
+/** Of all peers together: a stranger may come under one name after another. */
+const EARLY_OF_PEERS_MAX = { count: 16_384, bytes: 64 * 1024 * 1024 };
 
 const TIMER = 'gossip';
 /** Nodes relay at different times: who is first spares the others most of their work. */
@@ -82,7 +90,7 @@ export function mempoolLogic(config: MempoolConfig): Logic<MempoolState, Mempool
         tagNext: 1,
         isNotified: false,
         timerDueNs: null,
-        early: { came: [], of: new Map() },
+        early: { came: [], of: new Map(), ofPeers: { count: 0, bytes: 0 } },
       },
       effects: NO_EFFECTS,
     }),
@@ -136,13 +144,18 @@ const messageOf = (bytes: Uint8Array): ReturnType<typeof decodeMempoolMessage> =
 const TOO_EARLY =
   'mempool is full: as much as may waits for the handshake with the application. Send it again later';
 
+const hasRoom = (had: Room, tx: Uint8Array, most: Room): boolean =>
+  had.count < most.count && had.bytes + tx.length <= most.bytes;
+
 /** False: there is no room for it. */
-function keep({ came, of }: Early, { tx, from }: EarlyTx): boolean {
-  const most = from === '' ? EARLY_MAX : EARLY_OF_PEER_MAX;
+function keep({ came, of, ofPeers }: Early, { tx, from }: EarlyTx): boolean {
   const had = of.get(from) ?? { count: 0, bytes: 0 };
-  if (had.count >= most.count || had.bytes + tx.length > most.bytes) return false;
-  had.count++;
-  had.bytes += tx.length;
+  if (!hasRoom(had, tx, from === '' ? EARLY_MAX : EARLY_OF_PEER_MAX)) return false;
+  if (from !== '' && !hasRoom(ofPeers, tx, EARLY_OF_PEERS_MAX)) return false;
+  for (const each of from === '' ? [had] : [had, ofPeers]) {
+    each.count++;
+    each.bytes += tx.length;
+  }
   of.set(from, had);
   // Of a peer's a copy: it would keep all that came with it.
   came.push({ from, tx: from === '' ? tx : tx.slice() });

@@ -91,7 +91,10 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
       appLogic({ application }),
       ...signers,
       mempoolLogic(mempoolConfig(config, genesis)),
-      blocksyncLogic({ ...config.sync, peersKnown: config.peers.length }),
+      blocksyncLogic({
+        ...config.sync,
+        peersKnown: config.peers.filter(({ peer }) => peer !== config.id).length,
+      }),
       validator,
       dialerLogic({ ...DEFAULT_DIALER, self: config.id, peers: config.peers }),
     ],

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { type BlocksyncState, blocksyncLogic } from '../../actors/blocksync.ts';
 import type { BlocksyncMail } from '../../actors/mail.ts';
-import type { Effect } from '../../actors/turn.ts';
+import { DEFAULT_NODE, nodeCast } from '../../actors/node.ts';
+import type { Effect, Logic } from '../../actors/turn.ts';
 import { blockKey, STORE_RANGE_KEY, storeRange } from '../../machines/chain/keys.ts';
 import { blockResponseOf } from '../../machines/sync/block-response.ts';
 import { DEFAULT_SYNC } from '../../machines/sync/config.ts';
@@ -23,6 +24,7 @@ import {
   encodeCommit,
 } from '../../protocol/wire/index.ts';
 import { encodeWith } from '../../protocol/words.ts';
+import { makeCast } from '../../sim/cast.ts';
 import { Driven, only, said } from './drive.ts';
 
 const S = 1_000_000_000n;
@@ -353,4 +355,25 @@ it('wraps a stored block as the codec would', () => {
   const block = blockAt(5n);
   const wanted = encodeBlocksyncMessage({ type: 'block-response', block, extendedCommit: null });
   expect(blockResponseOf(encodeBlock(block))).toEqual(wanted);
+});
+
+it('is nobody whom it waits for: who is told of itself and one other has heard most when it has heard that one', () => {
+  const { genesis } = makeCast({ powers: [1n, 1n] });
+  const [own, other] = ['aa'.repeat(20), 'bb'.repeat(20)] as const;
+  const { logics } = nodeCast(
+    {
+      ...DEFAULT_NODE,
+      id: own,
+      name: 'v0',
+      genesis,
+      publicKey: null,
+      peers: [own, other].map((peer) => ({ peer, address: 'ws://127.0.0.1:1' })),
+    },
+    { verify: () => true, memo: false },
+  );
+  const logic = logics.find(({ name }) => name === 'blocksync') ?? unreachable('every node syncs');
+  const driven = new Driven(logic as unknown as Logic<BlocksyncState, BlocksyncMail>);
+  driven.tell(up(other));
+  driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: true });
+  expect(said(driven.tell(status(other, 8n)))).toContain('tell validator caught-up');
 });

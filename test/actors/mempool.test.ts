@@ -391,6 +391,24 @@ it('holds so much for the time after the handshake, of users and of each peer, a
   expect(asked).toEqual([11, 12, 0, 1, 2, 3, 4, 5, 6, 7, 21]);
 });
 
+it('holds so much of all peers together: a stranger may come under any number of names', () => {
+  const pool = earlyMempool();
+  const names = Array.from({ length: 70 }, (_, i) => `stranger ${i}`);
+  const two = (i: number, n: number): Uint8Array => Uint8Array.of(i, n);
+  for (const [i, peer] of names.entries()) {
+    const txs = Array.from({ length: 256 }, (_, n) => two(i, n));
+    pool.tell({
+      type: 'heard',
+      peer,
+      payloads: [{ channel: CHANNEL_MEMPOOL, bytes: encodeMempoolMessage({ type: 'txs', txs }) }],
+    });
+  }
+  expect(pool.state.early?.came).toHaveLength(16_384);
+  // A user's has its own room.
+  expect(pool.tell(submit(3))).toEqual([]);
+  expect(pool.state.early?.came).toHaveLength(16_385);
+});
+
 it('drops a peer for what is no batch before the handshake is over, too', () => {
   const pool = earlyMempool();
   const junk: MempoolMail = {
