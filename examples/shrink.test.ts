@@ -16,7 +16,7 @@ const hasty = scenario('a counter that counts too early', {
 });
 
 it('a failing run is made small', () => {
-  const small = shrink(hasty, '1');
+  const small = shrink(hasty, { seed: '1' });
   if (!small) throw new Error('it holds');
   console.log(small.what, explainRun(small.scenario, { seed: small.seed })?.story);
   expect(small.directives).toEqual({ before: 3, after: 1 });

@@ -13,9 +13,12 @@ export {
 } from '../machines/apps/base.ts';
 export { type ConsensusConfig, DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 export type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
-export { type Cast, type CastOptions, type Member, makeCast } from './cast.ts';
+export { type Cast, type CastOptions, castFromFiles, type Member, makeCast } from './cast.ts';
 export { Choices, type Seed, Stream } from './choices.ts';
+export type { CrashHow, MediumName } from './disk-door.ts';
 export { type Explanation, explainRun } from './explain/explain.ts';
+export type { Fork } from './fork.ts';
+export type { Latency, Span } from './latency.ts';
 export type { LiarName } from './liars/index.ts';
 export {
   isItsPlace,
@@ -25,8 +28,10 @@ export {
   otherValue,
   Remembered,
   signedVote,
+  type WhenItLies,
 } from './liars/liar.ts';
 export { aboutOwnVotes } from './liars/own-votes.ts';
+export type { Closest } from './liveness/watch.ts';
 export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
 export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
@@ -40,14 +45,19 @@ export type { ScenarioRefusal } from './scenario/form.ts';
 export { fromJson, toJson } from './scenario/json.ts';
 export type {
   Action,
+  BlockNumber,
   CastWords,
   Claim,
   Condition,
+  CrashPoint,
+  Deed,
   Directive,
   DrawnPlay,
   Ending,
   LiarWords,
+  LinkChange,
   Load,
+  MessageKind,
   NodeName,
   Origin,
   Play,
@@ -55,11 +65,18 @@ export type {
   Scenario,
   Settings,
   StateOf,
+  StepName,
+  Who,
   Workload,
 } from './scenario/play.ts';
+export type { Stage } from './scenario/stage.ts';
 export { scenarioUnder } from './scenario/under.ts';
+export type { Witness } from './scenario/witness.ts';
 export * from './scenario/words.ts';
+export type { SoFar } from './shrink/lab.ts';
 export { promiseOf } from './shrink/promise.ts';
-export { type Shrunk, shrink } from './shrink/shrink.ts';
+export { type ShrinkOptions, type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';
+export { widePlay } from './swarm/wide.ts';
 export type { Backstage, NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';
+export type { World } from './world.ts';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { playNamed } from '../runtime/cli/run/play-file.ts';
 import { Story, verdictLines } from '../runtime/cli/screen.ts';
+import { calm } from '../scenarios/calm.ts';
 import { plays } from '../scenarios/index.ts';
 import * as sim from '../sim/index.ts';
 import { LIAR_NAMES } from '../sim/liars/index.ts';
@@ -44,6 +45,27 @@ it('docs/scenarios.md has every liar in its table', () => {
   const [, table] = /\| Liar \|[^\n]*\n([\s\S]*?)\n\n/.exec(text('docs/scenarios.md')) ?? [];
   const names = [...(table ?? '').matchAll(/`([a-z-]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, name]) => name);
   expect(names.sort()).toEqual([...LIAR_NAMES].sort());
+});
+
+it('docs/scenarios.md has every option of a run, what may be watched, and every field of a verdict', () => {
+  const rows = [...text('docs/scenarios.md').matchAll(/^\| (`[^|]*)\|([^|]*)\|$/gm)].map((row) =>
+    row.slice(1),
+  );
+  const firsts = rows.flatMap(([names]) => [...(names ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  const optionsOf = (options: object): string[] => {
+    try {
+      runScenario(calm, { seed: 1, ...options });
+    } catch (error) {
+      return (/there are (.*)$/.exec((error as Error).message)?.[1] ?? '').split(', ');
+    }
+    return [];
+  };
+  const options = optionsOf({ nonsense: 1 }).filter((name) => name !== 'seed');
+  expect(options.length).toBeGreaterThan(10);
+  expect(firsts).toEqual(expect.arrayContaining(options));
+  expect(firsts).toEqual(expect.arrayContaining(Object.keys(runScenario(calm, { seed: 1 }))));
+  const watched = rows.find(([names]) => names?.trim() === '`watch`')?.[1] ?? '';
+  for (const name of optionsOf({ watch: { nonsense: 1 } })) expect(watched).toContain(`\`${name}\``);
 });
 
 it('docs/scenarios.md has every play of `sim list` in its table, once', () => {

@@ -1,8 +1,10 @@
 // Makes a failing run small: fewer faults, nodes and heights, with the same promise broken. Pure and deterministic: the same run and
 // budget give the same scenario.
 
+import { type Seed, seedText } from '../choices.ts';
+import type { OracleMaker } from '../oracle.ts';
 import { runScenario } from '../run.ts';
-import { mustBeSeed } from '../run-options.ts';
+import { mustBeOptions } from '../run-options.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { ScenarioError } from '../scenario/words.ts';
@@ -47,31 +49,36 @@ const JITTER_SEEDS = 20;
 /** In deliveries, for the search: a dozen seconds of one core. The last checks come on top, as many again where each run stands still for long. */
 const BUDGET = 220_000;
 
+export interface ShrinkOptions {
+  readonly seed: Seed;
+  /** The one that stays broken, as `promiseOf` a violation says it; default: the first that the run breaks. */
+  readonly promise?: string;
+  /** In deliveries; default: 220,000, a dozen seconds of one core. */
+  readonly budget?: number;
+  /** More oracles than those that always watch, as the run had them. */
+  readonly oracles?: readonly OracleMaker[];
+  /** Told now and then of the smallest so far. */
+  readonly heard?: (soFar: SoFar) => void;
+}
+
 /**
- * Null: the run does not break this promise (`promiseOf` a violation; not given: the first that it breaks), or it is the play's own, which
- * says nothing of a smaller one. `budget` is in deliveries.
+ * Null: the run does not break this promise, or it is the play's own, which says nothing of a smaller one.
  * @throws ScenarioError when the play is none, or what else is given is something else.
  */
-export function shrink(
-  play: Play,
-  seed: string,
-  wanted?: string,
-  budget = BUDGET,
-  heard?: (soFar: SoFar) => void,
-): Shrunk | null {
-  if (typeof seed !== 'string' || !/string|undefined/.test(typeof wanted) || !(budget > 0))
-    throw new ScenarioError(
-      'shrink takes a play, its seed as text, a promise as text, a number of deliveries',
-    );
-  mustBeSeed(seed);
-  const promise = wanted ?? firstBroken(play, seed);
+export function shrink(play: Play, options: ShrinkOptions): Shrunk | null {
+  mustBeShrinkOptions(options);
+  const { budget = BUDGET, oracles = [], heard } = options;
+  const seed = seedText(options.seed);
+  const promise = options.promise ?? firstBroken(play, seed, oracles);
   if (promise === null || promise === PLAY) return null;
-  const whole: Scenario = { ...scenarioUnder(play, seed), crypto: 'sim' };
+  const drawn = scenarioUnder(play, seed);
+  const watching = [...(drawn.oracles ?? []), ...oracles];
+  const whole: Scenario = { ...drawn, crypto: 'sim', ...(watching.length > 0 && { oracles: watching }) };
   const part = (): number => Math.min(1, lab.spent / (budget * SEARCH));
   const lab = new Lab(promise, seed, budget, (soFar) => heard?.({ ...soFar, part: part() }));
   const cut = atItsEnd(whole, lab);
   if (cut === null) {
-    mustBePromise(play, seed, promise);
+    mustBePromise(whole, seed, promise);
     return null;
   }
   const single = lab.within(GUESSING, () => singleTrouble(cut, lab));
@@ -89,13 +96,30 @@ export function shrink(
   );
 }
 
-function firstBroken(play: Play, seed: string): string | null {
-  const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
+/** @throws ScenarioError that names what is not as it should be. */
+function mustBeShrinkOptions(options: ShrinkOptions | undefined): void {
+  if (typeof options !== 'object' || options === null)
+    throw new ScenarioError('shrink takes a play and { seed, promise, budget, oracles, heard }');
+  const { promise, budget, heard, seed, oracles, ...unknown } = options;
+  const [odd] = Object.keys(unknown);
+  if (odd !== undefined)
+    throw new ScenarioError(`${odd}: no such option; there are seed, promise, budget, oracles, heard`);
+  mustBeOptions({ seed, ...(oracles !== undefined && { oracles }) });
+  if (promise !== undefined && typeof promise !== 'string')
+    throw new ScenarioError(`promise: expected a text, as promiseOf(a violation) gives it, not ${promise}`);
+  if (budget !== undefined && !(Number(budget) > 0))
+    throw new ScenarioError(`budget: expected a number of deliveries, not ${budget}`);
+  if (heard !== undefined && typeof heard !== 'function')
+    throw new ScenarioError(`heard: expected a function, not ${heard}`);
+}
+
+function firstBroken(play: Play, seed: string, oracles: readonly OracleMaker[]): string | null {
+  const [first] = runScenario(play, { seed, crypto: 'sim', oracles }).violations;
   return first ? promiseOf(first) : null;
 }
 
 /** What nobody promises is never broken, and is a slip. */
-function mustBePromise(play: Play, seed: string, promise: string): void {
+function mustBePromise(play: Scenario, seed: string, promise: string): void {
   const known: string[] = [];
   const onWorld = ({ oracles }: World): void => void known.push(...oracles.map(({ name }) => name));
   runScenario(play, { seed, crypto: 'sim', onWorld });

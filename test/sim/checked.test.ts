@@ -636,7 +636,16 @@ describe('who runs a module runs it without its types, so', () => {
   });
 
   it('what shrink and bftProperty take is checked', () => {
-    expect(() => shrink(play(), { seed: 1 } as never)).toThrow('shrink takes a play, its seed as text');
+    expect(() => shrink(play(), '1' as never)).toThrow('shrink takes a play and { seed, promise, budget');
+    expect(() => shrink(play(), { seed: 1, promised: 'lock' } as never)).toThrow(
+      'promised: no such option; there are seed, promise, budget, oracles, heard',
+    );
+    expect(() => shrink(play(), { seed: 1, promise: 7 } as never)).toThrow('promise: expected a text');
+    expect(() => shrink(play(), { seed: 1, budget: -1 })).toThrow('budget: expected a number of deliveries');
+    expect(() => shrink(play(), { seed: 1, heard: 'x' } as never)).toThrow('heard: expected a function');
+    expect(() => shrink(play(), { seed: 1, oracles: [7] } as never)).toThrow(
+      'oracles[0]: expected a function',
+    );
     expect(() => bftProperty(null as never)).toThrow('bftProperty: expected an object of options, not null');
     expect(() => bftProperty({ app: class Mine {} } as never)).toThrow(
       'app: this is a class; write () => new Mine()',
@@ -703,7 +712,7 @@ describe('who runs a module runs it without its types, so', () => {
       'seed: a number as large as 1152921504606847000',
     );
     expect(runScenario(play(), { seed: 2n ** 64n - 1n }).holds).toBe(true);
-    expect(() => shrink(play(), String(2n ** 64n), 'lock')).toThrow(/^seed: expected/);
+    expect(() => shrink(play(), { seed: 2n ** 64n, promise: 'lock' })).toThrow(/^seed: expected/);
     expect(seedAfter(String(2n ** 64n - 1n), 2)).toBe('1');
   });
 

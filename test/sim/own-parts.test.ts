@@ -106,7 +106,7 @@ describe('of one’s own', () => {
       oracles: [noCrash],
       act: [atTime('1s', pause('v2', '300ms')), atTime('2s', crash('v1', { restart: '500ms' }))],
     });
-    const shrunk = shrink(failing, '1', 'no crash', 40_000);
+    const shrunk = shrink(failing, { seed: 1, promise: 'no crash', budget: 40_000 });
     expect(shrunk?.isMinimal).toBe(true);
     expect(shrunk?.scenario.act).toHaveLength(1);
     const [broken] = runScenario(shrunk?.scenario ?? play({}), { seed: shrunk?.seed ?? '1' }).violations;

@@ -254,7 +254,8 @@ describe('the whole', () => {
   const [seed = ''] = seeds;
   /** Enough for two of its seven parts; the command spends seven times as much, and finds three. */
   const BUDGET = 30_000;
-  const shrunk = (play: Scenario, under = seed) => shrink(play, under, 'chain/agreement', BUDGET);
+  const shrunk = (play: Scenario, under = seed) =>
+    shrink(play, { seed: under, promise: 'chain/agreement', budget: BUDGET });
 
   test('is smaller, still breaks the same promise, and is the same twice', () => {
     expect(seeds).toHaveLength(3);
@@ -270,12 +271,12 @@ describe('the whole', () => {
   });
 
   test('a run that keeps the promise is not shrunk', () => {
-    expect(shrink({ ...forked, liars: [] }, seed, 'chain/agreement', BUDGET)).toBeNull();
-    expect(shrink(forked, seed, 'lock', BUDGET)).toBeNull();
+    expect(shrink({ ...forked, liars: [] }, { seed, promise: 'chain/agreement', budget: BUDGET })).toBeNull();
+    expect(shrink(forked, { seed, promise: 'lock', budget: BUDGET })).toBeNull();
   });
 
   test('what nobody promises is a slip', () => {
-    const nonsense = () => shrink(forked, seed, 'nonsense', BUDGET);
+    const nonsense = () => shrink(forked, { seed, promise: 'nonsense', budget: BUDGET });
     expect(nonsense).toThrow('shrink: nobody promises "nonsense"; say promiseOf(a violation)');
   });
 });
@@ -288,8 +289,7 @@ test('what allows somebody to stop by itself stays: without it that would be wha
       if (event.type === 'committed' && event.height === 12n) report('somebody is at 12', at, 12n);
     },
   });
-  const play: Scenario = { ...applicationAhead, oracles: [first] };
-  const shrunk = shrink(play, '1', 'mine', 60_000);
+  const shrunk = shrink(applicationAhead, { seed: 1, promise: 'mine', budget: 60_000, oracles: [first] });
   expect(shrunk?.what).toBe('somebody is at 12');
   const { violations } = runScenario(shrunk?.scenario as Scenario, { seed: shrunk?.seed as string });
   expect(violations[0]?.oracle).toBe('mine');

@@ -110,7 +110,7 @@ function whyNotShrunk(file: string, play: Scenario, seed: string, because: strin
   if (!broken) return `there is nothing to shrink in ${file}, seed ${seed}: it holds (with sim-crypto)`;
   return (
     `${file} cannot be shrunk into a file (${because}): ` +
-    `a program does it, with shrink(play, '${seed}') of rehearsal/sim (docs/library.md)`
+    `a program does it, with shrink(play, { seed: '${seed}' }) of rehearsal/sim (docs/library.md)`
   );
 }
 

@@ -46,7 +46,7 @@ export function performShrink(
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
-  const shrunk = shrink(play, seed, promiseOf(first), undefined, teller(tell));
+  const shrunk = shrink(play, { seed, promise: promiseOf(first), heard: teller(tell) });
   if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
   const ms = performance.now() - startedMs;
   // Here, where the bug is.
