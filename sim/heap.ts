@@ -83,8 +83,7 @@ export class Agenda {
   }
 
   /**
-   * `time` is an integer, not before now. Events of one instant that were scheduled in it happen after those
-   * already there.
+   * `time` is an integer, not before now. Events of one instant happen in the order scheduled, or in the drawn one.
    */
   at(time: number, due: Due, arg = 0, life: Life = WORLD_LIFE): Handle {
     // Also false for NaN.

@@ -29,8 +29,6 @@ export class Machine {
   /** Lives begun. */
   lives = 0;
   crashes = 0;
-  /** Down for good. */
-  isGone = false;
   /** Where it stands, from what it published. */
   height = 0n;
   round = 0;

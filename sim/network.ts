@@ -16,7 +16,6 @@ import {
   type NetCounters,
   type SendRule,
 } from './links.ts';
-import type { Cut } from './partitions.ts';
 
 export interface NetworkSettings {
   /** A dial that nobody answers fails after this. */
@@ -242,11 +241,6 @@ export class Network {
     for (const { from, to } of this.links()) {
       if (groupOf(from.peer) !== groupOf(to.peer)) this.cut(from.peer, to.peer, how);
     }
-  }
-
-  /** Cuts these directions; see sim/partitions.ts for shapes. */
-  cutAll(cuts: readonly Cut[], how: 'until-healed' | 'for-ever' = 'until-healed'): void {
-    for (const [from, to] of cuts) this.cut(from, to, how);
   }
 
   /** Mends all cuts but those for ever, and ends all clogs. */

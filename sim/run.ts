@@ -52,8 +52,8 @@ export function runScenario(play: Play, options: RunOptions): Verdict {
 }
 
 /**
- * The digest of a run that held, made again: oracles change nothing of it, so only the one watches that liars
- * and liveness learn the chain from. Of a run that does not hold, which an oracle ends, it is another one.
+ * The digest of a run that held, made again. Oracles change nothing of it: here the one of the chain watches alone, which liars and
+ * liveness ask who votes. A run that does not hold is ended by an oracle, and would have another digest.
  */
 export const digestAgain = (play: Play, options: Pick<RunOptions, 'seed' | 'memo'>): string =>
   new Run(play, { ...options, shape: false }, 'again').run().digest;
@@ -328,7 +328,7 @@ class Run {
       heights: this.heightMax,
       rounds: this.rounds,
       virtualNs: world.agenda.now,
-      deliveries: world.deliveriesSoFar,
+      deliveries: world.deliveries,
       transactions: { submitted: this.stage.transactions, committed: this.txsCommitted },
       faults: faultsOf(this.stage),
       labels: Object.fromEntries([...world.labels].sort(([a], [b]) => (a < b ? -1 : 1))),

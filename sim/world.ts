@@ -57,8 +57,7 @@ export class World {
   private readonly order = new RunningDigest();
   readonly choices: Choices;
   readonly chainId: string;
-  /** Deliveries over all nodes and lives. */
-  deliveries = 0;
+  private deliveriesOfEndedLives = 0;
   /** Called before each effect leaves: true crashes the node there. A play's or a swarm's crash plan. */
   crashHere: ((at: Machine, actor: ActorName, effect: Effect) => boolean) | null = null;
   /** Called when a node published something, after the oracles. */
@@ -160,7 +159,7 @@ export class World {
   }
 
   startNode(machine: Machine): void {
-    if (machine.node || machine.isGone) return;
+    if (machine.node) return;
     const life = this.agenda.beginLife();
     const { choices, agenda } = this;
     const disk = machine.disk.open(life, () => this.crash(machine, 'drawn'));
@@ -204,7 +203,7 @@ export class World {
   crash(machine: Machine, how: CrashHow): void {
     const { node } = machine;
     if (!node) return;
-    this.deliveries += node.deliveries;
+    this.deliveriesOfEndedLives += node.deliveries;
     this.order.add(node.digest.read());
     node.halt();
     machine.node = null;
@@ -305,8 +304,12 @@ export class World {
     return whole.read();
   }
 
-  get deliveriesSoFar(): number {
-    return this.machines.reduce((sum, machine) => sum + (machine.node?.deliveries ?? 0), this.deliveries);
+  /** Over all nodes and lives. */
+  get deliveries(): number {
+    return this.machines.reduce(
+      (sum, machine) => sum + (machine.node?.deliveries ?? 0),
+      this.deliveriesOfEndedLives,
+    );
   }
 
   /** Until `done`, the end of the agenda, `untilNs`, or a violation. True: `done` said so. */

@@ -128,8 +128,8 @@ export function stateRefusal(world: World, given: number): string | null {
 const MISSED = 'missed';
 
 /**
- * Notes of each crash, in order, whether it came where it was to come: those before it may have changed what the node does there. The first
- * is counted from birth: up to it the run is the one without a crash.
+ * Notes of each crash, in order, whether it came where it was planned: an earlier one may have changed what the node does there. The place of the
+ * first is counted from the node's birth: up to it the run is the one without a crash.
  */
 const strikes =
   (points: readonly GridPoint[], hits: boolean[], where: () => Places): OracleMaker =>

@@ -133,7 +133,7 @@ export class Liveness {
   }
 
   private isTimeHeldBack({ core, height }: Promise_): boolean {
-    const honest = new Set(this.world.machines.filter((each) => this.isHonest(each)).map(nameOf));
+    const honest = new Set(this.world.machines.filter((each) => this.isHonest(each)).map(hexFor));
     const set = this.ghost.set(height - 1n);
     return set !== undefined && isTimeHeldBack(core, height - 1n, set, (address) => honest.has(address));
   }
@@ -228,8 +228,8 @@ export class Liveness {
       lag: Number(top - low),
       hasLiars: !isTruthful,
       isFresh: this.keptAt === now && !first.some(({ step }) => isBegun(step)),
-      proposers: new Set(this.acceptable(core, top + 1n, set).map(nameOf)),
-      core: new Map(core.map((machine) => [nameOf(machine), set.powerOf(nameOf(machine))])),
+      proposers: new Set(this.acceptable(core, top + 1n, set).map(hexFor)),
+      core: new Map(core.map((machine) => [hexFor(machine), set.powerOf(hexFor(machine))])),
       powerTotal: set.total,
       proposerAt: (round) => set.atRound(round),
     };
@@ -353,13 +353,11 @@ const mayWaitForEver = ([first]: readonly Machine[]): boolean =>
 const slowestOf = (core: readonly Machine[]): number =>
   core.reduce((least, { clock }) => Math.min(least, clock.slowest), 1);
 
-const nameOf = (machine: Machine): string => hexFor(machine);
-
 /** Whether a node is in a round of its height; before, it will begin with round 0. */
 const isBegun = (step: number): boolean => step !== STEP.newHeight && step !== STEP.commit;
 
 function powerOf(group: readonly Machine[], set: GhostSet): bigint {
   let sum = 0n;
-  for (const machine of group) sum += set.powerOf(nameOf(machine));
+  for (const machine of group) sum += set.powerOf(hexFor(machine));
   return sum;
 }

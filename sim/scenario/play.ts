@@ -229,7 +229,7 @@ export type Claim =
 
 export type Ending =
   /**
-   * `who`: `everyone` is whoever is not `isGone`; a list names them; an empty one promises of nobody, and the run ends once anybody is there.
+   * `who`: `everyone` is whoever tells no lies; a list names them; an empty one promises of nobody, and the run ends once anybody is there.
    */
   | {
       readonly who: 'everyone' | readonly NodeName[];

@@ -150,7 +150,7 @@ export class Script {
     };
   }
 
-  /** It does not come, and so does nothing that waits for it: no further than to what has a time, or another standing order began. */
+  /** It does not come, nor does anything that waits for it: up to the next directive that has a time of its own, or belongs to a standing order that has begun. */
   private skip(index: number): void {
     const { act } = this.parts.play;
     for (let i = index; i < act.length && !this.fired.has(i); i++) {

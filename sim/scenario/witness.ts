@@ -179,7 +179,7 @@ export class Witness {
   }
 
   private isProposer(at: Machine, height: bigint, round: number): boolean {
-    return this.ghost.set(height)?.atRound(round) === addressOf(at);
+    return this.ghost.set(height)?.atRound(round) === hexFor(at);
   }
 
   private storing(at: Machine, effect: Extract<Effect, { type: 'store' }>): void {
@@ -217,7 +217,7 @@ export class Witness {
       list = [];
       this.proposals.set(height, list);
     }
-    if (!list.some((each) => each.round === round && sameHash(each.id.hash, id.hash)))
+    if (!list.some((each) => each.round === round && equalBytes(each.id.hash, id.hash)))
       list.push({ id, round });
   }
 
@@ -261,7 +261,7 @@ export class Witness {
   /** In the set of two heights ahead, which holds all that has been decided so far. */
   private powerOf(machine: Machine): bigint {
     const set = this.ghost.set(this.heightMax + 2n) ?? this.ghost.set(this.heightMax + 1n);
-    return set?.powerOf(addressOf(machine)) ?? 0n;
+    return set?.powerOf(hexFor(machine)) ?? 0n;
   }
 
   isSo(state: StateOf, machine: Machine): boolean {
@@ -290,14 +290,6 @@ export class Witness {
     }
   }
 }
-
-function sameHash(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-const addressOf = hexFor;
 
 /** Their addresses. */
 const accusedBy = (evidence: Evidence): string[] =>

@@ -201,7 +201,7 @@ export class Lab {
     if (this.runs === 1) return {};
     let world: World | null = null;
     const look = (): void => {
-      const deliveries = world?.deliveriesSoFar ?? 0;
+      const deliveries = world?.deliveries ?? 0;
       if (deliveries > this.most) throw new TooLong(deliveries);
     };
     return {

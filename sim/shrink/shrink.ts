@@ -145,8 +145,8 @@ function smallest(cut: Scenario, lab: Lab): Scenario {
 }
 
 /**
- * Whatever the budget left undone: with parts that are all needed under some seed, and under the one that leaves least to chance. Null:
- * it fails under none of these seeds, though it does under others.
+ * Without the parts that are not needed under some seed; of several such seeds, under the one that leaves least to chance. It goes on where
+ * the budget ended the search. Null: it fails under none of these seeds, though it does under others.
  */
 function withoutIdleParts(scenario: Scenario, lab: Lab): Scenario | null {
   const least: Scenario[] = [];

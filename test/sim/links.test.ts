@@ -8,7 +8,7 @@ import { Agenda, type Life } from '../../sim/heap.ts';
 import { type Latency, MILLISECOND, SECOND, uniform } from '../../sim/latency.ts';
 import { CALM_LINK, type LinkSettings, type SendRule } from '../../sim/links.ts';
 import { Network, type NetworkSettings, USUAL_NETWORK } from '../../sim/network.ts';
-import { bridge, halves, isolate, majorityRing, randomCuts, ring } from '../../sim/partitions.ts';
+import { bridge, halves, isolate, majorityRing, randomCuts, ring } from './cut-shapes.ts';
 
 const peerOf = (i: number): PeerId => `${i}`.repeat(40).slice(0, 40);
 
@@ -295,7 +295,7 @@ describe('cuts', () => {
     const some = randomCuts(peers, stream, 500_000).length;
     expect(some > 3 && some < 17).toBe(true);
     const world = mesh(5);
-    world.network.cutAll(isolate(world.peers));
+    for (const [from, to] of isolate(world.peers)) world.network.cut(from, to);
     world.nets[0]!.send(world.peers.slice(1), [{ channel: 1, bytes: Uint8Array.of(1) }]);
     world.settle();
     expect(world.story).toEqual([]);

@@ -18,11 +18,11 @@ export function performMemory({ memory: { validators, deliveries, memo } }: Memo
   const startedMs = performance.now();
   const run = new BenchRun({ validators, crypto: 'sim', memo, txs: 1, seed: '1' });
   let heights = 0;
-  while (run.world.deliveriesSoFar < deliveries) run.runTo(++heights);
+  while (run.world.deliveries < deliveries) run.runTo(++heights);
   return {
     validators,
     heights,
-    deliveries: run.world.deliveriesSoFar,
+    deliveries: run.world.deliveries,
     peakBytes: process.resourceUsage().maxRSS * 1024, // Node gives kilobytes everywhere
     heapLimitBytes: getHeapStatistics().heap_size_limit,
     seconds: Math.round((performance.now() - startedMs) / 100) / 10,

@@ -118,7 +118,7 @@ export function traffic(net: BenchNet, from: number, to: number): Traffic {
   const run = new BenchRun(net);
   const { world } = run;
   run.runTo(from);
-  const before = world.deliveriesSoFar;
+  const before = world.deliveries;
   let messages = 0;
   let votes = 0;
   const reached = new Set<string>();
@@ -133,7 +133,7 @@ export function traffic(net: BenchNet, from: number, to: number): Traffic {
   };
   run.runTo(to);
   return {
-    deliveriesPerHeight: (world.deliveriesSoFar - before) / (to - from),
+    deliveriesPerHeight: (world.deliveries - before) / (to - from),
     channelMessagesPerHeight: messages / (to - from),
     voteArrivalsPerNode: votes / reached.size,
   };

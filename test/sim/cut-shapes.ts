@@ -1,7 +1,7 @@
 // Names the shapes of broken networks: for each, which links to cut so that only those of the shape remain.
 
-import type { PeerId } from '../actors/turn.ts';
-import type { Stream } from './choices.ts';
+import type { PeerId } from '../../actors/turn.ts';
+import type { Stream } from '../../sim/choices.ts';
 
 /** One direction. */
 export type Cut = readonly [from: PeerId, to: PeerId];
