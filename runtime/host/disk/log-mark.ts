@@ -2,15 +2,19 @@
 // little-endian) and the CRC32C of these (4; marks of earlier versions have none).
 // It is a witness, not a part of recovery: it tells a torn end from damage, and a chaos test how much it
 // may cut.
-// No mark: nothing is known, all of the file may be durable.
+// No mark: all of the log is durable, for the mark is made, durably, before anything is appended. What it says
+// later is not synced: after a power failure it may say less than is true, and never more.
 
 import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import { crc32c } from '../../../protocol/crc32c.ts';
 
 export const markPathOf = (log: string): string => `${log}.synced`;
 
 const LENGTH_BYTES = 8;
 const MARK_BYTES = 12;
+
+const fsync = promisify(fs.fsync);
 
 export class SyncedMark {
   readonly #path: string;
@@ -24,10 +28,26 @@ export class SyncedMark {
   }
 
   set(length: number): void {
-    this.#file ??= fs.openSync(this.#path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
+    this.#file ??= this.#open();
     this.#view.setBigUint64(0, BigInt(length), true);
     this.#view.setUint32(LENGTH_BYTES, crc32c(this.#bytes.subarray(0, LENGTH_BYTES)), true);
     fs.writeSync(this.#file, this.#bytes, 0, MARK_BYTES, 0);
+  }
+
+  /** One that stands there stays what it is until it is written over; whatever is longer is no mark. */
+  #open(): number {
+    const file = fs.openSync(this.#path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
+    if (fs.fstatSync(file).size > MARK_BYTES) fs.ftruncateSync(file, 0);
+    return file;
+  }
+
+  /** What it says becomes durable; that it is there, with its folder. */
+  sync(): void {
+    if (this.#file !== null) fs.fsyncSync(this.#file);
+  }
+
+  async syncLater(): Promise<void> {
+    if (this.#file !== null) await fsync(this.#file);
   }
 
   remove(): void {
@@ -61,7 +81,7 @@ export function markOf(log: string): Mark | null {
   if (bytes.length !== LENGTH_BYTES && bytes.length !== MARK_BYTES) return null;
   const length = bytes.readBigUInt64LE();
   const checksum = bytes.length === MARK_BYTES ? bytes.readUInt32LE(LENGTH_BYTES) : null;
-  // It is not synced itself: after a power failure zeros may stand where the file grew.
+  // Before it was synced, a power failure leaves zeros where the file grew.
   if (checksum === 0) return null;
   const isWrong = checksum !== null && checksum !== crc32c(bytes.subarray(0, LENGTH_BYTES));
   if (isWrong || length > BigInt(Number.MAX_SAFE_INTEGER)) return { length, trust: 'damaged' };

@@ -103,8 +103,9 @@ class FileLog implements HostLog {
     try {
       // What is found must not vanish later: a killed process may have left it in the system's cache only.
       fs.fdatasyncSync(file);
-      syncFolder(dirname(path));
       this.#mark = new SyncedMark(path, end);
+      this.#mark.sync(); // before anything is appended: what stands in a log without a mark is durable
+      syncFolder(dirname(path));
     } catch (error) {
       fs.closeSync(file);
       throw error;
@@ -236,7 +237,7 @@ class FileLog implements HostLog {
 
   /**
    * A new file with all live records takes the old one's name once it is durable. There is no mark while
-   * the names change: the mark of one file must never stand beside the other.
+   * the names change: the mark of one file must never stand beside the other. So long all of the log is durable.
    */
   async #rewrite(): Promise<(() => void)[]> {
     const served = this.#takeWaiting();
@@ -247,6 +248,7 @@ class FileLog implements HostLog {
     const file = await open(path, 'w+', 0o600);
     const length = await writeFrames(file, records, count);
     await fsync(file);
+    if (this.#synced < this.#written) await fdatasync(this.#file);
     this.#mark.remove();
     await syncFolderLater(dirname(path));
     fs.renameSync(path, this.path);
@@ -256,6 +258,8 @@ class FileLog implements HostLog {
     this.#written = length;
     this.#synced = length;
     this.#mark.set(length);
+    await this.#mark.syncLater();
+    await syncFolderLater(dirname(path));
     return served;
   }
 

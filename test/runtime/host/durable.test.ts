@@ -49,6 +49,10 @@ vi.mock('node:fs', async (original) => {
       disk.calls.push(`fdatasync ${nameAt(file)}`);
       real.fdatasyncSync(file);
     },
+    fdatasync(file: number, done: (error: Error | null) => void) {
+      disk.calls.push(`fdatasync ${nameAt(file)}`);
+      real.fdatasync(file, done);
+    },
     fsync(file: number, done: (error: Error | null) => void) {
       disk.calls.push(`fsync ${nameAt(file)}`);
       real.fsync(file, done);
@@ -138,6 +142,26 @@ describe.skipIf(!isLinux)('a log', () => {
     await again.close();
   });
 
+  it('has a mark, for good, before anything is appended: without one, all that stands in it is durable', async () => {
+    const folder = temporaryFolder();
+    const log = openLog(join(folder, 'x.log'));
+    expect(disk.calls).toEqual(['fdatasync x.log', 'fsync x.log.synced', `fsync ${basename(folder)}`]);
+    await log.close();
+  });
+
+  it('is durable before its mark goes', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    for (let i = 0; i < 300; i++) log.append(new Uint8Array(10_000));
+    await Promise.resolve(); // written, and not synced
+    expect(fs.statSync(path).size).toBeGreaterThan(3_000_000);
+    disk.calls.length = 0;
+    log.trim(10);
+    await synced(log);
+    expect(disk.calls.slice(0, 2)).toEqual(['fsync x.log.new', 'fdatasync x.log']);
+    await log.close();
+  });
+
   it('has every record, however little the system writes at once', async () => {
     const path = join(temporaryFolder(), 'x.log');
     const log = openLog(path);
@@ -168,7 +192,10 @@ describe.skipIf(!isLinux)('a log', () => {
       await synced(log);
     }
     const ofFolder = `fsync ${basename(folder)}`;
-    expect(disk.calls).toEqual(['fsync x.log.new', ofFolder, 'rename x.log.new x.log', ofFolder]);
+    expect(disk.calls).toEqual([
+      ...['fsync x.log.new', ofFolder, 'rename x.log.new x.log', ofFolder],
+      ...['fsync x.log.synced', ofFolder],
+    ]);
     expect([hadMark, open(), fs.existsSync(`${path}.synced`)]).toEqual([false, before, true]);
     await log.close();
     const again = openLog(path);

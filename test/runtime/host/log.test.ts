@@ -151,11 +151,12 @@ describe('the mark of the synced length', () => {
   test('a mark that cannot be read is no mark', async () => {
     const path = join(temporaryFolder(), 'x.log');
     await written(path, 'first');
-    for (const rest of [bytesOf('rubbish'), new Uint8Array(0), new Uint8Array(12)]) {
+    for (const rest of [bytesOf('rubbish'), new Uint8Array(0), new Uint8Array(12), new Uint8Array(13)]) {
       fs.writeFileSync(`${path}.synced`, rest); // empty, zeros: what a power failure leaves
       const log = openLog(path, { refuseCorruption: true });
       expect(textsOf(log.read())).toEqual(['first']);
       await log.close();
+      expect(fs.statSync(`${path}.synced`).size).toBe(12);
     }
   });
 
