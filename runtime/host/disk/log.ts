@@ -30,8 +30,8 @@ export interface LogOptions {
   /** Told about a cut at opening. */
   readonly onRepair?: (repair: Repair) => void;
   /**
-   * It is what keeps a key from signing twice: refuse (SetupError) to open it when it lost what was synced, or
-   * when its mark cannot tell, and leave it as it is.
+   * It is what keeps a key from signing twice: refuse (SetupError) to open it when it is damaged as no crash
+   * does it, or when its mark cannot tell, and leave it as it is.
    */
   readonly refuseCorruption?: boolean;
   /**
@@ -308,12 +308,13 @@ function openRepaired(
     const mark = markOf(path);
     const isMarkDamaged = mark?.trust === 'damaged';
     const lostSynced = mark !== null && !isMarkDamaged && mark.length > end;
-    const corruption = lostSynced || (end < bytes.length && wholeRecordBehind(bytes, end));
-    if (options.refuseCorruption && mark && (lostSynced || isMarkDamaged))
-      throw refusalOf(path, mark, end, bytes.length);
+    const goesOnBehind = end < bytes.length && wholeRecordBehind(bytes, end);
+    const corruption = lostSynced || goesOnBehind;
+    const noCrashDoesThat = lostSynced || isMarkDamaged || (mark === null && goesOnBehind);
+    if (options.refuseCorruption && noCrashDoesThat) throw refusalOf(path, mark, end, bytes.length);
     if (end < bytes.length || corruption) {
       const savedAs = end < bytes.length ? saveTorn(path, bytes.subarray(end)) : '';
-      removeMark(path); // it speaks of the file before the cut
+      if (lostSynced || isMarkDamaged) removeMark(path); // any other is true of the rest, too
       fs.ftruncateSync(file, end);
       options.onRepair?.({ path, offset: end, bytesCut: bytes.length - end, savedAs, corruption });
     }
@@ -325,22 +326,28 @@ function openRepaired(
 }
 
 /** Of a log that keeps a key from signing twice: no advice leaves that unsaid. */
-function refusalOf(path: string, { length, trust }: Mark, end: number, size: number): SetupError {
-  const isWhole = end === size;
-  const says =
-    `the mark ${markPathOf(path)} says ${length} bytes, the log has ${size} and is whole` +
-    (isWhole ? '' : ` up to byte ${end}`);
+function refusalOf(path: string, mark: Mark | null, end: number, size: number): SetupError {
   const memory =
     'This log is what keeps the key from signing twice. Check the disk, and restore the log from a copy if it ' +
     'lost something: a node that goes on without the rest may sign twice for one step';
+  const damaged = (why: string): SetupError =>
+    new SetupError(
+      `the log ${path} is damaged at byte ${end}, ${why}: no crash does that. ${memory}. ` +
+        'Without such a copy give the node a new validator key before you move log and mark away',
+    );
+  if (mark === null)
+    return damaged(
+      `and whole records stand behind (it has no mark ${markPathOf(path)}, so all of it was durable)`,
+    );
+  const isWhole = end === size;
+  const says =
+    `the mark ${markPathOf(path)} says ${mark.length} bytes, the log has ${size} and is whole` +
+    (isWhole ? '' : ` up to byte ${end}`);
   const complete = 'Only when you are sure that the log is complete, remove the mark';
-  if (trust === 'damaged') return new SetupError(`${says}: the mark is damaged. ${memory}. ${complete}`);
-  if (trust === 'unchecked' && isWhole)
+  if (mark.trust === 'damaged') return new SetupError(`${says}: the mark is damaged. ${memory}. ${complete}`);
+  if (mark.trust === 'unchecked' && isWhole)
     return new SetupError(`${says}: it lost its end, or the mark is damaged. ${memory}. ${complete}`);
-  return new SetupError(
-    `the log ${path} is damaged at byte ${end}, where it was known to be durable (${says}): no crash does that. ` +
-      `${memory}. Without such a copy give the node a new validator key before you move log and mark away`,
-  );
+  return damaged(`where it was known to be durable (${says})`);
 }
 
 function saveTorn(path: string, bytes: Uint8Array): string {

@@ -114,6 +114,44 @@ describe('rot in the middle', () => {
     expect(fs.existsSync(`${path}.torn-1`)).toBe(false);
   });
 
+  test('without a mark all of a log was durable: whole records behind the damage are refused, a torn end is not', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second', 'third');
+    const rotten = Buffer.from(content);
+    rotten[FRAME + 'first'.length + FRAME]! ^= 1;
+    for (const mark of [null, new Uint8Array(0), new Uint8Array(12)]) {
+      fs.writeFileSync(path, rotten);
+      fs.rmSync(`${path}.synced`);
+      if (mark) fs.writeFileSync(`${path}.synced`, mark);
+      expect(() => openLog(path, { refuseCorruption: true })).toThrow(
+        /x\.log is damaged at byte 13, and whole records stand behind .*no mark .*x\.log\.synced.*may sign twice/,
+      );
+      expect(fs.readFileSync(path).equals(rotten)).toBe(true);
+      expect(fs.existsSync(`${path}.torn-1`)).toBe(false);
+      fs.writeFileSync(path, content.subarray(0, content.length - 1));
+      const log = openLog(path, { refuseCorruption: true });
+      expect(textsOf(log.read())).toEqual(['first', 'second']);
+      await log.close();
+      fs.rmSync(`${path}.torn-1`);
+    }
+  });
+
+  test('what was not durable may be damaged anywhere: it is cut, and the mark stays until a new one is written', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const first = await written(path, 'first');
+    const mark = fs.readFileSync(`${path}.synced`);
+    const content = await written(path, 'second', 'third');
+    content[first.length + FRAME]! ^= 1;
+    fs.writeFileSync(path, content);
+    fs.writeFileSync(`${path}.synced`, mark); // as if the power failed before the second sync
+    const marks: Buffer[] = [];
+    const onRepair = (): void => void marks.push(fs.readFileSync(`${path}.synced`));
+    const log = openLog(path, { refuseCorruption: true, onRepair });
+    expect(textsOf(log.read())).toEqual(['first']);
+    expect(marks).toEqual([mark]);
+    await log.close();
+  });
+
   test('a log that lost synced records without a trace is found by its mark', async () => {
     const path = join(temporaryFolder(), 'x.log');
     const content = await written(path, 'first', 'second');
