@@ -50,7 +50,7 @@ const NEVER_CUT: readonly LogName[] = ['privval'];
 export async function hostPorts(options: HostOptions): Promise<HostPorts> {
   const data = join(options.home, 'data');
   makeFolder(data);
-  const unlock = lockFolder(data, options.onLost);
+  const unlock = await lockFolder(data, options.onLost);
   const logs = new Map<LogName, HostLog>();
   const stores = new Map<StoreName, HostStore>();
   const clock = hostClock();

@@ -44,7 +44,7 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   const minutes = flags.minutes === undefined ? undefined : countOf(flags.minutes, '--minutes');
   const workers = workersOf(flags.workers);
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
-  const campaign = begin(flags, goal);
+  const campaign = await begin(flags, goal);
   const explorer = new Explorer(campaign, goal, minutes, flags.out);
   // Whatever goes wrong, what was seen is told.
   const wrong: unknown[] = [];
@@ -84,7 +84,7 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
 const baseOf = (commit: string): string =>
   /^[0-9a-f]{12,}/.test(commit) ? String(BigInt(`0x${commit.slice(0, 12)}`)) : '1';
 
-function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
+async function begin({ out, seed, play }: ExploreFlags, goal: number): Promise<Campaign> {
   const commit = buildCommit();
   const fresh = newCampaign(
     play === undefined ? SWARM : drawnPlay(play),
@@ -93,7 +93,7 @@ function begin({ out, seed, play }: ExploreFlags, goal: number): Campaign {
   );
   const least = goal === Number.MAX_SAFE_INTEGER ? 1 : goal; // for some minutes nobody knows how many
   mustBeSeeds(fresh.base, least, '--seed');
-  const campaign = out === undefined ? fresh : openCampaign(out, fresh, seed !== undefined);
+  const campaign = out === undefined ? fresh : await openCampaign(out, fresh, seed !== undefined);
   mustBeSeeds(campaign.base, least, '--out');
   return campaign;
 }

@@ -16,8 +16,8 @@ import { type Campaign, PROCESS } from './campaign.ts';
 const STATE = 'campaign.json';
 
 /** The campaign that the folder holds, else this new one, which it holds from now on. */
-export function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boolean): Campaign {
-  lock(folder);
+export async function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boolean): Promise<Campaign> {
+  await lock(folder);
   const path = join(folder, STATE);
   const campaign = existsSync(path) ? knownCampaign(path) : fresh;
   if (campaign.play !== fresh.play)
@@ -33,10 +33,10 @@ export function openCampaign(folder: string, fresh: Campaign, isSeedGiven: boole
 }
 
 /** Two commands that go on with one campaign would write over each other. */
-function lock(folder: string): void {
+async function lock(folder: string): Promise<void> {
   try {
     mkdirSync(folder, { recursive: true });
-    process.once('exit', lockFolder(folder, endsAll));
+    process.once('exit', await lockFolder(folder, endsAll));
   } catch (error) {
     if (error instanceof TakenError)
       throw new CliError(

@@ -60,54 +60,89 @@ function holderOf(mark: string): Holder {
 
 /** Who holds a lock says so by the time of its file, this often. */
 const BEAT_MS = 5_000;
-/** Who said nothing for so long is dead: a container that was killed is started again by itself. */
+/** Who said nothing for so long seems dead: a container that was killed is started again by itself. */
 const SILENT_MS = 60_000;
+/**
+ * The wall clock alone proves no silence, for it may have been set: a lock that seems silent is watched for more than two
+ * beats, in so many steps of our own running time. What stood still with us (a machine that slept) had one step of it.
+ */
+const WATCH_STEP_MS = 500;
+const WATCH_STEPS = (2.5 * BEAT_MS) / WATCH_STEP_MS;
+
+/** A lock as it was seen. */
+interface Sight {
+  readonly mark: string;
+  /** When its holder last said that it lives, by the wall clock of then. */
+  readonly beatMs: number;
+}
 
 /**
  * `elsewhere`: on this machine since it booted, in a container that is not ours; that it lives can be seen by its
- * beat alone. (A lock of another boot is stale: a home is never shared by two machines.)
- * @param silentMs since its last beat
+ * beat alone. `silent`: there, too, and its last beat is long ago, or still to come. (A lock of another boot is stale: a
+ * home is never shared by two machines.)
  */
-function lifeOf(holder: Holder, ours: Holder, silentMs: number): 'lives' | 'dead' | 'elsewhere' {
+function lifeOf({ mark, beatMs }: Sight, ours: Holder): 'lives' | 'dead' | 'elsewhere' | 'silent' {
+  const holder = holderOf(mark);
   const differs = (key: 'boot' | 'namespace'): boolean =>
     holder[key] !== UNKNOWN && ours[key] !== UNKNOWN && holder[key] !== ours[key];
   if (differs('boot')) return 'dead';
-  if (differs('namespace')) return silentMs < SILENT_MS ? 'elsewhere' : 'dead';
+  if (differs('namespace')) {
+    const agoMs = Date.now() - beatMs;
+    return agoMs > -BEAT_MS && agoMs < SILENT_MS ? 'elsewhere' : 'silent';
+  }
   return startOf(holder.pid) === holder.started ? 'lives' : 'dead';
 }
 
 /**
  * Takes the folder for this process, so that two nodes never write one set of files (and never sign with
- * one key). A lock left by a dead process is taken over. The answer lets go.
- * @param onLost the folder is not ours any more: this process stood still for longer than `SILENT_MS`, or the lock was removed
+ * one key). A lock left by a dead process is taken over: at once, or, of a container that is not ours, after it was
+ * watched. The answer lets go.
+ * @param onLost the folder is not ours any more: this process stood still until it seemed dead, or the lock was removed
  */
-export function lockFolder(folder: string, onLost: (error: SetupError) => void = throwLater): () => void {
+export async function lockFolder(
+  folder: string,
+  onLost: (error: SetupError) => void = throwLater,
+): Promise<() => void> {
   const lock = join(folder, 'LOCK');
   const ours = self();
   // Processes of two containers may have one id.
   const mine = join(folder, `LOCK.${ours.pid}.${ours.namespace.replace(/\D/g, '')}`);
-  return trying(`cannot lock ${folder}`, () => {
-    try {
-      writeFileSync(mine, markOf(ours)); // on a full disk it is made, and stays empty
-      for (let attempt = 0; ; attempt++) {
-        if (linked(mine, lock)) return held(lock, markOf(ours), () => onLost(takenOver(folder)));
-        const mark = readLock(lock);
-        const holder = holderOf(mark);
-        const life = lifeOf(holder, ours, silenceOf(lock));
-        if (life === 'elsewhere') throw inUseElsewhere(folder, holder);
-        if (life === 'lives' || attempt >= 3) throw inUse(folder, holder);
-        removeStale(lock, mark, `${mine}.stale`);
-      }
-    } finally {
-      rmSync(mine, { force: true });
-    }
-  });
+  const cannot = `cannot lock ${folder}`;
+  for (let attempt = 0; ; attempt++) {
+    if (trying(cannot, () => taken(lock, mine, markOf(ours))))
+      return held(lock, markOf(ours), () => onLost(takenOver(folder)));
+    const seen = look(lock);
+    const life = lifeOf(seen, ours);
+    if (life === 'elsewhere') throw inUseElsewhere(folder, holderOf(seen.mark));
+    if (life === 'lives' || attempt >= 3) throw inUse(folder, holderOf(seen.mark));
+    if (life === 'dead' || (await staysAs(lock, seen)))
+      trying(cannot, () => removeStale(lock, seen, `${mine}.stale`));
+  }
+}
+
+/** link(2) fails when the name is taken: of several processes one wins. */
+function taken(lock: string, mine: string, mark: string): boolean {
+  try {
+    writeFileSync(mine, mark); // on a full disk it is made, and stays empty
+    return linked(mine, lock);
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** False as soon as it is another, or its holder lives. */
+async function staysAs(lock: string, seen: Sight): Promise<boolean> {
+  for (let step = 0; step < WATCH_STEPS; step++) {
+    await new Promise((done) => setTimeout(done, WATCH_STEP_MS));
+    if (!isSame(look(lock), seen)) return false;
+  }
+  return true;
 }
 
 function held(lock: string, mark: string, onLost: () => void): () => void {
   /** One that is gone may have been another's since; one that cannot be read, or whose folder is gone, may still be ours. */
   const isLost = (): boolean =>
-    existsSync(lock) ? ![mark, ''].includes(readLock(lock)) : existsSync(dirname(lock));
+    existsSync(lock) ? ![mark, ''].includes(look(lock).mark) : existsSync(dirname(lock));
   const beat = (): void => {
     if (isLost()) {
       clearInterval(beats);
@@ -126,11 +161,13 @@ function held(lock: string, mark: string, onLost: () => void): () => void {
   };
 }
 
-function silenceOf(lock: string): number {
+const isSame = (a: Sight, b: Sight): boolean => a.mark === b.mark && a.beatMs === b.beatMs;
+
+function look(lock: string): Sight {
   try {
-    return Date.now() - statSync(lock).mtimeMs;
+    return { beatMs: statSync(lock).mtimeMs, mark: readFileSync(lock, 'utf8') };
   } catch {
-    return 0; // gone since
+    return { beatMs: 0, mark: '' }; // gone since: the next attempt finds it free
   }
 }
 
@@ -153,7 +190,6 @@ const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError 
       `(of one that was killed the home is free after ${SILENT_MS / 1_000} s)`,
   );
 
-/** link(2) fails when the name is taken: of several processes one wins. */
 function linked(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -164,21 +200,13 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-function readLock(lock: string): string {
-  try {
-    return readFileSync(lock, 'utf8');
-  } catch {
-    return ''; // gone since: the next attempt finds it free
-  }
-}
-
-/** Takes the dead holder's lock away; puts it back when, meanwhile, it became that of a living one. */
-function removeStale(lock: string, mark: string, aside: string): void {
+/** Takes the dead holder's lock away; puts it back when, meanwhile, it became that of a living one, or had a beat. */
+function removeStale(lock: string, seen: Sight, aside: string): void {
   try {
     renameSync(lock, aside);
   } catch {
     return; // another process was faster
   }
-  if (readLock(aside) !== mark) linked(aside, lock);
+  if (!isSame(look(aside), seen)) linked(aside, lock);
   rmSync(aside, { force: true });
 }

@@ -259,7 +259,7 @@ describe('what cannot be started', () => {
 
   test("a node's folder that another process holds ends it with 2, and names that", async () => {
     const folder = network();
-    onTestFinished(lockFolder(usualPaths(join(folder, 'node1')).data));
+    onTestFinished(await lockFolder(usualPaths(join(folder, 'node1')).data));
     const { exit, lines } = nodecli('cluster', '--home', folder);
     expect(await exit).toBe(2);
     expect(lines).toContainEqual(

@@ -103,20 +103,20 @@ describe.skipIf(!isLinux)('a folder in use', () => {
     return `1 ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
   }
 
-  it('stays so when its process is somebody else’s', () => {
+  it('stays so when its process is somebody else’s', async () => {
     const folder = temporaryFolder();
     fs.writeFileSync(join(folder, 'LOCK'), first());
     const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error('not permitted'), { code: 'EPERM' });
     });
     try {
-      expect(() => lockFolder(folder)).toThrow(/in use by process 1/);
+      await expect(lockFolder(folder)).rejects.toThrow(/in use by process 1/);
     } finally {
       kill.mockRestore();
     }
   });
 
-  it('stays so when it was taken as the lock of a dead one was put aside', () => {
+  it('stays so when it was taken as the lock of a dead one was put aside', async () => {
     const folder = temporaryFolder();
     const lock = join(folder, 'LOCK');
     fs.writeFileSync(lock, '999999999 1');
@@ -125,7 +125,7 @@ describe.skipIf(!isLinux)('a folder in use', () => {
       disk.atRename = null;
       fs.writeFileSync(lock, first());
     };
-    expect(() => lockFolder(folder)).toThrow(/in use by process 1/);
+    await expect(lockFolder(folder)).rejects.toThrow(/in use by process 1/);
     expect(fs.readFileSync(lock, 'utf8')).toBe(first());
   });
 });

@@ -8,7 +8,7 @@ import { openLog } from '../../../runtime/host/disk/log.ts';
 const [folder, log] = process.argv.slice(2) as [string, string];
 for (const start of [() => lockFolder(folder), () => openLog(log)]) {
   try {
-    start();
+    await start();
     writeSync(1, 'started\n');
   } catch (error) {
     writeSync(1, `${(error as Error).message}\n`);

@@ -5,7 +5,7 @@ import { SetupError } from '../../../runtime/host/disk/files.ts';
 import { lockFolder } from '../../../runtime/host/disk/lock.ts';
 
 try {
-  lockFolder(process.argv[2]!);
+  await lockFolder(process.argv[2]!);
   writeSync(1, 'held\n');
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

@@ -1,7 +1,8 @@
 // A node's folder and its ports as a whole: files written whole, one process per home, all closed at the end.
 
 import { spawnSync } from 'node:child_process';
-import * as fs from 'node:fs';
+import everyFs, * as fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -73,28 +74,28 @@ describe('files', () => {
 });
 
 describe('the lock', () => {
-  test('is held once, also against oneself, and let go', () => {
+  test('is held once, also against oneself, and let go', async () => {
     const folder = temporaryFolder();
-    const unlock = lockFolder(folder);
-    expect(() => lockFolder(folder)).toThrow(`${folder} is in use by process ${process.pid}`);
+    const unlock = await lockFolder(folder);
+    await expect(lockFolder(folder)).rejects.toThrow(`${folder} is in use by process ${process.pid}`);
     unlock();
-    lockFolder(folder)();
+    (await lockFolder(folder))();
     expect(fs.readdirSync(folder)).toEqual([]);
   });
-  test('of a dead process is taken over, also when another process has its id now', () => {
+  test('of a dead process is taken over, also when another process has its id now', async () => {
     const folder = temporaryFolder();
     for (const holder of ['999999999 1', `${process.pid} 1`, 'rubbish', '']) {
       fs.writeFileSync(join(folder, 'LOCK'), holder);
-      lockFolder(folder)();
+      (await lockFolder(folder))();
     }
     expect(fs.readdirSync(folder)).toEqual([]);
   });
-  test('that another process took while we stood still is its own, and we are told to end', () => {
+  test('that another process took while we stood still is its own, and we are told to end', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = temporaryFolder();
     const lost: string[] = [];
-    const unlock = lockFolder(folder, (error) => lost.push(error.message));
+    const unlock = await lockFolder(folder, (error) => lost.push(error.message));
     vi.advanceTimersByTime(5_000);
     expect(lost).toEqual([]);
     fs.writeFileSync(join(folder, 'LOCK'), '7 1 boot elsewhere');
@@ -103,12 +104,12 @@ describe('the lock', () => {
     unlock();
     expect(readText('the lock', join(folder, 'LOCK'))).toBe('7 1 boot elsewhere');
   });
-  test('that was removed may have been of another meanwhile', () => {
+  test('that was removed may have been of another meanwhile', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const folder = temporaryFolder();
     let lost = 0;
-    lockFolder(folder, () => lost++);
+    await lockFolder(folder, () => lost++);
     fs.rmSync(join(folder, 'LOCK'));
     vi.advanceTimersByTime(60_000);
     expect(lost).toBe(1);
@@ -117,10 +118,10 @@ describe('the lock', () => {
     const folder = temporaryFolder();
     const holder = child('holder.ts', folder);
     await holder.line('held');
-    expect(() => lockFolder(folder)).toThrow(`${folder} is in use by process ${holder.process.pid}`);
+    await expect(lockFolder(folder)).rejects.toThrow(`${folder} is in use by process ${holder.process.pid}`);
     holder.process.kill('SIGKILL');
     await holder.ended;
-    lockFolder(folder)();
+    (await lockFolder(folder))();
   });
   test('of several processes that start at once, one gets it', async () => {
     const folder = temporaryFolder();
@@ -155,7 +156,7 @@ const hasContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).
 describe.skipIf(!hasContainers)('the lock of a home that two containers share', () => {
   test('taken here, is refused there; and taken there, here', async () => {
     const folder = temporaryFolder();
-    const unlock = lockFolder(folder);
+    const unlock = await lockFolder(folder);
     const there = child('holder.ts', { under: CONTAINER }, folder);
     expect(await there.line('')).toBe('in use');
     there.process.kill('SIGKILL');
@@ -164,7 +165,7 @@ describe.skipIf(!hasContainers)('the lock of a home that two containers share', 
 
     const holder = child('holder.ts', { under: CONTAINER }, folder);
     expect(await holder.line('')).toBe('held');
-    expect(() => lockFolder(folder)).toThrow(
+    await expect(lockFolder(folder)).rejects.toThrow(
       new RegExp(`${folder} is in use by process \\d+ of another container \\(pid:\\[\\d+\\]\\)`),
     );
     // Whether it lives can be seen from here by its beat alone.
@@ -172,26 +173,26 @@ describe.skipIf(!hasContainers)('the lock of a home that two containers share', 
     const silent = new Date(Date.now() - 61_000);
     fs.utimesSync(lock, silent, silent);
     while (fs.statSync(lock).mtimeMs < silent.getTime() + 1_000) await sleep(100);
-    expect(() => lockFolder(folder)).toThrow('of another container');
+    await expect(lockFolder(folder)).rejects.toThrow('of another container');
     holder.process.kill('SIGKILL');
     await holder.ended;
-    expect(() => lockFolder(folder)).toThrow('of one that was killed the home is free after 60 s');
+    await expect(lockFolder(folder)).rejects.toThrow('of one that was killed the home is free after 60 s');
     fs.utimesSync(lock, silent, silent);
-    lockFolder(folder)();
+    (await lockFolder(folder))();
     expect(fs.readdirSync(folder)).toEqual([]);
   });
 });
 
 describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
   /** What stands in the lock of this process. */
-  function ours() {
+  async function ours() {
     const folder = temporaryFolder();
-    const unlock = lockFolder(folder);
+    const unlock = await lockFolder(folder);
     const [pid, started, boot, namespace] = fs.readFileSync(join(folder, 'LOCK'), 'utf8').split(' ');
     unlock();
     return { pid, started, boot, namespace };
   }
-  type Ours = ReturnType<typeof ours>;
+  type Ours = Awaited<ReturnType<typeof ours>>;
   const inUse = /in use by process \d+; stop it/;
   test.each([
     ['of this process', (o: Ours) => `${o.pid} ${o.started} ${o.boot} ${o.namespace}`, inUse],
@@ -201,12 +202,80 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
     ['before a reboot', (o: Ours) => `${o.pid} ${o.started} another-boot ${o.namespace}`, null],
     ['of a dead process', (o: Ours) => `999999999 1 ${o.boot} ${o.namespace}`, null],
     ['of one whose id is used again', (o: Ours) => `${o.pid} 1 ${o.boot} ${o.namespace}`, null],
-  ])('%s', (_, mark, refusal) => {
+  ])('%s', async (_, mark, refusal) => {
     const folder = temporaryFolder();
-    fs.writeFileSync(join(folder, 'LOCK'), mark(ours()));
-    if (refusal) expect(() => lockFolder(folder)).toThrow(refusal);
-    else lockFolder(folder)();
+    fs.writeFileSync(join(folder, 'LOCK'), mark(await ours()));
+    if (refusal) await expect(lockFolder(folder)).rejects.toThrow(refusal);
+    else (await lockFolder(folder))();
     expect(fs.readdirSync(folder)).toEqual(refusal ? ['LOCK'] : []);
+  });
+
+  /** Of another container, that had its last beat so long ago by the clock of now; and what becomes of who wants it. */
+  async function seemsSilent(agoMs: number) {
+    const folder = temporaryFolder();
+    const lock = join(folder, 'LOCK');
+    const mark = `999999999 1 ${(await ours()).boot} pid:[1]`;
+    fs.writeFileSync(lock, mark);
+    const beat = (ms: number): void => fs.utimesSync(lock, ms / 1_000, ms / 1_000);
+    beat(Date.now() - agoMs);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let outcome: string | null = null;
+    const starts = lockFolder(folder).then(
+      (unlock) => {
+        outcome = 'taken';
+        return unlock;
+      },
+      (error: Error) => {
+        outcome = error.message;
+      },
+    );
+    const after = async (ms: number): Promise<string | null> => {
+      await vi.advanceTimersByTimeAsync(ms);
+      return outcome;
+    };
+    return { beat, after, starts, mark, holds: () => fs.readFileSync(lock, 'utf8') };
+  }
+  const MINUTE = 61_000;
+  const HOUR = 3_600_000;
+
+  test.each([
+    ['forward', MINUTE],
+    ['back', -HOUR],
+  ])('by one that lives is not taken when the clock is set %s', async (_, agoMs) => {
+    const { beat, after, mark, holds } = await seemsSilent(agoMs);
+    expect(await after(4_900)).toBe(null);
+    beat(Date.now());
+    expect(await after(500)).toMatch(/999999999 of another container/);
+    expect(await after(MINUTE)).not.toBe('taken');
+    expect(holds()).toBe(mark);
+  });
+
+  test.each([
+    ['for a minute', MINUTE],
+    ['by a clock that was an hour ahead', -HOUR],
+  ])('by one that is silent %s is watched for more than two beats, then taken', async (_, agoMs) => {
+    const { after, starts, mark, holds } = await seemsSilent(agoMs);
+    expect([await after(10_000), holds()]).toEqual([null, mark]);
+    expect(await after(2_500)).toBe('taken');
+    expect(holds()).not.toBe(mark);
+    (await starts)?.();
+  });
+
+  test('which has a beat as it is put aside is put back', async () => {
+    const { beat, after, mark, holds } = await seemsSilent(MINUTE);
+    const { renameSync } = everyFs;
+    const spy = vi.spyOn(everyFs, 'renameSync').mockImplementationOnce((from, to) => {
+      beat(Date.now());
+      renameSync(from, to);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    expect(await after(12_500)).toMatch(/999999999 of another container/);
+    expect(holds()).toBe(mark);
   });
 });
 
