@@ -21,7 +21,7 @@ const PAYLOAD_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface TraceHeader {
   readonly format: string;
-  /** The commit of the code that recorded it; replaying on another warns. */
+  /** The commit of the code that recorded all of it; replaying on another warns. */
   readonly commit: string;
   /** One per node, by index: what `nodeCast` builds its actors from, as JSON. */
   readonly nodes: readonly unknown[];

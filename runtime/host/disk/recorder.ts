@@ -70,11 +70,7 @@ function beginOrGoOn(
     writeAll(file, whole, 0);
     return { records: 1, last: 0, bytes: whole.length };
   }
-  // Another node, or the same under another configuration: a replay could not build it.
-  if (JSON.stringify(headerOf(file)?.nodes) !== JSON.stringify(header.nodes)) {
-    const what = `${path} is there and is not a trace of this node`;
-    throw new TakenError(`${what}: record to another folder, or remove it`);
-  }
+  mustBeOfThis(path, headerOf(file), header);
   const end = endOfWholeRecords(file, size, believed(path, file, size));
   if (end.bytes === size) return end;
   if (wholeRecordBehind(file, end.bytes, size)) {
@@ -86,6 +82,17 @@ function beginOrGoOn(
   fs.ftruncateSync(file, end.bytes);
   onRepair({ path, offset: end.bytes, bytesCut: size - end.bytes, savedAs: '', corruption: false });
   return end;
+}
+
+/** Another node, or the same under another configuration: a replay could not build it. Another build: it could not follow. */
+function mustBeOfThis(path: string, found: TraceHeader | null, ours: TraceHeader): void {
+  const taken = (what: string): TakenError =>
+    new TakenError(`${path} is there and is ${what}: record to another folder, or remove it`);
+  if (JSON.stringify(found?.nodes) !== JSON.stringify(ours.nodes)) throw taken('not a trace of this node');
+  if (found?.commit !== ours.commit)
+    throw taken(
+      `a trace by commit ${found?.commit}, where this is commit ${ours.commit}, and a replay needs one build for all of it`,
+    );
 }
 
 /** A new file, or one whose header a killed node had no time to write: nothing stands in it yet. */

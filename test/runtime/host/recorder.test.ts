@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { crc32c } from '../../../protocol/crc32c.ts';
 import { Writer } from '../../../protocol/words.ts';
 import { bootNow, UNKNOWN } from '../../../runtime/host/disk/boot.ts';
-import { SetupError } from '../../../runtime/host/disk/files.ts';
+import { SetupError, TakenError } from '../../../runtime/host/disk/files.ts';
 import { openRecorder } from '../../../runtime/host/disk/recorder.ts';
 import { TraceReader } from '../../../runtime/kernel/trace.ts';
 import { temporaryFolder } from './folders.ts';
@@ -38,7 +38,7 @@ describe('the recorder', () => {
     const whole = fs.readFileSync(path);
     for (const cut of [whole.length, whole.length - 1, whole.length - 9, whole.length - 30]) {
       fs.writeFileSync(path, whole.subarray(0, cut));
-      const next = openRecorder(path, NODE, 'another commit', 'h');
+      const next = openRecorder(path, NODE, 'c', 'h');
       const kept = next.records;
       next.write(stop('more'), digest);
       next.close();
@@ -249,6 +249,20 @@ describe('the recorder', () => {
     next.write(stop('a'), digest);
     next.close();
     expect(read(path)).toBe(1);
+  });
+
+  test('a trace by another build is refused and stays as it is: none could replay all of it', () => {
+    const path = join(temporaryFolder(), 'node0.trace');
+    const first = openRecorder(path, NODE, 'c0ffee', 'h');
+    first.write(stop('a'), digest);
+    first.close();
+    const before = fs.readFileSync(path);
+    const refused = () => openRecorder(path, NODE, 'decade-dirty-1', 'h');
+    expect(refused).toThrow(TakenError);
+    expect(refused).toThrow(
+      /node0\.trace is there .* by commit c0ffee, where this is commit decade-dirty-1, .*: record to another folder/,
+    );
+    expect(fs.readFileSync(path)).toEqual(before);
   });
 
   test("another node's trace, and a file that is none, are refused and stay as they are", () => {
