@@ -252,8 +252,11 @@ function wsAddress(text: string): string | null {
 }
 
 function listenAddress(keys: Keys): string {
-  const text = keys.text('p2p.laddr', USUAL_LISTEN);
-  return wsAddress(text) ?? keys.fails('p2p.laddr', `an address such as "${USUAL_LISTEN}"`);
+  const address = wsAddress(keys.text('p2p.laddr', USUAL_LISTEN));
+  if (address === null) return keys.fails('p2p.laddr', `an address such as "${USUAL_LISTEN}"`);
+  const listens = parseWsAddress(address);
+  if (!isRefusal(listens)) return address;
+  return keys.fails('p2p.laddr', `an address to listen on, such as "${USUAL_LISTEN}": ${listens.because}`);
 }
 
 function peersOf(keys: Keys): ConfigFile['settings']['peers'] {

@@ -304,6 +304,11 @@ describe('config.toml', () => {
     [/version[\s\S]*/, 'mempool = 7', 'mempool must be a table: [mempool]'],
     [/laddr = .*/, 'laddr = "tcp://127.0.0.1:99999"', 'p2p.laddr must be an address'],
     [
+      /laddr = .*/,
+      'laddr = "tcp://0.0.0.0:26656"', // as CometBFT writes it
+      /config\.toml is not valid: p2p\.laddr must be an address to listen on, such as "tcp:\/\/127\.0\.0\.1:26656": .* only loopback/,
+    ],
+    [
       'moniker = "node0"',
       'moniker = ""',
       'moniker must be a short name in printable ASCII, such as "node0": ',
