@@ -342,10 +342,8 @@ class Keys {
 
   count(key: string, usual: number): number {
     const value = this.value(key) ?? usual;
-    if (typeof value !== 'number') return this.fails(key, 'a whole number');
-    return value >= 0 && Number.isSafeInteger(value)
-      ? value
-      : this.fails(key, "a number that isn't negative");
+    if (typeof value === 'number' && value >= 0 && Number.isSafeInteger(value)) return value;
+    return this.fails(key, 'a whole number from 0 on');
   }
 
   duration(key: string, usual: bigint): bigint {
