@@ -1,6 +1,7 @@
 // Files of a node's home: written whole or not at all, read with errors that name the path and what to do.
 
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -74,8 +75,12 @@ export function trying<T>(what: string, call: () => T): T {
   }
 }
 
-export const makeFolder = (path: string): void =>
-  trying(`cannot make the folder ${path}`, () => void mkdirSync(path, { recursive: true }));
+/** @param mode what it has from now on, whatever the umask is; without one, a new folder has what that leaves */
+export const makeFolder = (path: string, mode?: number): void =>
+  trying(`cannot make the folder ${path}`, () => {
+    mkdirSync(path, { recursive: true });
+    if (mode !== undefined) chmodSync(path, mode);
+  });
 
 /** Makes the entries of a folder (new and renamed files) durable. */
 export function syncFolder(path: string): void {

@@ -2,7 +2,7 @@
 // back with errors that name the file.
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { utf8Decode } from '#platform';
 import { DEFAULT_NODE, type NodeConfig } from '../../../actors/node.ts';
@@ -23,7 +23,7 @@ import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
 import { hasTwoThirds } from '../../../protocol/rules/quorum.ts';
 import { genesisState } from '../../../protocol/rules/state.ts';
 import { EMPTY_BYTES, type Genesis, ZERO_TIME_NS } from '../../../protocol/types.ts';
-import { readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
+import { makeFolder, readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
 import { laterOf } from './sign-state.ts';
@@ -115,15 +115,6 @@ export function makeHomes(folder: string, ports: readonly number[]): string[] {
 }
 
 const freshKey = (): KeyPair => keyPairOfSeed(new Uint8Array(randomBytes(32)));
-
-function makeFolder(path: string, mode: number): void {
-  try {
-    mkdirSync(path, { recursive: true });
-    chmodSync(path, mode); // whatever the umask is
-  } catch (error) {
-    throw setupError(`cannot make the folder ${path}`, error);
-  }
-}
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
