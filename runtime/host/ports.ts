@@ -1,7 +1,6 @@
 // All ports of one node over one home folder: <home>/data holds its logs and stores, and is locked while
 // they are open.
 
-import { join } from 'node:path';
 import type { LogName, PeerId, StoreName } from '../../actors/turn.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { hostClock } from './clock.ts';
@@ -9,6 +8,7 @@ import { makeFolder } from './disk/files.ts';
 import { lockFolder } from './disk/lock.ts';
 import { type HostLog, openLog, type Repair } from './disk/log.ts';
 import { type HostStore, openStore } from './disk/store.ts';
+import { dataOf, logIn, storeIn } from './home/data-folder.ts';
 import { hostMail } from './mail.ts';
 import { openNet } from './net/net.ts';
 import { hostRandom } from './random.ts';
@@ -48,7 +48,7 @@ const NEVER_CUT: readonly LogName[] = ['privval'];
 
 /** Refuses (SetupError) a home in use, a port in use, a file that cannot be opened. */
 export async function hostPorts(options: HostOptions): Promise<HostPorts> {
-  const data = join(options.home, 'data');
+  const data = dataOf(options.home);
   makeFolder(data);
   const unlock = await lockFolder(data, options.onLost);
   const logs = new Map<LogName, HostLog>();
@@ -72,9 +72,9 @@ export async function hostPorts(options: HostOptions): Promise<HostPorts> {
     address: net.address,
     log: (name) =>
       kept(logs, name, () =>
-        openLog(join(data, `${name}.log`), { ...told, refuseCorruption: NEVER_CUT.includes(name) }),
+        openLog(logIn(data, name), { ...told, refuseCorruption: NEVER_CUT.includes(name) }),
       ),
-    store: (name) => kept(stores, name, () => openStore(join(data, `${name}.db`), told)),
+    store: (name) => kept(stores, name, () => openStore(storeIn(data, name), told)),
     close: async () => {
       clock.close();
       mail.close();

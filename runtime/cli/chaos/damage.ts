@@ -2,10 +2,10 @@
 // something torn stands behind.
 
 import * as fs from 'node:fs';
-import { join } from 'node:path';
 import type { LogName } from '../../../actors/turn.ts';
 import type { Stream } from '../../../sim/choices.ts';
 import { syncedLengthOf } from '../../host/disk/log-mark.ts';
+import { dataOf, logIn } from '../../host/home/data-folder.ts';
 
 const LOGS: readonly LogName[] = ['consensus', 'privval'];
 const TORN_BYTES_MAX = 300;
@@ -25,7 +25,7 @@ export function damageLogs(home: string, chance: Stream): Damage {
   let cut = 0;
   let torn = 0;
   for (const name of LOGS) {
-    const path = join(home, 'data', `${name}.log`);
+    const path = logIn(dataOf(home), name);
     if (!fs.existsSync(path)) continue;
     const size = fs.statSync(path).size;
     const synced = Math.min(syncedLengthOf(path) ?? size, size);

@@ -1,7 +1,6 @@
 // Reads the stores of stopped nodes, each on its own: is every block there, does it hash to its commit, and
 // is nothing missing that was reported committed?
 
-import { join } from 'node:path';
 import { sha256, utf8Decode, utf8Encode } from '#platform';
 import { pairOfTx } from '../../../machines/apps/kvstore-tx.ts';
 import {
@@ -18,6 +17,7 @@ import type { Block, ChainState, Commit } from '../../../protocol/types.ts';
 import { decodeBlock, decodeChainState, decodeCommit } from '../../../protocol/wire/index.ts';
 import { decodeWith } from '../../../protocol/words.ts';
 import { type HostStore, openStore } from '../../host/disk/store.ts';
+import { dataOf, storeIn } from '../../host/home/data-folder.ts';
 import type { Agreement, Problems, Signatures } from './facts.ts';
 
 export interface StoreFacts {
@@ -43,9 +43,10 @@ export async function checkStores(
   txs: ReadonlyMap<string, bigint>,
   facts: { readonly problems: Problems; readonly agreement: Agreement; readonly signatures: Signatures },
 ): Promise<StoreFacts> {
-  const chain = openStore(join(node.home, 'data', 'chain.db'));
+  const data = dataOf(node.home);
+  const chain = openStore(storeIn(data, 'chain'));
   try {
-    const app = openStore(join(node.home, 'data', 'app.db'));
+    const app = openStore(storeIn(data, 'app'));
     try {
       return new StoreCheck(node, chain, app, facts).run(txs);
     } finally {

@@ -25,6 +25,7 @@ import { genesisState } from '../../../protocol/rules/state.ts';
 import { EMPTY_BYTES, type Genesis, ZERO_TIME_NS } from '../../../protocol/types.ts';
 import { makeFolder, readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
 import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
+import { dataOf, logIn } from './data-folder.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
 import { laterOf } from './sign-state.ts';
 
@@ -42,7 +43,7 @@ export const usualPaths = (home: string): HomePaths => pathsIn(home, USUAL_FILES
 function pathsIn(home: string, { genesis, nodeKey, validatorKey, signState }: FilesOfNode): HomePaths {
   return {
     config: configPath(home),
-    data: join(home, 'data'),
+    data: dataOf(home),
     genesis: resolve(home, genesis),
     nodeKey: resolve(home, nodeKey),
     validatorKey: resolve(home, validatorKey),
@@ -278,7 +279,7 @@ function mustBeEnough(folder: string, homes: readonly NodeHome[]): void {
   const { validators, initialHeight } = genesis;
   // Once one has run, here or elsewhere, the chain may have other validators than it began with, and nothing is thrown away.
   const hasRun = ({ paths, signState }: NodeHome): boolean =>
-    signState.height > initialHeight || existsSync(join(paths.data, 'privval.log'));
+    signState.height > initialHeight || existsSync(logIn(paths.data, 'privval'));
   if (homes.some(hasRun)) return;
   const here = new Set(homes.map(({ validatorKey }) => hexOf(validatorKey.address)));
   const missing = validators.filter(({ address }) => !here.has(hexOf(address)));
