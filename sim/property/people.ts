@@ -4,7 +4,15 @@
 import fc from 'fast-check';
 import { knowsRounds } from '../liars/index.ts';
 import type { CastWords, LiarWords, NodeName } from '../scenario/play.ts';
-import { coreAmong, liarsAmong, type PowerChange, safeChanges, spansOf } from '../swarm/people.ts';
+import {
+  coreAmong,
+  liarsAmong,
+  namesOf,
+  type PowerChange,
+  powersBy,
+  safeChanges,
+  spansOf,
+} from '../swarm/people.ts';
 
 const POWER_EQUAL = 10;
 const POWER_MAX = 30;
@@ -101,10 +109,9 @@ export const people = (wanted: PeopleWanted): fc.Arbitrary<People> => draft(want
 function peopleOf(drawn: Draft): People {
   const { candidates } = drawn;
   const validators = drawn.powers.map((_, i): NodeName => `v${i}`);
-  const names = [...validators, ...Array.from({ length: candidates }, (_, i): NodeName => `c${i}`)];
+  const names = namesOf(drawn.powers, candidates);
   const nameOf = (i: number): NodeName => names[i % names.length] as NodeName;
-  const powerOf = (name: NodeName): number =>
-    name[0] === 'v' ? (drawn.powers[Number(name.slice(1))] ?? 0) : 0;
+  const powerOf = powersBy(drawn.powers);
   const wanting = [
     ...new Set(drawn.lies.map(({ node }) => validators[node % validators.length] as NodeName)),
   ];

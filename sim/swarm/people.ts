@@ -56,7 +56,7 @@ export function drawPeople(stream: Stream, wanted: PeopleWanted): People {
   if (tyrant >= 0) powers[tyrant] = TYRANNY * (sum(powers) - (powers[tyrant] ?? 0));
   const candidates = wanted.hasChanges ? stream.draw(2) : 0;
   const validators = powers.map((_, i): NodeName => `v${i}`);
-  const names = [...validators, ...Array.from({ length: candidates }, (_, i): NodeName => `c${i}`)];
+  const names = namesOf(powers, candidates);
   const powerOf = powersBy(powers);
   const liars = wanted.hasLiars ? drawLiars(stream, validators, powers) : [];
   const honest = names.filter((name) => !liars.includes(name));
@@ -95,6 +95,12 @@ function drawPowers(stream: Stream, size: number): number[] {
   if (stream.chance(1, 2)) powers[0] = (powers[0] ?? 0) + ((3 - (sum(powers) % 3)) % 3);
   return powers;
 }
+
+/** Validators with these powers, and so many who wait to become some. */
+export const namesOf = (powers: readonly number[], candidates: number): NodeName[] => [
+  ...powers.map((_, i): NodeName => `v${i}`),
+  ...Array.from({ length: candidates }, (_, i): NodeName => `c${i}`),
+];
 
 /** The power that each begins with: those of the genesis, in order; a candidate and a full node have none. */
 export const powersBy =
