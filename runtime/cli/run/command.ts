@@ -5,7 +5,7 @@ import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal, unreachable } from '../../../protocol/refusal.ts';
 import { plays } from '../../../scenarios/index.ts';
 import { type Cast, paramsWith } from '../../../sim/cast.ts';
-import { explainRun } from '../../../sim/explain/explain.ts';
+import { type Explanation, explainRun } from '../../../sim/explain/explain.ts';
 import { PictureCollector } from '../../../sim/picture/collector.ts';
 import { runScenario } from '../../../sim/run.ts';
 import type { RunOptions } from '../../../sim/run-options.ts';
@@ -60,67 +60,88 @@ export function listPlays(flags: { readonly json?: boolean }): Exit {
 }
 
 export async function runCommand(nameOrFile: string, flags: RunFlags): Promise<Exit> {
+  const wanted = await wantedOf(nameOrFile, flags);
+  const { mutant, ...rest } = flags;
+  if (mutant === undefined) return tell(performed(nameOrFile, wanted, flags), flags);
+  const inPatched = (patched: typeof import('./command.ts')): Promise<Exit> =>
+    patched.runCommand(nameOrFile, { ...rest, planted: mutant });
+  return withMutant(mutant, 'sim run', 'runtime/cli/run/command.js', inPatched);
+}
+
+interface Wanted {
+  readonly play: Play;
+  readonly options: RunOptions;
+}
+
+/** Whatever is to be refused is, before anything is copied or written over. */
+async function wantedOf(nameOrFile: string, flags: RunFlags): Promise<Wanted> {
   const told = (['json', 'quiet', 'log', 'story'] as const).filter((flag) => flags[flag]);
   if (told.length > 1) throw new CliError(`--${told[0]} and --${told[1]} do not go together`);
-  const play = await loadPlay(nameOrFile);
-  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
-  if (refusal) throw new ScenarioError(refusal.because);
-  const seed = seedOf(flags.seed ?? usualSeedOf(play));
-  const { trace: traceFile, html, genesis, planted = flags.mutant } = flags;
-  const read = { 'the scenario': fileOfPlay(nameOrFile), '--genesis': genesis, '--mutant': planted };
-  mustBeApart({ '--trace': traceFile, '--html': html }, read);
-  const cast = castFor(play, flags);
-  const { mutant, ...rest } = flags;
-  if (mutant !== undefined) {
-    const inPatched = (patched: typeof import('./command.ts')): Promise<Exit> =>
-      patched.runCommand(nameOrFile, { ...rest, planted: mutant });
-    return withMutant(mutant, 'sim run', 'runtime/cli/run/command.js', inPatched);
-  }
   const chosen = {
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
   };
-  // Files of an earlier run are written over by one that begins, and by no other.
+  const play = await loadPlay(nameOrFile);
+  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
+  if (refusal) throw new ScenarioError(refusal.because);
+  const seed = seedOf(flags.seed ?? usualSeedOf(play));
+  const { trace, html, genesis, planted } = flags;
+  const read = { 'the scenario': fileOfPlay(nameOrFile), '--genesis': genesis };
+  mustBeApart({ '--trace': trace, '--html': html }, { ...read, '--mutant': planted ?? flags.mutant });
+  const cast = castFor(play, flags);
+  const about = planted !== undefined && { about: { mutant: planted } };
+  const options = {
+    seed,
+    memo: flags.memo,
+    commit: buildCommit(),
+    ...about,
+    ...chosen,
+    ...(cast && { cast }),
+  };
+  return { play, options };
+}
+
+interface Performed {
+  readonly verdict: Verdict;
+  readonly explanation: Explanation | null;
+  readonly wallMs: number;
+  readonly trace: TraceWriter | null;
+  readonly page: PageFile | null;
+  /** What came of the trace, and of the page: its bytes. */
+  readonly kept: Tried<void>;
+  readonly drawn: Tried<number>;
+}
+
+/** Files of an earlier run are written over by one that begins, and by no other. */
+function performed(nameOrFile: string, { play, options }: Wanted, flags: RunFlags): Performed {
   const bar = new ProgressBar(!flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const page = flags.html === undefined ? null : new PageFile(flags.html);
   const collector = page && new PictureCollector();
-  const commit = buildCommit();
-  const options: RunOptions = {
-    seed,
-    memo: flags.memo,
-    commit,
-    ...(flags.planted !== undefined && { about: { mutant: flags.planted } }),
-    ...chosen,
-    ...(cast && { cast }),
-  };
-  const startedMs = performance.now();
   const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
-  const perform = (): Verdict => performed(play, { ...options, watch }, trace);
-  const verdict = asTyped(withoutExit(nameOrFile, perform), nameOrFile, flags);
-  const wallMs = performance.now() - startedMs;
-  const kept = tried(() => trace?.close());
-  const drawn = tried(() => (collector ? page?.write(collector.picture(verdict)) : undefined));
-  bar.clear();
-  const explanation = verdict.holds ? null : withoutExit(nameOrFile, () => explainRun(play, options));
-  if (flags.json)
-    print(toJson(verdict.holds ? verdict : { ...verdict, commit, ...(explanation && { explanation }) }));
-  else for (const line of verdictLines(verdict, wallMs, commit)) print(line);
-  if (explanation && !flags.json && !flags.quiet)
-    for (const line of explanationLines(explanation)) print(line);
-  if (trace && !flags.json && kept.threw === undefined)
-    print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
-  if (page && !flags.json && drawn.threw === undefined)
-    print(row('picture', `${page.path}, ${bytesName(drawn.value ?? 0)}`));
-  // A full disk takes a file, and not what the run came to.
-  for (const { threw } of [kept, drawn]) {
-    if (threw !== undefined && verdict.holds) throw threw;
-    if (threw !== undefined) console.error(`nodecli: ${whyNot(threw)}`);
+  try {
+    const startedMs = performance.now();
+    const run = withoutExit(nameOrFile, () => runScenario(play, { ...options, watch }));
+    const wallMs = performance.now() - startedMs;
+    const verdict = asTyped(run, nameOrFile, flags);
+    const kept = tried(() => trace?.close());
+    const drawn = tried(() => (collector && page ? page.write(collector.picture(verdict)) : 0));
+    const explanation = verdict.holds ? null : withoutExit(nameOrFile, () => explainRun(play, options));
+    return { verdict, explanation, wallMs, trace, page, kept, drawn };
+  } catch (error) {
+    tried(() => trace?.close()); // a part of one's own may throw: the trace up to there says when it did
+    throw error;
+  } finally {
+    bar.clear();
   }
-  return verdict.holds ? EXIT.holds : EXIT.violated;
 }
 
-function tried<T>(run: () => T): { readonly value?: T; readonly threw?: unknown } {
+interface Tried<T> {
+  readonly value?: T;
+  readonly threw?: unknown;
+}
+
+function tried<T>(run: () => T): Tried<T> {
   try {
     return { value: run() };
   } catch (threw) {
@@ -128,14 +149,31 @@ function tried<T>(run: () => T): { readonly value?: T; readonly threw?: unknown 
   }
 }
 
-/** A part of one's own may throw: the trace up to there says when it did. */
-function performed(play: Play, options: RunOptions, trace: TraceWriter | null): Verdict {
-  try {
-    return runScenario(play, options);
-  } catch (error) {
-    tried(() => trace?.close());
-    throw error;
+/** A full disk takes a file, and not what the run came to: that is told first. */
+function tell(run: Performed, flags: RunFlags): Exit {
+  const { verdict, kept, drawn } = run;
+  if (flags.json) print(reportOf(run));
+  else tellInWords(run, flags.quiet === true);
+  for (const { threw } of [kept, drawn]) {
+    if (threw !== undefined && verdict.holds) throw threw;
+    if (threw !== undefined) console.error(`nodecli: ${whyNot(threw)}`);
   }
+  return verdict.holds ? EXIT.holds : EXIT.violated;
+}
+
+function reportOf({ verdict, explanation }: Performed): string {
+  if (verdict.holds) return toJson(verdict);
+  return toJson({ ...verdict, commit: buildCommit(), ...(explanation && { explanation }) });
+}
+
+function tellInWords(run: Performed, isQuiet: boolean): void {
+  const { verdict, explanation, wallMs, trace, page, kept, drawn } = run;
+  for (const line of verdictLines(verdict, wallMs, buildCommit())) print(line);
+  if (explanation && !isQuiet) for (const line of explanationLines(explanation)) print(line);
+  if (trace && kept.threw === undefined)
+    print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
+  if (page && drawn.threw === undefined)
+    print(row('picture', `${page.path}, ${bytesName(drawn.value ?? 0)}`));
 }
 
 /** Where to look first is the last record of the node that broke its promise: a vote leaves it when the disk has it, and others go on meanwhile. */

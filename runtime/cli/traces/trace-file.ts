@@ -7,7 +7,10 @@ import { CHUNK_BYTES, wholeRecordBehind } from '../../host/disk/trace-scan.ts';
 import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../../kernel/trace.ts';
 import { CliError, EXIT, fileOf, whyNot } from '../usage.ts';
 
-/** Records are some hundred bytes each: they gather before the file system is asked. */
+/**
+ * Records are some hundred bytes each: they gather before the file system is asked. A disk that fails takes the trace and not the run: nothing more is
+ * written, and `close` throws what went wrong first.
+ */
 export class TraceWriter {
   readonly path: string;
   bytes = 0;
@@ -18,6 +21,7 @@ export class TraceWriter {
   private readonly file: number;
   private readonly buffer = new Uint8Array(CHUNK_BYTES);
   private filled = 0;
+  private failed: CliError | null = null;
 
   constructor(path: string) {
     this.path = fileOf(path, '--trace');
@@ -50,16 +54,22 @@ export class TraceWriter {
   }
 
   private writeAll(bytes: Uint8Array): void {
+    if (this.failed) return;
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at);
     } catch (error) {
-      throw this.unwritten(error);
+      this.failed = this.unwritten(error);
     }
   }
 
   close(): void {
     this.flush();
-    closeSync(this.file);
+    try {
+      closeSync(this.file);
+    } catch (error) {
+      this.failed ??= this.unwritten(error);
+    }
+    if (this.failed) throw this.failed;
   }
 }
 

@@ -147,12 +147,17 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(out).toMatch(/1\/0 propose/);
   });
 
-  test.skipIf(!existsSync('/dev/full'))('a trace that finds no room is told with its flag', () => {
-    const { code, out, err } = nodecli('sim', 'run', 'calm', '--trace', '/dev/full', '--quiet');
-    expect(out).toContain('HOLDS  calm');
-    expect(err).toMatch(/^nodecli: --trace: \/dev\/full cannot be written: the disk is full/);
-    expect(code).toBe(2);
-  });
+  /** That of `calm` is written at the end of the run, that of `tour` in the middle of it, too. */
+  test.skipIf(!existsSync('/dev/full')).each(['calm', 'tour'])(
+    'a trace of %s that finds no room is told with its flag, after the verdict',
+    (play) => {
+      const { code, out, err } = nodecli('sim', 'run', play, '--trace', '/dev/full', '--quiet');
+      expect(out).toContain(`HOLDS  ${play}`);
+      expect(out).not.toContain('/dev/full, ');
+      expect(err).toMatch(/^nodecli: --trace: \/dev\/full cannot be written: the disk is full\n$/);
+      expect(code).toBe(2);
+    },
+  );
 
   const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
     [

@@ -24,6 +24,14 @@ test.skipIf(!isBuilt)('sim run --mutant', () => {
   expect(code).toBe(2);
 });
 
+test.skipIf(!isBuilt).each([
+  ['--crypto', 'rsa', '--crypto takes sim or ed25519, not "rsa"'],
+  ['--heights', '0', '--heights takes a whole number from 1 on, not "0"'],
+])('sim run --mutant, and %s %s is refused before a copy is made', (flag, value, says) => {
+  const { code, err } = nodecli('sim', 'run', 'calm', '--mutant', 'scenarios/zoo/M06.json', flag, value);
+  expect([code, err]).toEqual([2, `nodecli: ${says}\n`]);
+});
+
 test('what compares two runs, what patches a build', async () => {
   const job = { play: 'calm', seed: '1' };
   const error = new CliError(REFUSAL);
