@@ -11,11 +11,11 @@ import { rememberingVerify, type Verify, verifySignature } from '../../../protoc
 import { ownApplication } from '../../../sim/scenario/own.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
 import { worldCrypto } from '../../../sim/sim-crypto.ts';
-import { publishedIn, Replay, type Replayed } from '../../kernel/replay.ts';
+import { type Divergence, publishedIn, Replay, type Replayed } from '../../kernel/replay.ts';
 import type { TraceHeader } from '../../kernel/trace.ts';
 import { withMutant } from '../patch/patched-build.ts';
 import { loadPlay, withoutExit } from '../run/play-file.ts';
-import { ProgressBar } from '../screen.ts';
+import { ProgressBar, toJson } from '../screen.ts';
 import { bytesName, counted, grouped } from '../telling.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit } from '../usage.ts';
 import { actorName, type NodeNames, namesOf } from './diverge.ts';
@@ -27,7 +27,6 @@ import { causesLines, VoteCauses } from './vote-causes.ts';
 interface Stand {
   height: bigint;
   stateDigest: string;
-  heights: number;
   lives: number;
 }
 
@@ -74,12 +73,49 @@ async function applicationOf(
   return ownApplication(app);
 }
 
+/** What was fed to the actors so far, and what came of it. */
+interface Fed {
+  readonly names: NodeNames;
+  readonly replay: Replay;
+  readonly stands: readonly Stand[];
+  /** Of each node; null: nobody asks. */
+  readonly causes: readonly VoteCauses[] | null;
+  /** What actors threw, as they did when it was recorded. */
+  readonly thrown: string[];
+  records: number;
+  lastNode: number;
+  /** Null: all were followed. */
+  divergedAt: DivergedAt | null;
+}
+
+/** The first turn that did something else than what was recorded. */
+interface DivergedAt {
+  readonly record: number;
+  readonly node: string;
+  readonly actor: string;
+  readonly message: string;
+  readonly why: string;
+}
+
 function replayTrace(
   path: string,
   trace: TraceFile,
   flags: ReplayFlags,
   application: OwnApplication | null,
 ): Exit {
+  const at = placeIn(flags);
+  warnOfBuild(trace.header, flags.planted);
+  const startedMs = performance.now();
+  const fed = feed(trace, at, flags, application);
+  for (const each of fed.thrown) console.error(`nodecli: ${each}, as it was recorded`);
+  if (fed.divergedAt) return tellDivergence(path, fed.divergedAt, flags.json === true);
+  if (at !== null) return tellState(path, at, fed);
+  tellEnd(trace, fed, performance.now() - startedMs, flags.json === true);
+  return EXIT.holds;
+}
+
+/** The record to stop after; null: the whole trace. */
+function placeIn(flags: ReplayFlags): number | null {
   const at = flags.at === undefined ? null : countOf(flags.at, '--at');
   if (flags.json && at !== null) throw new CliError('--json tells the whole replay, --at a place in words');
   if (flags.break && at === null) throw new CliError('--break needs --at: the record to stop before');
@@ -87,46 +123,57 @@ function replayTrace(
     throw new CliError(
       '--break stops in a debugger, and there is none: begin with node inspect, or --inspect-brk',
     );
-  warnOfBuild(trace.header, flags.planted);
+  return at;
+}
+
+function feed(
+  trace: TraceFile,
+  at: number | null,
+  flags: ReplayFlags,
+  application: OwnApplication | null,
+): Fed {
   const names = namesOf(trace.header);
-  const replay = new Replay(trace.header, castOf(application));
-  const stands = names.nodes.map((): Stand => ({ height: 0n, stateDigest: '', heights: 0, lives: 0 }));
-  const causes = at === null ? null : names.nodes.map(() => new VoteCauses(names));
+  const fed: Fed = {
+    names,
+    replay: new Replay(trace.header, castOf(application)),
+    stands: names.nodes.map((): Stand => ({ height: 0n, stateDigest: '', lives: 0 })),
+    causes: at === null ? null : names.nodes.map(() => new VoteCauses(names)),
+    thrown: [],
+    records: 0,
+    lastNode: 0,
+    divergedAt: null,
+  };
   const bar = new ProgressBar(!flags.json);
-  const startedMs = performance.now();
-  const thrown: string[] = [];
-  let records = 0;
-  let lastNode = 0;
-  for (const record of trace.records()) {
-    // biome-ignore lint/suspicious/noDebugger: what --break is for; step into the next line
-    if (flags.break && records + 1 === at) debugger;
-    const done = replay.step(record);
-    records++;
-    if ('why' in done) {
-      bar.clear();
-      const message = done.message === '' ? record.kind : done.message;
-      throw new CliError(
-        `${path} diverges at record ${records}: ${placeOf(done, names)} / ${message}: ${done.why}`,
-        EXIT.violated,
-      );
+  try {
+    for (const record of trace.records()) {
+      // biome-ignore lint/suspicious/noDebugger: what --break is for; step into the next line
+      if (flags.break && fed.records + 1 === at) debugger;
+      const done = fed.replay.step(record);
+      fed.records++;
+      if ('why' in done) fed.divergedAt = divergenceOf(done, record.kind, fed);
+      else note(fed, done);
+      if (fed.divergedAt || fed.records === at) break;
+      if (fed.records % PROGRESS_EVERY_RECORDS === 0)
+        bar.update(at === null ? trace.part : fed.records / at, `record ${grouped(fed.records)}`);
     }
-    note(stands, done);
-    if (done.threw !== undefined)
-      thrown.push(`record ${records}: ${placeOf(done, names)} threw: ${done.threw}`);
-    if (causes) {
-      if (done.kind === 'boot' && done.actor === 'validator') causes[done.node]?.reborn();
-      causes[done.node]?.turn(records, done);
-    }
-    lastNode = done.node;
-    if (records === at) break;
-    if (records % PROGRESS_EVERY_RECORDS === 0)
-      bar.update(at === null ? trace.part : records / at, `record ${grouped(records)}`);
+  } finally {
+    bar.clear();
   }
-  bar.clear();
-  for (const each of thrown) console.error(`nodecli: ${each}, as it was recorded`);
-  if (at !== null && causes) return tellState(path, at, records, lastNode, names, replay, causes);
-  tellEnd(trace, records, performance.now() - startedMs, stands, names, flags.json === true);
-  return EXIT.holds;
+  return fed;
+}
+
+function divergenceOf(
+  { node, actor, message, why }: Divergence,
+  kind: string,
+  { names, records }: Fed,
+): DivergedAt {
+  return {
+    record: records,
+    node: String(names.nodes[node] ?? node),
+    actor: actorName(actor, names),
+    message: message === '' ? kind : message,
+    why,
+  };
 }
 
 const placeOf = ({ node, actor }: Pick<Replayed, 'node' | 'actor'>, names: NodeNames): string =>
@@ -157,84 +204,86 @@ function castOf(own: OwnApplication | null): (node: unknown) => ReturnType<typeo
   };
 }
 
-function note(stands: readonly Stand[], done: Replayed): void {
-  const stand = stands[done.node];
+function note(fed: Fed, done: Replayed): void {
+  const { records, names } = fed;
+  fed.lastNode = done.node;
+  if (done.threw !== undefined)
+    fed.thrown.push(`record ${records}: ${placeOf(done, names)} threw: ${done.threw}`);
+  const isBirth = done.kind === 'boot' && done.actor === 'validator';
+  const causes = fed.causes?.[done.node];
+  if (isBirth) causes?.reborn();
+  causes?.turn(records, done);
+  const stand = fed.stands[done.node];
   if (!stand) return;
-  if (done.kind === 'boot' && done.actor === 'validator') stand.lives++;
+  if (isBirth) stand.lives++;
   for (const event of publishedIn(done.effects)) {
     if (event.type !== 'committed') continue;
     stand.height = event.height;
     stand.stateDigest = hexOf(event.stateDigest);
-    stand.heights++;
   }
 }
 
-function tellEnd(
-  trace: TraceFile,
-  records: number,
-  ms: number,
-  stands: readonly Stand[],
-  names: NodeNames,
-  json: boolean,
-): void {
+function tellDivergence(path: string, divergedAt: DivergedAt, isJson: boolean): Exit {
+  const { record, node, actor, message, why } = divergedAt;
+  if (!isJson)
+    throw new CliError(
+      `${path} diverges at record ${record}: ${node} / ${actor} / ${message}: ${why}`,
+      EXIT.violated,
+    );
+  print(toJson({ holds: false, divergedAt }));
+  return EXIT.violated;
+}
+
+function tellEnd(trace: TraceFile, fed: Fed, ms: number, isJson: boolean): void {
+  const { torn } = trace;
+  if (torn) console.error(`nodecli: warning: ${trace.path}: ${torn.because}, as a killed node leaves it`);
+  const report = reportOf(trace, fed, ms);
+  if (isJson) print(toJson(report));
+  else for (const line of linesOf(trace, report)) print(line);
+}
+
+type Report = ReturnType<typeof reportOf>;
+
+function reportOf(trace: TraceFile, { names, records, stands }: Fed, ms: number) {
   const heights = stands.reduce((most, { height }) => (height > most ? height : most), 0n);
-  const perHeight = heights === 0n ? 0 : Math.round(trace.bytes / Number(heights));
-  const perSecond = Math.round((records / ms) * 1000);
-  if (trace.torn)
-    console.error(`nodecli: warning: ${trace.path}: ${trace.torn.because}, as a killed node leaves it`);
-  const nodes = stands.map(({ height, stateDigest, lives }, i) => ({
-    name: names.nodes[i],
-    height,
-    lives,
-    stateDigest,
-  }));
-  if (json) {
-    const report = {
-      holds: true,
-      records,
-      recordsPerSecond: perSecond,
-      heights,
-      bytes: trace.bytes,
-      bytesPerHeight: perHeight,
-    };
-    print(
-      JSON.stringify(
-        { ...report, torn: trace.torn !== null, nodes },
-        (_, v) => (typeof v === 'bigint' ? String(v) : v),
-        2,
-      ),
-    );
-    return;
-  }
-  const { about } = trace.header;
-  const told = Object.entries(about).map(([key, value]) => `${key} ${value}`);
-  print(`${trace.path}: ${told.join(', ')}`);
-  print(
-    `  ${grouped(records)} records, ${grouped(perSecond)} a second; ${counted(heights, 'height')}; ` +
-      `${bytesName(trace.bytes)}, ${grouped(perHeight)} bytes a height`,
-  );
-  for (const { name, height, lives, stateDigest } of nodes) {
-    print(
-      `  ${String(name).padEnd(6)} height ${height}, ${lives} ${lives === 1 ? 'life' : 'lives'}, state ${stateDigest || '(nothing committed)'}`,
-    );
-  }
-  print('same effects, same state digests');
+  return {
+    holds: true,
+    records,
+    recordsPerSecond: Math.round((records / ms) * 1000),
+    heights,
+    bytes: trace.bytes,
+    bytesPerHeight: heights === 0n ? 0 : Math.round(trace.bytes / Number(heights)),
+    torn: trace.torn !== null,
+    nodes: stands.map(({ height, stateDigest, lives }, i) => ({
+      name: names.nodes[i],
+      height,
+      lives,
+      stateDigest,
+    })),
+  };
 }
 
-function tellState(
-  path: string,
-  at: number,
-  records: number,
-  node: number,
-  names: NodeNames,
-  replay: Replay,
-  causes: readonly VoteCauses[],
-): Exit {
+function linesOf({ path, header }: TraceFile, report: Report): string[] {
+  const { records, recordsPerSecond, heights, bytes, bytesPerHeight, nodes } = report;
+  const told = Object.entries(header.about).map(([key, value]) => `${key} ${value}`);
+  return [
+    `${path}: ${told.join(', ')}`,
+    `  ${grouped(records)} records, ${grouped(recordsPerSecond)} a second; ${counted(heights, 'height')}; ` +
+      `${bytesName(bytes)}, ${grouped(bytesPerHeight)} bytes a height`,
+    ...nodes.map(({ name, height, lives, stateDigest }) => {
+      const many = lives === 1 ? 'life' : 'lives';
+      return `  ${String(name).padEnd(6)} height ${height}, ${lives} ${many}, state ${stateDigest || '(nothing committed)'}`;
+    }),
+    'same effects, same state digests',
+  ];
+}
+
+function tellState(path: string, at: number, { records, lastNode, names, replay, causes }: Fed): Exit {
   if (records < at) throw new CliError(`${path} has only ${records} records: there is no record ${at}`);
-  print(`${names.nodes[node]} after record ${at}`);
-  for (const line of stateLines(replay.peek(node, 'validator'), names)) print(`  ${line}`);
-  const mine = causes[node];
+  print(`${names.nodes[lastNode]} after record ${at}`);
+  for (const line of stateLines(replay.peek(lastNode, 'validator'), names)) print(`  ${line}`);
+  const mine = causes?.[lastNode];
   if (mine) for (const line of causesLines(mine, names)) print(`  ${line}`);
-  print(`  the record of ${names.nodes[node]} before it: ${mine?.before || 'none'}`);
+  print(`  the record of ${names.nodes[lastNode]} before it: ${mine?.before || 'none'}`);
   return EXIT.holds;
 }

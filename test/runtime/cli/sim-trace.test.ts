@@ -3,7 +3,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ProgressBar } from '../../../runtime/cli/screen.ts';
+import { replayCommand } from '../../../runtime/cli/traces/replay-command.ts';
 import { TraceFile } from '../../../runtime/cli/traces/trace-file.ts';
 import { DIGEST_BYTES, encodeRecord } from '../../../runtime/kernel/trace.ts';
 import { cli, hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
@@ -126,6 +128,18 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(hasStack(err)).toBe(false);
   });
 
+  test('one that is broken leaves no bar on the line', async () => {
+    const path = changed('bar.trace', (bytes) => {
+      const at = (offsets[30] as number) + 20;
+      bytes[at] = (bytes[at] as number) ^ 1;
+      return undefined;
+    });
+    const cleared = vi.spyOn(ProgressBar.prototype, 'clear');
+    await expect(replayCommand(path, {})).rejects.toThrow(/is corrupt/);
+    expect(cleared).toHaveBeenCalled();
+    cleared.mockRestore();
+  });
+
   test('a length that was changed is corrupt, not torn', () => {
     const record = 30;
     const offset = offsets[record] as number;
@@ -157,6 +171,16 @@ describe.skipIf(!isBuilt)('traces', () => {
     );
     expect(without.err).toMatch(/diverges at record \d+/);
     expect(without.code).toBe(1);
+    const json = nodecli('sim', 'replay', path, '--json');
+    const divergedAt = {
+      record: expect.any(Number),
+      node: expect.stringMatching(/^v\d$/),
+      actor: 'validator',
+      message: expect.any(String),
+      why: 'it did something else than what was recorded',
+    };
+    expect(JSON.parse(json.out)).toEqual({ holds: false, divergedAt });
+    expect(json.code).toBe(1);
     const same = nodecli('sim', 'replay', path, ...planted);
     expect(same.err).toBe('');
     expect(same.out).toContain('same effects, same state digests');
