@@ -7,15 +7,19 @@ import { CliError } from './usage.ts';
 
 /** @param other what else a person can do when there can be none: `or name a folder with --home` */
 export function temporaryFolder(prefix: string, other = ''): string {
-  const parent = tmpdir();
   try {
-    return mkdtempSync(join(parent, prefix));
+    return mkdtempSync(join(tmpdir(), prefix));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = WHY[code ?? ''] ?? message;
-    const remedy = `set TMPDIR to a folder that can be written${other && `, ${other}`}`;
-    throw new CliError(`no temporary folder can be made in ${parent}: ${why}; ${remedy}`);
+    throw unmade('temporary folder', error, other);
   }
+}
+
+/** Why there is no such thing where the system keeps what is temporary, and what to do. */
+export function unmade(what: string, error: unknown, other = ''): CliError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const why = WHY[code ?? ''] ?? message;
+  const remedy = `set TMPDIR to a folder that can be written${other && `, ${other}`}`;
+  return new CliError(`no ${what} can be made in ${tmpdir()}: ${why}; ${remedy}`);
 }
 
 const WHY: Record<string, string> = {
@@ -24,4 +28,5 @@ const WHY: Record<string, string> = {
   EACCES: 'permission denied',
   EROFS: 'its disk is mounted read-only',
   ENOSPC: 'its disk is full',
+  EDQUOT: 'its disk is full',
 };

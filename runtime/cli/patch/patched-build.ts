@@ -6,7 +6,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, wri
 import type { Socket } from 'node:net';
 import { basename, isAbsolute, join, normalize, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { temporaryFolder } from '../temporary-folder.ts';
+import { temporaryFolder, unmade } from '../temporary-folder.ts';
 import { PATCHED_FOLDER, slipIn, whereLoaded } from '../thrown.ts';
 import { CliError, EXIT, needsBuild, packageFolder, whyNot } from '../usage.ts';
 import type { Edit } from './edit.ts';
@@ -130,22 +130,43 @@ export async function withPatchedBuild<T>(
   const folder = temporaryFolder(PATCHED_FOLDER);
   const release = removeWithUs(folder);
   try {
-    const isOfSources = patch?.edits.some(({ file }) => file.endsWith('.ts')) ?? false;
-    if (isOfSources) copySources(folder);
+    copy(patch, folder);
+    if (patch && isOfSources(patch)) build(folder, patch.id);
+    else if (patch) mustParse(patch, join(folder, 'dist'));
+    return await use(join(folder, 'dist'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    release();
+  }
+}
+
+/** Patches of a campaign are looked at before it begins: one that no longer applies would end it after hours. */
+export function mustApply(patch: Patch): void {
+  changedBy(patch, isOfSources(patch) ? packageFolder : join(packageFolder, 'dist'));
+}
+
+const isOfSources = ({ edits }: Patch): boolean => edits.some(({ file }) => file.endsWith('.ts'));
+
+function copy(patch: Patch | null, folder: string): void {
+  try {
+    const ofSources = patch !== null && isOfSources(patch);
+    if (ofSources) copySources(folder);
     else copyBuild(folder);
     const modules = [join(packageFolder, 'node_modules'), join(packageFolder, '..')].find((path) =>
       existsSync(join(path, 'xstate')),
     );
     if (modules) symlinkSync(modules, join(folder, 'node_modules'), 'dir');
-    const dist = join(folder, 'dist');
-    for (const edit of patch?.edits ?? []) apply(patch?.id ?? '', edit, isOfSources ? folder : dist);
-    if (isOfSources) build(folder, patch?.id ?? '');
-    else if (patch) mustParse(patch, dist);
-    return await use(dist);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-    release();
+    const changed = patch && changedBy(patch, ofSources ? folder : join(folder, 'dist'));
+    for (const [path, text] of changed ?? []) writeFileSync(path, text);
+  } catch (error) {
+    throw isOfDisk(error) ? unmade('copy of the build', error) : error;
   }
+}
+
+/** What a disk says, and no bug of ours; a file that is not there may be one of the build. */
+function isOfDisk(error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return /^E[A-Z0-9]+$/.test(code) && code !== 'ENOENT';
 }
 
 /**
@@ -222,15 +243,19 @@ function mustParse({ id, edits }: Patch, dist: string): void {
 const doesNotLoad = (id: string, what: string, where: string): string =>
   `the patch ${id} leaves a build that does not load: ${what}${where}`;
 
-function apply(id: string, { file, find, replace }: Edit, folder: string): void {
-  const path = join(folder, file);
-  if (!existsSync(path))
-    throw new CliError(`the patch ${id} no longer applies: there is no ${file}`, EXIT.violated);
-  const text = readFileSync(path, 'utf8');
-  const parts = text.split(find);
-  if (parts.length !== 2) {
-    const times = parts.length === 1 ? 'does not stand there' : `stands there ${parts.length - 1} times`;
-    throw new CliError(`the patch ${id} no longer applies to ${file}: its text ${times}`, EXIT.violated);
+/** The files that it changes, each with what stands there then. */
+function changedBy({ id, edits }: Patch, folder: string): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const { file, find, replace } of edits) {
+    const path = join(folder, file);
+    if (!existsSync(path))
+      throw new CliError(`the patch ${id} no longer applies: there is no ${file}`, EXIT.violated);
+    const parts = (texts.get(path) ?? readFileSync(path, 'utf8')).split(find);
+    if (parts.length !== 2) {
+      const times = parts.length === 1 ? 'does not stand there' : `stands there ${parts.length - 1} times`;
+      throw new CliError(`the patch ${id} no longer applies to ${file}: its text ${times}`, EXIT.violated);
+    }
+    texts.set(path, parts.join(replace));
   }
-  writeFileSync(path, parts.join(replace));
+  return texts;
 }
