@@ -4,7 +4,7 @@
 import { join, relative } from 'node:path';
 import { jobsFor, jobsOfPlay } from '../determinism/same-twice.ts';
 import { Interrupted, interruptible, isUninterrupted } from '../interrupt.ts';
-import { type Patch, patchesOf, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
+import { mustApply, type Patch, patchesOf, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
 import { drawnPlay } from '../run/play-file.ts';
 import {
   CliError,
@@ -21,7 +21,7 @@ import {
 } from '../usage.ts';
 import type { Job } from '../workers/job.ts';
 import { HEALTHY, hunt, type Outcome } from './hunt.ts';
-import { isControl, LEAGUE_HEAD, placeOf, rowOf, summaryOf } from './league.ts';
+import { isControl, LEAGUE_HEAD, type Place, placeOf, rowOf, summaryOf } from './league.ts';
 import { jobsOfRules, rulePatches } from './rule-patches.ts';
 import {
   canBeWritten,
@@ -64,53 +64,94 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   needsBuild('sim zoo');
-  const { bases, jobsFrom } = huntsOf(flags);
-  const isLeague = bases.length > 1;
-  const wanted = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
-  const workers = workersOf(flags.workers);
-  const chosen = chosenOf(flags);
+  const wanted = wantedOf(flags);
+  const { chosen } = wanted;
   if (flags.triggers)
     return interruptible(() => proveTriggers(chosen, flags.json === true, flags.only !== undefined));
-  const outcomes: Outcome[][] = [];
-  const made: (Small | NotSmall)[] = [];
-  if (isLeague && !flags.json) print(LEAGUE_HEAD);
-  const isWhole = await isUninterrupted(async () => {
-    for (const patch of chosen) {
-      await withPatchedBuild(patch, async (dist) => {
-        const many = wanted > 0 ? { wanted, counts: canBeWritten } : {};
-        const ofBases: Outcome[] = [];
-        const hunts = async (): Promise<void> => {
-          for (const base of bases)
-            ofBases.push(await hunt(patch, dist, jobsFrom(base), { workers, ...many }));
-        };
-        // Of a build that is interrupted, too, what was seen is told.
-        await hunts().finally(() => {
-          if (ofBases.length === 0) return;
-          outcomes.push(ofBases);
-          if (!flags.json) tell(ofBases, isLeague, flags);
-        });
-        const [outcome] = ofBases as [Outcome];
-        if (wanted === 0 || outcome.kills.length === 0 || isControl(outcome)) return;
-        const small = await shrinkKills(outcome.mutant, dist, outcome.kills, workers);
-        made.push(...small);
-        if (!flags.json) for (const line of linesOfSmall(small)) print(`${INDENT}${line}`);
-      });
-    }
+  const seen: Seen = { outcomes: [], made: [] };
+  // Whatever goes wrong, what was seen is told.
+  const wrong: unknown[] = [];
+  const isWhole = await isUninterrupted(() => huntAll(wanted, flags, seen)).catch((error: unknown) => {
+    wrong.push(error);
+    return false;
   });
-  const places = outcomes.map(placeOf);
-  if (flags.json) {
-    const all = outcomes.flat();
-    const isMore = isLeague || wanted > 0;
-    const more = { ...(isLeague && { league: places }), ...(wanted > 0 && { made }) };
-    print(JSON.stringify(isMore ? { outcomes: all, ...more } : all, null, 2));
-  } else {
-    const lines = summaryOf(places);
-    for (const line of lines.length > 0 ? ['', ...lines] : []) print(line);
-    if (made.length > 0) print(summaryOfSmall(made));
-  }
-  const whole = outcomes.filter(({ length }) => length === bases.length);
+  const places = seen.outcomes.map(placeOf);
+  if (flags.json) print(JSON.stringify(reportOf(wanted, seen, places), null, 2));
+  else tellEnd(seen, places);
+  if (wrong.length > 0) throw wrong[0];
+  const whole = seen.outcomes.filter(({ length }) => length === wanted.bases.length);
   if (!isWhole) throw new Interrupted(`${whole.length} of ${chosen.length} builds were hunted through`);
-  return places.every(({ isGood }) => isGood) && made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
+  return places.every(({ isGood }) => isGood) && seen.made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
+}
+
+interface Wanted extends Hunts {
+  readonly chosen: readonly (Patch | null)[];
+  readonly workers: number;
+  /** So many failing runs of each are made small. */
+  readonly small: number;
+}
+
+/** Whatever is to be refused is, before the first copy is made: a patch that does not apply, too. */
+function wantedOf(flags: ZooFlags): Wanted {
+  const hunts = huntsOf(flags);
+  const small = flags.shrink === undefined ? 0 : countOf(flags.shrink, '--shrink');
+  const workers = workersOf(flags.workers);
+  const chosen = chosenOf(flags);
+  for (const patch of chosen) if (patch) mustApply(patch);
+  return { ...hunts, chosen, workers, small };
+}
+
+/** What has come of the builds so far: of each an outcome for each base seed, and runs that were made small. */
+interface Seen {
+  readonly outcomes: (readonly Outcome[])[];
+  readonly made: (Small | NotSmall)[];
+}
+
+async function huntAll(wanted: Wanted, flags: ZooFlags, seen: Seen): Promise<void> {
+  if (isLeague(wanted) && !flags.json) print(LEAGUE_HEAD);
+  for (const patch of wanted.chosen)
+    await withPatchedBuild(patch, async (dist) => {
+      const first = await huntOne(patch, dist, wanted, flags, seen);
+      if (wanted.small === 0 || first.kills.length === 0 || isControl(first)) return;
+      const small = await shrinkKills(first.mutant, dist, first.kills, wanted.workers);
+      seen.made.push(...small);
+      if (!flags.json) for (const line of linesOfSmall(small)) print(`${INDENT}${line}`);
+    });
+}
+
+/** One build, from every base seed; what came of the first. Of one that breaks off, too, what was seen is told. */
+async function huntOne(
+  patch: Patch | null,
+  dist: string,
+  wanted: Wanted,
+  flags: ZooFlags,
+  seen: Seen,
+): Promise<Outcome> {
+  const { bases, jobsFrom, workers, small } = wanted;
+  const many = small > 0 ? { wanted: small, counts: canBeWritten } : {};
+  const options = { workers, ...many };
+  const outcomes: Outcome[] = [];
+  try {
+    for (const base of bases) outcomes.push(await hunt(patch, dist, jobsFrom(base), options));
+  } finally {
+    if (outcomes.length > 0) seen.outcomes.push(outcomes);
+    if (outcomes.length > 0 && !flags.json) tell(outcomes, isLeague(wanted), flags);
+  }
+  return outcomes[0] as Outcome;
+}
+
+const isLeague = ({ bases }: Hunts): boolean => bases.length > 1;
+
+const reportOf = (wanted: Wanted, { outcomes, made }: Seen, league: readonly Place[]): object => ({
+  outcomes: outcomes.flat(),
+  ...(isLeague(wanted) && { league }),
+  ...(wanted.small > 0 && { made }),
+});
+
+function tellEnd({ made }: Seen, places: readonly Place[]): void {
+  const lines = summaryOf(places);
+  for (const line of lines.length > 0 ? ['', ...lines] : []) print(line);
+  if (made.length > 0) print(summaryOfSmall(made));
 }
 
 interface Hunts {
@@ -193,9 +234,9 @@ function fileOf({ mutant }: Outcome, { mutant: own, rules }: ZooFlags): string |
 }
 
 /** A row of the league, and what is not well in it; without a league, what came of the one hunt. */
-function tell(outcomes: readonly Outcome[], isLeague: boolean, flags: ZooFlags): void {
-  if (isLeague) print(rowOf(placeOf(outcomes)));
-  for (const outcome of outcomes) if (!isLeague || !outcome.isGood) tellOne(outcome, fileOf(outcome, flags));
+function tell(outcomes: readonly Outcome[], ofLeague: boolean, flags: ZooFlags): void {
+  if (ofLeague) print(rowOf(placeOf(outcomes)));
+  for (const outcome of outcomes) if (!ofLeague || !outcome.isGood) tellOne(outcome, fileOf(outcome, flags));
 }
 
 function tellOne(outcome: Outcome, file: string | undefined): void {

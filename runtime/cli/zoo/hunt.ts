@@ -46,7 +46,7 @@ export interface Outcome {
 /** Whoever is found within so many runs is found soon. */
 export const SOON = 500;
 /** A bug may also loop for ever or take all memory. A run takes a second or two; nobody waits for many of the others. */
-const RUN_MS_MAX = 120_000;
+export const RUN_MS_MAX = 120_000;
 const LOST_MAX = 4;
 
 export interface HuntOptions {

@@ -3,10 +3,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promiseOf } from '../../../sim/shrink/promise.ts';
+import { Interrupted } from '../interrupt.ts';
 import { type Patch, withPatchedBuild } from '../patch/patched-build.ts';
 import { CliError, EXIT, type Exit, packageFolder } from '../usage.ts';
 import type { Job, JobResult } from '../workers/job.ts';
-import { withWorkers } from '../workers/workers.ts';
+import { type Worker, withWorkers } from '../workers/workers.ts';
+import { RUN_MS_MAX } from './hunt.ts';
 
 export const TRIGGERS = 'scenarios/zoo/triggers';
 /** A trigger fails under every one of these: it is a play, not a lucky seed. */
@@ -30,38 +32,60 @@ export async function proveTriggers(
   isJson: boolean,
   isNamed: boolean,
 ): Promise<Exit> {
-  const proofs: Proof[] = [];
   const bare = chosen.find((patch) => patch && !hasTrigger(patch));
   if (isNamed && bare) throw new CliError(`there is no trigger of ${bare.id} in ${TRIGGERS}`);
-  for (const patch of chosen) {
-    if (!patch || !hasTrigger(patch)) continue;
-    const jobs = SEEDS.map((seed): Job => ({ play: triggerOf(patch), seed }));
-    const healthy = await runAll(jobs, join(packageFolder, 'dist'));
-    const proof = proofOf(patch, healthy, await withPatchedBuild(patch, (dist) => runAll(jobs, dist)));
-    proofs.push(proof);
-    if (!isJson) process.stdout.write(textOf(proof));
+  const shown = chosen.filter((patch): patch is Patch => patch !== null && hasTrigger(patch));
+  if (shown.length === 0) throw new CliError(`there is no trigger of these in ${TRIGGERS}`);
+  const proofs: Proof[] = [];
+  try {
+    for (const patch of shown) {
+      const proof = await proved(patch);
+      proofs.push(proof);
+      if (!isJson) process.stdout.write(textOf(proof));
+    }
+  } finally {
+    // Whatever goes wrong, what was seen is told.
+    if (isJson) process.stdout.write(`${JSON.stringify({ proofs }, null, 2)}\n`);
   }
-  if (proofs.length === 0) throw new CliError(`there is no trigger of these in ${TRIGGERS}`);
-  if (isJson) process.stdout.write(`${JSON.stringify(proofs, null, 2)}\n`);
   return proofs.every(isGood) ? EXIT.holds : EXIT.violated;
 }
 
-const runAll = (jobs: readonly Job[], dist: string): Promise<JobResult[]> =>
-  withWorkers(1, { dist }, ([worker]) =>
-    Promise.all(jobs.map((job) => worker?.run(job) as Promise<JobResult>)),
-  );
+/** @param runMsMax what has not ended after so long does not end. */
+export async function proved(patch: Patch, runMsMax = RUN_MS_MAX): Promise<Proof> {
+  const jobs = SEEDS.map((seed): Job => ({ play: triggerOf(patch), seed }));
+  const healthy = await runAll(jobs, join(packageFolder, 'dist'), runMsMax);
+  return proofOf(patch, healthy, await withPatchedBuild(patch, (dist) => runAll(jobs, dist, runMsMax)));
+}
 
-function proofOf(patch: Patch, healthy: readonly JobResult[], mutant: readonly JobResult[]): Proof {
+interface Runs {
+  readonly results: readonly JobResult[];
+  /** Why there are no more: one took its process with it, or did not end. That is no finding of ours. */
+  readonly lost: string | null;
+}
+
+const runAll = (jobs: readonly Job[], dist: string, runMsMax: number): Promise<Runs> =>
+  withWorkers(1, { dist }, async ([worker]) => {
+    const results: JobResult[] = [];
+    try {
+      for (const job of jobs) results.push(await (worker as Worker).run(job, runMsMax));
+    } catch (error) {
+      if (error instanceof Interrupted) throw error;
+      return { results, lost: error instanceof Error ? error.message : String(error) };
+    }
+    return { results, lost: null };
+  });
+
+function proofOf(patch: Patch, healthy: Runs, mutant: Runs): Proof {
   const words = ({ violation, threw }: JobResult): string =>
     violation ? promiseOf(violation) : threw === null ? '' : 'threw';
-  const failed = mutant.filter(({ holds }) => !holds);
-  const first = healthy.find(({ holds }) => !holds) ?? failed[0];
+  const failed = mutant.results.filter(({ holds }) => !holds);
+  const first = healthy.results.find(({ holds }) => !holds) ?? failed[0];
   return {
     mutant: patch.id,
     brokenBy: [...new Set(failed.map(words))],
-    holdsOnHealthy: healthy.every(({ holds }) => holds),
-    failsOnMutant: failed.length === mutant.length,
-    what: first?.violation?.what ?? first?.threw ?? '',
+    holdsOnHealthy: healthy.lost === null && healthy.results.every(({ holds }) => holds),
+    failsOnMutant: mutant.lost === null && failed.length === mutant.results.length,
+    what: healthy.lost ?? mutant.lost ?? first?.violation?.what ?? first?.threw ?? '',
   };
 }
 

@@ -141,14 +141,15 @@ describe.skipIf(!isBuilt)('what is planted is found', () => {
   test('the canary dies at the first seed', () => {
     const { code, out } = nodecli('sim', 'mutants', '--seeds', '4', '--only', 'C3', '--json');
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject([{ mutant: 'C3', oracle: 'hygiene', seeds: 1 }]);
+    expect(JSON.parse(out)).toMatchObject({ outcomes: [{ mutant: 'C3', oracle: 'hygiene', seeds: 1 }] });
   });
 
   /** A liar who is found out sooner, a check that comes first: a mutant may lose what showed it, and nobody would miss it. */
   const triggers = readdirSync(join(root, TRIGGERS)).map((file) => basename(file, '.json'));
   test.each(triggers)('the trigger of %s holds on the healthy build and fails on the mutant', (mutant) => {
     const { code, out } = nodecli('sim', 'mutants', '--triggers', '--only', mutant, '--json');
-    const [seen] = JSON.parse(out) as { mutant: string; brokenBy: string[]; holdsOnHealthy: boolean }[];
+    const { proofs } = JSON.parse(out) as { proofs: { brokenBy: string[] }[] };
+    const [seen] = proofs;
     expect(seen).toMatchObject({ mutant, holdsOnHealthy: true });
     expect(seen?.brokenBy).not.toEqual([]);
     expect(code).toBe(0);

@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +18,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { jobsFor } from '../../../runtime/cli/determinism/same-twice.ts';
 import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
+import { proved } from '../../../runtime/cli/zoo/triggers.ts';
 import { childrenOf, cli, isBuilt, root } from './nodecli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-hunt-'));
@@ -107,6 +110,59 @@ describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeou
     expect(outcome.crashes).toBeGreaterThanOrEqual(4);
     expect(outcome.crashes).toBeLessThanOrEqual(5);
     expect(outcome.seeds).toBe(outcome.crashes);
+  });
+});
+
+describe.skipIf(!isBuilt)('a trigger that never ends on its mutant', { timeout: 60_000 }, () => {
+  it('does not show it', async () => {
+    const patch = { ...planted('while (true) {}'), id: 'M06' };
+    expect(await proved(patch, 10_000)).toEqual({
+      mutant: 'M06',
+      brokenBy: [],
+      holdsOnHealthy: true,
+      failsOnMutant: false,
+      what: 'a worker failed: no answer within 10 s',
+    });
+  });
+});
+
+/** A package of its own, with these bugs in its zoo. */
+function zooOf(name: string, patches: Readonly<Record<string, { find: string; replace: string }>>): string {
+  const place = join(folder, name);
+  mkdirSync(join(place, 'scenarios/zoo'), { recursive: true });
+  for (const part of ['dist', 'package.json'])
+    cpSync(join(root, part), join(place, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(place, 'node_modules'));
+  for (const [id, edit] of Object.entries(patches)) {
+    const patch = { name: id, file: 'runtime/cli/workers/job.js', ...edit, why: 'a test', oracles: [] };
+    writeFileSync(join(place, 'scenarios/zoo', `${id}.json`), JSON.stringify(patch));
+  }
+  return join(place, 'dist/runtime/cli/nodecli.js');
+}
+
+describe.skipIf(!isBuilt)('a zoo of many', { timeout: 60_000 }, () => {
+  const find = 'const startedMs = performance.now();';
+  const speaks = { find, replace: SPEAKS };
+  const hunted = (zoo: string, ...flags: string[]) =>
+    spawnSync(process.execPath, [zoo, 'sim', 'zoo', '--only', 'A1,Z9', '--from', '5', ...flags], {
+      encoding: 'utf8',
+    });
+
+  it('is not begun where one of its patches does not apply', () => {
+    const zoo = zooOf('stale', { A1: speaks, Z9: { find: 'nowhere', replace: '' } });
+    const { status, stdout, stderr } = hunted(zoo, '--seeds', '1');
+    expect(stderr).toMatch(
+      /^nodecli: the patch Z9 no longer applies to .*: its text does not stand there\n$/,
+    );
+    expect([status, stdout]).toEqual([1, '']);
+  });
+
+  it('tells what was seen before one of them ends it', () => {
+    const zoo = zooOf('unloadable', { A1: speaks, Z9: { find, replace: 'const const;' } });
+    const { status, stdout, stderr } = hunted(zoo, '--seeds', '1', '--json');
+    expect(stderr).toMatch(/^nodecli: the patch Z9 leaves a build that does not load/);
+    expect(status).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ outcomes: [{ mutant: 'A1', oracle: 'lock', seed: '5' }] });
   });
 });
 
