@@ -21,6 +21,7 @@ import {
   EXIT,
   type Exit,
   fileOf,
+  isCliError,
   needsBuild,
   quoted,
   scenarioFileOf,
@@ -45,6 +46,35 @@ const SHRUNK = '-shrunk';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Promise<Exit> {
+  const wanted = await wantedOf(nameOrFile, flags);
+  const { patch, file } = wanted;
+  const attempt = new Attempt(!flags.json);
+  const result = await attempt.of(wanted.job, patch).catch((error: unknown) => {
+    throw endedEarly(error, attempt, wanted);
+  });
+  if ('not' in result)
+    throw new CliError(`there is nothing to shrink in ${nameOrFile}, seed ${wanted.job.seed}: ${result.not}`);
+  const { shrunk, explanation } = result;
+  const saved = savedOf(shrunk, patch);
+  save(file, `${String(toJson(saved))}\n`);
+  if (flags.test !== undefined) save(flags.test, testOf(saved));
+  // With a bug planted, what this build says of it shows whether it finds just that bug.
+  const healthy = patch ? runScenario(saved, { seed: shrunk.seed }).holds : undefined;
+  if (flags.json)
+    print(reportJson({ ...shrunk, scenario: saved, file, holdsWithoutMutant: healthy, explanation }));
+  else tell(result, healthy, file, flags);
+  return EXIT.holds;
+}
+
+interface Wanted {
+  readonly job: ShrinkJob;
+  readonly patch: Patch | null;
+  /** Where what is left is saved. */
+  readonly file: string;
+}
+
+/** Whatever is to be refused is, before the work. */
+async function wantedOf(nameOrFile: string, flags: ShrinkFlags): Promise<Wanted> {
   if (flags.out !== undefined) scenarioFileOf(flags.out, '--out');
   if (flags.test !== undefined) fileOf(flags.test, '--test');
   const play = await loadPlay(nameOrFile);
@@ -52,56 +82,40 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   needsBuild('sim shrink');
   const patch = flags.mutant === undefined ? null : patchOf(flags.mutant);
   const heights = flags.heights === undefined ? undefined : countOf(flags.heights, '--heights');
-  const malformed = isDrawn(play) ? null : scenarioRefusal(play);
-  if (malformed) throw new CliError(`${nameOrFile} is not a scenario: ${malformed.because}`);
+  if (!isDrawn(play)) mustBeScenario(nameOrFile, play);
   const whole = scenarioUnder(play, seed, heights);
-  const refusal = scenarioRefusal(whole);
-  if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
+  mustBeScenario(nameOrFile, whole);
   const json = toJson(whole);
   if (isRefusal(json)) throw new CliError(whyNotShrunk(nameOrFile, whole, seed, json.because));
   const file = flags.out ?? `${shrunkName(whole)}.json`;
+  mustBeApartFrom(nameOrFile, file, flags);
+  for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
+  return { job: { shrink: { json }, seed }, patch, file };
+}
+
+function mustBeScenario(nameOrFile: string, play: Scenario): void {
+  const refusal = scenarioRefusal(play);
+  if (refusal) throw new CliError(`${nameOrFile} is not a scenario: ${refusal.because}`);
+}
+
+function mustBeApartFrom(nameOrFile: string, file: string, { test, mutant }: ShrinkFlags): void {
   // A small scenario may be written over with a smaller one.
   const isSmaller = file.endsWith('.json') && nameOrFile.endsWith('.json');
-  const own = fileOfPlay(nameOrFile);
-  mustBeApart({ '--out': file, '--test': flags.test }, { '--mutant': flags.mutant });
-  mustBeApart({ '--test': flags.test, ...(!isSmaller && { '--out': file }) }, { 'the scenario': own });
-  for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
-  const job: ShrinkJob = { shrink: { json }, seed };
-  const attempt = new Attempt(flags.json !== true);
-  const result = await attempt.of(job, patch).catch((error: unknown) => {
-    if (!(error instanceof Interrupted)) throw error;
-    const { least, runs } = attempt;
-    if (!least) throw new Interrupted(`${counted(runs, 'run')} made, and nothing smaller yet`);
-    const smaller = savedOf(least, patch);
-    save(file, `${String(toJson(smaller))}\n`);
-    const left = `${counted(least.directives, 'directive')} left`;
-    throw new Interrupted(`${counted(runs, 'run')} made; ${left} so far, saved in ${file}`);
-  });
-  if ('not' in result)
-    throw new CliError(`there is nothing to shrink in ${nameOrFile}, seed ${seed}: ${result.not}`);
-  const { shrunk, explanation } = result;
-  const saved = savedOf(shrunk, patch);
-  save(file, `${String(toJson(saved))}\n`);
-  if (flags.test !== undefined) save(flags.test, testOf(saved));
-  // With a bug planted, what this build says of it shows whether it finds just that bug.
-  const healthy = patch ? runScenario(saved, { seed: shrunk.seed }).holds : undefined;
-  if (flags.json) {
-    const report = { ...shrunk, scenario: saved, file, holdsWithoutMutant: healthy, explanation };
-    print(reportJson(report));
-    return EXIT.holds;
-  }
-  tell(shrunk);
-  if (healthy !== undefined) print(row('without it', healthy ? 'the healthy build holds' : 'VIOLATED, too'));
-  print(row('saved', file));
-  if (flags.test !== undefined) print(row('test', flags.test));
-  print(
-    row(
-      'again',
-      `npx nodecli sim run ${quoted(file)}${patch ? ` --mutant ${quoted(flags.mutant ?? '')}` : ''}`,
-    ),
-  );
-  if (explanation) for (const line of explanationLines(explanation)) print(line);
-  return EXIT.holds;
+  mustBeApart({ '--out': file, '--test': test }, { '--mutant': mutant });
+  const own = { 'the scenario': fileOfPlay(nameOrFile) };
+  mustBeApart({ '--test': test, ...(!isSmaller && { '--out': file }) }, own);
+}
+
+/** Whatever ends it, what there is of it is saved, and the error tells where. */
+function endedEarly(error: unknown, { runs, least }: Attempt, { patch, file }: Wanted): unknown {
+  const made = `${counted(runs, 'run')} made`;
+  if (!least)
+    return error instanceof Interrupted ? new Interrupted(`${made}, and nothing smaller yet`) : error;
+  save(file, `${String(toJson(savedOf(least, patch)))}\n`);
+  const soFar = `${made}; ${counted(least.directives, 'directive')} left so far, saved in ${file}`;
+  if (error instanceof Interrupted) return new Interrupted(soFar);
+  const what = `${whyNot(error).trimEnd()}\n${soFar}`;
+  return isCliError(error) ? new CliError(what, error.exit) : new Error(what, { cause: error });
 }
 
 /** Functions of its own are in no file; whether anything breaks is said first. */
@@ -173,11 +187,23 @@ function save(path: string, text: string): void {
   }
 }
 
-function tell({ promise, what, height, directives, isMinimal, survives, runs, spent }: ShrunkText): void {
+function tell(
+  { shrunk, explanation }: Exclude<ShrinkResult, { readonly not: string }>,
+  healthy: boolean | undefined,
+  file: string,
+  { test, mutant }: ShrinkFlags,
+): void {
+  const { promise, what, height, directives, isMinimal, survives, runs, spent } = shrunk;
   print(`${promise}: ${what}`);
   print(row('directives', `${directives.before} before, ${directives.after} now`));
   print(row('height', String(height)));
   print(row('1-minimal', isMinimal ? 'yes: without any one part the promise holds' : 'NO'));
   print(row('other seeds', `fails in ${survives.fails} of ${survives.seeds}`));
   print(row('runs', `${runs}, of ${grouped(spent)} deliveries`));
+  if (healthy !== undefined) print(row('without it', healthy ? 'the healthy build holds' : 'VIOLATED, too'));
+  print(row('saved', file));
+  if (test !== undefined) print(row('test', test));
+  const planted = mutant === undefined ? '' : ` --mutant ${quoted(mutant)}`;
+  print(row('again', `npx nodecli sim run ${quoted(file)}${planted}`));
+  if (explanation) for (const line of explanationLines(explanation)) print(line);
 }

@@ -189,6 +189,25 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
   });
 });
 
+test.skipIf(!isBuilt)('a worker that is killed leaves the smallest so far', () => {
+  const [input, bug, saved] = [folder.at('forked.json'), folder.at('dies.json'), folder.at('least.json')];
+  writeFileSync(input, JSON.stringify({ ...FORKED, name: 'forked' }));
+  const find = 'tell({ runs, part, least: smaller || null });';
+  const replace = `${find} if (smaller) process.kill(process.pid, 'SIGKILL');`;
+  const file = 'runtime/cli/shrink/job.js';
+  writeFileSync(bug, JSON.stringify({ name: 'dies', file, find, replace, why: 'a test' }));
+  const { code, out, err } = nodecli('sim', 'shrink', input, '--seed', '3', '--mutant', bug, '--out', saved);
+  expect(err).toMatch(
+    /^nodecli: a worker failed: it ended with SIGKILL\.\n\d+ runs? made; (\d+) directives? left/,
+  );
+  expect(err).toContain(` left so far, saved in ${saved}\n`);
+  expect([code, out]).toEqual([1, '']);
+  const [, left] = /(\d+) directives? left/.exec(err) ?? [];
+  const least = playFromJson('it', readFileSync(saved, 'utf8')) as Scenario;
+  expect(directivesIn(least)).toBe(Number(left));
+  expect(least.origin).toMatchObject({ mutant: 'dies' });
+});
+
 describe.skipIf(!isBuilt)('what cannot be shrunk is said in one line', () => {
   test.each([
     [
