@@ -4,7 +4,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DEFAULT_NODE } from '../../../actors/node.ts';
-import { unreachable } from '../../../protocol/refusal.ts';
 import { COLUMNS, crashGrid, type Grid, type GridPoint, OPS, RESTARTS } from '../../../sim/crashes/grid.ts';
 import { type PointResult, playOf } from '../../../sim/crashes/perform.ts';
 import { rejoinBoundNs } from '../../../sim/crashes/rejoin.ts';
@@ -50,31 +49,13 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   needsBuild('sim crashes');
-  const options = optionsOf(flags);
-  const workers = workersOf(flags.workers);
+  const { options, workers, save } = wantedOf(flags);
   const grid = crashGrid(options);
-  if (!grid.calm.holds) {
-    const [first] = grid.calm.violations;
-    throw new CliError(
-      `the run without a crash does not hold: ${first?.oracle}: ${first?.what}`,
-      EXIT.violated,
-    );
-  }
+  mustHold(grid);
   const chosen = chosenOf(grid, flags.only);
-  if (flags.save !== undefined && chosen.length !== 1)
-    throw new CliError(
-      flags.only === undefined
-        ? '--save keeps one crash: say which, with --only and its whole id'
-        : `--save keeps one crash, and --only names ${grouped(chosen.length)}: give a whole id`,
-    );
-  if (flags.save !== undefined)
-    savePlay(
-      options,
-      chosen[0] ?? unreachable('what names no point is refused'),
-      scenarioFileOf(flags.save, '--save'),
-    );
+  if (save !== undefined) savePlay(options, onlyOne(chosen), save);
   const startedMs = performance.now();
-  const { results, isWhole, lost } = await performAll(grid, chosen, workers, flags.json !== true);
+  const { results, isWhole, lost } = await performAll(grid, chosen, workers, !flags.json);
   const summary = summaryOf(grid, results, performance.now() - startedMs);
   if (flags.json) print(toJson({ ...options, ...summary }));
   else tell(options, grid, results, summary, isWhole);
@@ -82,6 +63,33 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   if (lost !== null) throw new CliError(`${lost.trimEnd()}\n${tried}`, EXIT.violated);
   if (!isWhole) throw new Interrupted(tried);
   return summary.failures.length === 0 ? EXIT.holds : EXIT.violated;
+}
+
+interface Wanted {
+  readonly options: GridOptions;
+  readonly workers: number;
+  readonly save: string | undefined;
+}
+
+/** Whatever can be refused before the grid is made, for that takes a run. */
+function wantedOf(flags: CrashesFlags): Wanted {
+  const save = flags.save === undefined ? undefined : scenarioFileOf(flags.save, '--save');
+  if (save !== undefined && flags.only === undefined)
+    throw new CliError('--save keeps one crash: say which, with --only and its whole id');
+  return { options: optionsOf(flags), workers: workersOf(flags.workers), save };
+}
+
+function mustHold({ calm }: Grid): void {
+  const [first] = calm.violations;
+  if (calm.holds) return;
+  const what = `the run without a crash does not hold: ${first?.oracle}: ${first?.what}`;
+  throw new CliError(what, EXIT.violated);
+}
+
+function onlyOne(chosen: readonly GridPoint[]): GridPoint {
+  const [point] = chosen;
+  if (point && chosen.length === 1) return point;
+  throw new CliError(`--save keeps one crash, and --only names ${grouped(chosen.length)}: give a whole id`);
 }
 
 /** Each write of each height of each node is a crash of its own. */
@@ -124,57 +132,72 @@ function savePlay(options: GridOptions, point: GridPoint, path: string): void {
   }
 }
 
-/** Results in the order of the grid, whichever worker made them. What was missed in company is tried again, until nothing is. */
+interface Tried {
+  /** In the order of the grid, whichever worker made them. */
+  readonly results: readonly PointResult[];
+  readonly isWhole: boolean;
+  /** What ended a worker, and with it the campaign: what was found before that is told all the same. */
+  readonly lost: string | null;
+}
+
 async function performAll(
   grid: Grid,
   chosen: readonly GridPoint[],
   count: number,
   isShown: boolean,
-): Promise<{
-  readonly results: readonly PointResult[];
-  readonly isWhole: boolean;
-  /** What ended a worker, and with it the campaign: what was found before that is told all the same. */
-  readonly lost: string | null;
-}> {
-  const indexes = new Map(grid.points.map((point, index) => [point, index]));
-  const bar = new ProgressBar(isShown);
-  const results: PointResult[] = [];
-  let done = 0;
-  const performRuns = (runs: readonly (readonly number[])[], missed: GridPoint[]) => {
-    let next = 0;
-    return async (worker: Worker): Promise<void> => {
-      while (next < runs.length) {
-        const from = next;
-        next += RUNS_PER_JOB;
-        const job = runs.slice(from, next);
-        const answer = await worker.crashes({ grid: grid.options, runs: job });
-        const order = job.flat();
-        answer.results.forEach((result, i) => {
-          const index = order[i] ?? -1;
-          if (result) results[index] = result;
-          else missed.push(grid.points[index] ?? unreachable('a worker answers what it was asked'));
-        });
-        done += answer.results.filter((result) => result).length;
-        bar.update(done / chosen.length, `${grouped(done)} of ${grouped(chosen.length)} crashes`);
-      }
-    };
-  };
+): Promise<Tried> {
+  const campaign = new Campaign(grid, chosen, isShown);
   let lost: string | null = null;
+  const most = Math.ceil(runsOf(chosen).length / RUNS_PER_JOB);
   const isWhole = await isUninterrupted(() =>
-    withWorkers(Math.min(count, Math.ceil(runsOf(chosen).length / RUNS_PER_JOB)), {}, async (workers) => {
-      for (let left = chosen; left.length > 0; ) {
-        const runs = runsOf(left).map((run) => run.map((point) => indexes.get(point) ?? -1));
-        const missed: GridPoint[] = [];
-        await Promise.all(workers.map(performRuns(runs, missed)));
-        left = missed;
-      }
-    }).catch((error: unknown) => {
+    withWorkers(Math.min(count, most), {}, (workers) => campaign.perform(workers)).catch((error: unknown) => {
       if (error instanceof Interrupted || !isCliError(error)) throw error;
       lost = error.message;
     }),
-  );
-  bar.clear();
-  return { results: results.filter(() => true), isWhole: isWhole && lost === null, lost }; // without the holes of those that were not tried
+  ).finally(() => campaign.bar.clear());
+  return { results: campaign.results, isWhole: isWhole && lost === null, lost };
+}
+
+/** The chosen points, each tried once; what was missed in company is tried again, until nothing is. */
+class Campaign {
+  readonly bar: ProgressBar;
+  private readonly grid: Grid;
+  private readonly chosen: readonly GridPoint[];
+  private readonly indexes: ReadonlyMap<GridPoint, number>;
+  private readonly found = new Map<GridPoint, PointResult>();
+
+  constructor(grid: Grid, chosen: readonly GridPoint[], isShown: boolean) {
+    this.bar = new ProgressBar(isShown);
+    this.grid = grid;
+    this.chosen = chosen;
+    this.indexes = new Map(grid.points.map((point, index) => [point, index]));
+  }
+
+  /** Of those that were tried. */
+  get results(): readonly PointResult[] {
+    return this.chosen.flatMap((point) => this.found.get(point) ?? []);
+  }
+
+  async perform(workers: readonly Worker[]): Promise<void> {
+    for (let left = this.chosen; left.length > 0; left = left.filter((point) => !this.found.has(point))) {
+      const queue = runsOf(left);
+      await Promise.all(workers.map((worker) => this.work(worker, queue)));
+    }
+  }
+
+  private async work(worker: Worker, queue: GridPoint[][]): Promise<void> {
+    while (queue.length > 0) {
+      const runs = queue.splice(0, RUNS_PER_JOB);
+      const indexes = runs.map((run) => run.map((point) => this.indexes.get(point) ?? -1));
+      const answer = await worker.crashes({ grid: this.grid.options, runs: indexes });
+      runs.flat().forEach((point, i) => {
+        const result = answer.results[i];
+        if (result) this.found.set(point, result);
+      });
+      const [done, all] = [this.found.size, this.chosen.length];
+      this.bar.update(done / all, `${grouped(done)} of ${grouped(all)} crashes`);
+    }
+  }
 }
 
 // --- what came of it ---------------------------------------------------------------------------------------

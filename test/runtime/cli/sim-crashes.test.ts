@@ -49,6 +49,7 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
       ['--save', '/dev/null/point.json', '--only', 'v0/sync/privval/1/torn/needed'],
       /--save: .*\/dev\/null\/point\.json/,
     ],
+    [['--save', 'x.txt', '--only', 'v0/sign'], /--save takes a name that ends in \.json, not "x\.txt"/],
     [['--save', 'point.json'], /--save keeps one crash: say which, with --only and its whole id/],
     [
       ['--save', 'point.json', '--only', 'v0/sign/1'],
