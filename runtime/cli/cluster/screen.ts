@@ -7,6 +7,8 @@ import type { Cluster, ClusterNode } from './cluster.ts';
 const REDRAW_MS = 200;
 /** Where nothing can be redrawn, a status line per node comes this often. */
 const PLAIN_STATUS_MS = 10_000;
+/** Of a terminal that does not tell. */
+const [COLUMNS, ROWS] = [80, 24];
 
 export class ClusterScreen {
   private readonly cluster: Cluster;
@@ -44,7 +46,7 @@ export class ClusterScreen {
     this.line(`${node.name.padEnd(this.width)} | ${text}`);
   }
 
-  /** The status lines stay as they are, and nothing is drawn any more. */
+  /** The status lines go, and nothing is drawn any more. */
   close(): void {
     clearInterval(this.timer);
     this.erase();
@@ -63,8 +65,9 @@ export class ClusterScreen {
 
   private draw(): void {
     if (!this.isTerminal) return;
-    const columns = this.out.columns || 80;
-    const lines = this.cluster.nodes.map((node) => this.statusText(node).slice(0, columns - 1));
+    const { columns, rows } = this.out;
+    const texts = this.cluster.nodes.map((node) => this.statusText(node));
+    const lines = fitting(texts, (rows || ROWS) - 1).map((line) => line.slice(0, (columns || COLUMNS) - 1));
     this.out.write(`${lines.join('\n')}\n`);
     this.drawn = lines.length;
   }
@@ -85,4 +88,11 @@ export class ClusterScreen {
       `${Math.round(status.rssBytes / 1e6)} MB`
     );
   }
+}
+
+/** What has scrolled off the top cannot be erased: no more lines than `most`, of which the last counts those that are left out. */
+function fitting(lines: readonly string[], most: number): readonly string[] {
+  if (lines.length <= most) return lines;
+  const shown = lines.slice(0, Math.max(0, most - 1));
+  return [...shown, `and ${lines.length - shown.length} more`];
 }
