@@ -12,7 +12,7 @@ export function program(): Command {
   return new Command('nodecli')
     .description('A BFT blockchain network that you can rehearse before you run it.')
     .version(packageVersion(), '-V, --version')
-    .option('--trace-errors', 'print the stack of an unexpected error')
+    .option('--trace-errors', 'print the stack of an unexpected error, as NODECLI_DEBUG=1 does')
     .addCommand(simCommand())
     .addCommand(clusterCommand())
     .addCommand(chaosCommand());
@@ -34,9 +34,12 @@ export async function main(argv: readonly string[]): Promise<number> {
     await nodecli.parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT.holds);
   } catch (error) {
-    return told(error, nodecli.opts()['traceErrors'] === true || Boolean(process.env['NODECLI_DEBUG']));
+    return told(error, nodecli.opts()['traceErrors'] === true || isDebugged());
   }
 }
+
+/** Nothing and `0` are off. */
+const isDebugged = (): boolean => !['', '0'].includes(process.env['NODECLI_DEBUG'] ?? '');
 
 /** `nodecli ... | head` closes our output early: what is under way ends in good order, as at Ctrl-C, and with the exit code that it has earned. */
 function onBrokenPipe(error: NodeJS.ErrnoException): void {

@@ -14,7 +14,7 @@ export function whereThrown(error: unknown): string {
   const own = frames.findIndex((frame) => !isOurs(frame));
   if (own === 0) return `(thrown at ${frames[0]})`;
   if (own > 0) return `(asked for at ${frames[own]})`;
-  return '(a bug of ours: NODECLI_DEBUG=1 shows where)';
+  return '(a bug of ours: --trace-errors, or NODECLI_DEBUG=1, shows where)';
 }
 
 /** Of a module that could not be loaded: what does not parse has no frames, and begins with its place. */

@@ -1,11 +1,12 @@
 // What people type, and what their files do, that cannot work: it is said before anything runs, by the name of the option.
 
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeHomes } from '../../../runtime/host/home/home.ts';
 import { temporaryFolder } from '../host/folders.ts';
-import { isBuilt, nodecli, root } from './nodecli.ts';
+import { cli, hasStack, isBuilt, nodecli, root } from './nodecli.ts';
 
 const index = join(root, 'dist/sim/index.js');
 
@@ -41,6 +42,20 @@ describe.skipIf(!isBuilt)('a play that is a module', () => {
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/play\.mjs ends the process \(process\.exit\) as it runs\n$/);
   });
+});
+
+test.skipIf(!isBuilt).each([
+  ['', [], false],
+  ['0', [], false],
+  ['1', [], true],
+  ['0', ['--trace-errors'], true],
+])('NODECLI_DEBUG=%s with %j', (debug, flags, isShown) => {
+  const throws = "oracles: [() => ({ name: 'mine', ended: () => { throw new Error('odd'); } })], ";
+  const args = [cli, 'sim', 'run', moduleOf('', throws), '--quiet', ...flags];
+  const env = { ...process.env, NODECLI_DEBUG: debug };
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
+  expect(stderr).toContain('mine: ended() threw: odd');
+  expect([status, hasStack(stderr)]).toEqual([2, isShown]);
 });
 
 describe.skipIf(!isBuilt)('a scenario is kept', () => {
