@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { isSeed, SEED_MAX } from '../../sim/choices.ts';
 
 /**
- * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not understood, or what it says or keeps
- * cannot be written.
+ * 0: what was promised holds. 1: it was violated, or what was read is broken. 2: the command was not understood, or cannot be done: a port or a
+ * folder is taken, what it says or keeps cannot be written.
  */
 export const EXIT = { holds: 0, violated: 1, usage: 2 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
@@ -28,10 +28,10 @@ export class CliError extends Error {
 export const isCliError = (error: unknown): error is CliError =>
   error instanceof CliError || (error instanceof Error && 'exit' in error);
 
-/** What makes going on wrong, and comes when nobody waits for an answer: one line, and the end. */
+/** What makes going on wrong, as a folder that another one took, and comes when nobody waits for an answer: one line, and the end. */
 export function endsAll(error: Error): void {
   process.stderr.write(`nodecli: ${error.message}\n`);
-  process.exit(EXIT.violated);
+  process.exit(EXIT.usage);
 }
 
 /** A seed is a whole number of 64 bits, in decimal; `flag` brings it. */

@@ -3,7 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { endsAll } from '../../../runtime/cli/usage.ts';
 import { makeHomes } from '../../../runtime/host/home/home.ts';
 import { temporaryFolder } from '../host/folders.ts';
 import { cli, hasStack, isBuilt, nodecli, root } from './nodecli.ts';
@@ -56,6 +57,15 @@ test.skipIf(!isBuilt).each([
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
   expect(stderr).toContain('mine: ended() threw: odd');
   expect([status, hasStack(stderr)]).toEqual([2, isShown]);
+});
+
+test('a folder that another one took ends a command as one that is taken does: exit 2', () => {
+  const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  endsAll(new Error('it is not ours any more'));
+  expect(write).toHaveBeenCalledWith('nodecli: it is not ours any more\n');
+  expect(exit).toHaveBeenCalledWith(2);
+  vi.restoreAllMocks();
 });
 
 describe.skipIf(!isBuilt)('a scenario is kept', () => {
