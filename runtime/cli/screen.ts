@@ -87,7 +87,7 @@ const BAR_EVERY_MS = 100;
 /** A log file wants no more than this. */
 const LINES_EVERY_MS = 10_000;
 
-/** On stderr: a bar, where that is a terminal; elsewhere a line now and then. */
+/** On stderr: a bar, where that is a terminal; elsewhere a line now and then, but none with `--json`: what reads that may read both streams. */
 export class ProgressBar {
   private readonly isWanted: boolean;
   private readonly isTerminal = process.stderr.isTTY === true;
@@ -95,8 +95,8 @@ export class ProgressBar {
   private toldMs = this.startedMs;
   private isDrawn = false;
 
-  constructor(isWanted = true) {
-    this.isWanted = isWanted;
+  constructor(isJson = false) {
+    this.isWanted = this.isTerminal || !isJson;
   }
 
   update(done: number, what: string): void {

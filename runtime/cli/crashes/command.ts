@@ -55,7 +55,7 @@ export async function crashesCommand(flags: CrashesFlags): Promise<Exit> {
   const chosen = chosenOf(grid, flags.only);
   if (save !== undefined) savePlay(options, onlyOne(chosen), save);
   const startedMs = performance.now();
-  const { results, isWhole, lost } = await performAll(grid, chosen, workers, !flags.json);
+  const { results, isWhole, lost } = await performAll(grid, chosen, workers, flags.json);
   const summary = summaryOf(grid, results, performance.now() - startedMs);
   if (flags.json) print(toJson({ ...options, ...summary }));
   else tell(options, grid, results, summary, isWhole);
@@ -144,9 +144,9 @@ async function performAll(
   grid: Grid,
   chosen: readonly GridPoint[],
   count: number,
-  isShown: boolean,
+  isJson?: boolean,
 ): Promise<Tried> {
-  const campaign = new Campaign(grid, chosen, isShown);
+  const campaign = new Campaign(grid, chosen, isJson);
   let lost: string | null = null;
   const most = Math.ceil(runsOf(chosen).length / RUNS_PER_JOB);
   const isWhole = await isUninterrupted(() =>
@@ -166,8 +166,8 @@ class Campaign {
   private readonly indexes: ReadonlyMap<GridPoint, number>;
   private readonly found = new Map<GridPoint, PointResult>();
 
-  constructor(grid: Grid, chosen: readonly GridPoint[], isShown: boolean) {
-    this.bar = new ProgressBar(isShown);
+  constructor(grid: Grid, chosen: readonly GridPoint[], isJson?: boolean) {
+    this.bar = new ProgressBar(isJson);
     this.grid = grid;
     this.chosen = chosen;
     this.indexes = new Map(grid.points.map((point, index) => [point, index]));

@@ -45,7 +45,7 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
   const workers = workersOf(flags.workers);
   const goal = runs ?? (minutes === undefined ? RUNS_USUAL : Number.MAX_SAFE_INTEGER);
   const campaign = await begin(flags, goal);
-  const explorer = new Explorer(campaign, goal, minutes, flags.out);
+  const explorer = new Explorer(campaign, goal, minutes, flags);
   // Whatever goes wrong, what was seen is told.
   const wrong: unknown[] = [];
   const trying = (what: () => void): void => {
@@ -121,7 +121,7 @@ class Explorer {
   private readonly goal: number;
   private readonly deadlineMs: number;
   private readonly out: string | undefined;
-  private readonly bar = new ProgressBar();
+  private readonly bar: ProgressBar;
   private readonly startedMs = performance.now();
   private readonly secondsBefore: number;
   /** Batches begin where an earlier sitting ended. */
@@ -138,7 +138,8 @@ class Explorer {
   /** Lost ones, until one is not. */
   private readonly held: Pair[] = [];
 
-  constructor(campaign: Campaign, goal: number, minutes: number | undefined, out: string | undefined) {
+  constructor(campaign: Campaign, goal: number, minutes: number | undefined, { out, json }: ExploreFlags) {
+    this.bar = new ProgressBar(json);
     this.campaign = campaign;
     this.goal = goal;
     this.out = out;

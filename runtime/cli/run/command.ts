@@ -114,7 +114,7 @@ interface Performed {
 
 /** Files of an earlier run are written over by one that begins, and by no other. */
 function performed(nameOrFile: string, { play, options }: Wanted, flags: RunFlags): Performed {
-  const bar = new ProgressBar(!flags.json);
+  const bar = new ProgressBar(flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const page = flags.html === undefined ? null : new PageFile(flags.html);
   const collector = page && new PictureCollector();

@@ -48,7 +48,7 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Promise<Exit> {
   const wanted = await wantedOf(nameOrFile, flags);
   const { patch, file } = wanted;
-  const attempt = new Attempt(!flags.json);
+  const attempt = new Attempt(flags.json);
   const result = await attempt.of(wanted.job, patch).catch((error: unknown) => {
     throw endedEarly(error, attempt, wanted);
   });
@@ -134,8 +134,8 @@ class Attempt {
   least: ShrinkSoFar['least'] = null;
   private readonly bar: ProgressBar;
 
-  constructor(isTold: boolean) {
-    this.bar = new ProgressBar(isTold);
+  constructor(isJson?: boolean) {
+    this.bar = new ProgressBar(isJson);
   }
 
   async of(job: ShrinkJob, patch: Patch | null): Promise<ShrinkResult> {

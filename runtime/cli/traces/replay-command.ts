@@ -143,7 +143,7 @@ function feed(
     lastNode: 0,
     divergedAt: null,
   };
-  const bar = new ProgressBar(!flags.json);
+  const bar = new ProgressBar(flags.json);
   try {
     for (const record of trace.records()) {
       // biome-ignore lint/suspicious/noDebugger: what --break is for; step into the next line

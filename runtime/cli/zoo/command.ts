@@ -113,7 +113,7 @@ async function huntAll(wanted: Wanted, flags: ZooFlags, seen: Seen): Promise<voi
     await withPatchedBuild(patch, async (dist) => {
       const first = await huntOne(patch, dist, wanted, flags, seen);
       if (wanted.small === 0 || first.kills.length === 0 || isControl(first)) return;
-      const small = await shrinkKills(first.mutant, dist, first.kills, wanted.workers);
+      const small = await shrinkKills(first.mutant, dist, first.kills, wanted.workers, flags.json === true);
       seen.made.push(...small);
       if (!flags.json) for (const line of linesOfSmall(small)) print(`${INDENT}${line}`);
     });
@@ -129,7 +129,7 @@ async function huntOne(
 ): Promise<Outcome> {
   const { bases, jobsFrom, workers, small } = wanted;
   const many = small > 0 ? { wanted: small, counts: canBeWritten } : {};
-  const options = { workers, ...many };
+  const options = { workers, isJson: flags.json === true, ...many };
   const outcomes: Outcome[] = [];
   try {
     for (const base of bases) outcomes.push(await hunt(patch, dist, jobsFrom(base), options));

@@ -57,6 +57,7 @@ export interface HuntOptions {
   readonly counts?: (job: Job) => boolean;
   /** What has not ended after so long is given up. */
   readonly runMsMax?: number;
+  readonly isJson?: boolean;
 }
 
 /** The build without a patch, as the first of the controls. */
@@ -70,9 +71,9 @@ export async function hunt(
   patch: Patch | null,
   dist: string,
   jobs: readonly Job[],
-  { workers, wanted = 1, counts = () => true, runMsMax = RUN_MS_MAX }: HuntOptions,
+  { workers, wanted = 1, counts = () => true, runMsMax = RUN_MS_MAX, isJson = false }: HuntOptions,
 ): Promise<Outcome> {
-  const bar = new ProgressBar();
+  const bar = new ProgressBar(isJson);
   const results: JobResult[] = [];
   let wantedAt: number[] = [];
   let next = 0;

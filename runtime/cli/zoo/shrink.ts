@@ -50,8 +50,9 @@ export async function shrinkKills(
   dist: string,
   kills: readonly Job[],
   workers: number,
+  isJson: boolean,
 ): Promise<readonly (Small | NotSmall)[]> {
-  const bar = new ProgressBar();
+  const bar = new ProgressBar(isJson);
   const results: (Small | NotSmall)[] = [];
   let next = 0;
   let done = 0;

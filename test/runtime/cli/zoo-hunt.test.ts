@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { jobsFor } from '../../../runtime/cli/determinism/same-twice.ts';
 import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
@@ -55,6 +55,24 @@ describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => 
       isGood: true,
     });
     expect(outcome.kills.map(({ seed }) => seed)).toEqual(['6', '8']);
+  });
+});
+
+describe.skipIf(!isBuilt)('how far a hunt is', { timeout: 60_000 }, () => {
+  it.each([
+    ['is a line now and then', false, / % {2}own: \d seeds\n/],
+    ['is not told beside JSON', true, /^$/],
+  ])('%s', async (_, isJson, says) => {
+    const patch = planted(SPEAKS);
+    let [nowMs, told] = [0, ''];
+    vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 20_000));
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      told += text;
+      return true;
+    });
+    await withPatchedBuild(patch, (dist) => hunt(patch, dist, jobsFor(6, 1n), { workers: 1, isJson }));
+    vi.restoreAllMocks();
+    expect(told).toMatch(says);
   });
 });
 
