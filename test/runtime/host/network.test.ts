@@ -409,13 +409,15 @@ describe("the key's last signature", () => {
     expect(log.read()).toHaveLength(0);
     await importSignState(log, at(7n, 1, 2));
     await importSignState(log, at(7n, 1, 1)); // earlier
+    await importSignState(log, at(7n, 0, 3)); // earlier
     await importSignState(log, at(6n, 9, 3)); // earlier
     await importSignState(log, at(7n, 1, 3));
-    expect(log.read()).toHaveLength(2);
-    expect(lastSignOf(log)).toEqual(at(7n, 1, 3));
+    await importSignState(log, at(7n, 2, 1));
+    expect(log.read()).toHaveLength(3);
+    expect(lastSignOf(log)).toEqual(at(7n, 2, 1));
     const path = join(folder, 'priv_validator_state.json');
     exportSignState(log, path);
-    expect(fs.readFileSync(path, 'utf8')).toBe(formatPrivValidatorState(at(7n, 1, 3)));
+    expect(fs.readFileSync(path, 'utf8')).toBe(formatPrivValidatorState(at(7n, 2, 1)));
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
     await log.close();
   });
