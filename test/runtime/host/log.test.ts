@@ -272,6 +272,23 @@ describe('trim', () => {
     await log.close();
   });
 
+  test('what lives may be written in several pieces, and the mark covers all of them', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    for (let i = 0; i < 1_000; i++) log.append(new Uint8Array(10_000));
+    log.trim(320);
+    await synced(log);
+    const size = (): number => fs.statSync(path).size;
+    expect([size(), markOf(path)]).toEqual(Array(2).fill(320 * (FRAME + 10_000)));
+    log.append(bytesOf('more'));
+    await log.close();
+    expect(markOf(path)).toBe(size());
+    const again = openLog(path, { refuseCorruption: true });
+    expect(again.read()).toHaveLength(321);
+    await again.close();
+    expect(markOf(path)).toBe(size());
+  });
+
   test('does not rewrite for little', async () => {
     const path = join(temporaryFolder(), 'x.log');
     const log = openLog(path);

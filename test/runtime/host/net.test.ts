@@ -91,11 +91,15 @@ describe('strangers', () => {
     }
     expect(said).toEqual([]);
   });
-  test('one that says nothing: closed after a while', async () => {
-    const { net, said } = await start(LOW, { handshakeMs: 200 });
-    const one = stranger(net.address);
-    await until(() => one.closed !== null, 'closed');
-    expect(one.closed).toBe(4004);
+  test('one that says nothing, or that is to judge and does not: closed after a while', async () => {
+    const { net, said } = await start(HIGH, { handshakeMs: 200 });
+    for (const hello of [null, LOW]) {
+      const one = stranger(net.address);
+      await one.opened();
+      if (hello !== null) one.socket.send(hello);
+      await until(() => one.closed !== null, 'closed');
+      expect(one.closed).toBe(4004);
+    }
     expect(said).toEqual([]);
   });
   test('one that opens connections and asks for no WebSocket: it gets no more than so many, and not for long', async () => {
@@ -291,22 +295,28 @@ describe('connections', () => {
     expect(sent).toBeGreaterThan(250);
     expect(sent).toBeLessThan(300);
   });
-  test('two of the largest blocks at once, and votes behind them, come through', async () => {
+  test('two of the largest blocks at once, and votes behind them, come through, whoever dialled', async () => {
     const [low, high] = [await start(LOW), await start(HIGH)];
     low.net.dial(HIGH, high.net.address);
     await until(() => low.said.length + high.said.length === 2, 'up');
-    const sizes: number[] = [];
-    high.net.listen({
-      up: () => {},
-      down: () => sizes.push(-1),
-      heard: (_, payloads) => sizes.push(...payloads.map(({ bytes }) => bytes.length)),
-      dialFailed: () => {},
-    });
     const largest = 100 * (1 << 20);
-    for (const size of [largest, largest, 200, 200])
-      low.net.send([HIGH], [{ channel: 0x40, bytes: new Uint8Array(size) }]);
-    await until(() => sizes.length === 4 || low.said.length > 1, 'all are here', 60_000);
-    expect([sizes, low.said]).toEqual([[largest, largest, 200, 200], ['up 9']]);
+    const wanted = [largest, largest, 200, 200];
+    for (const [from, to, peer] of [
+      [low, high, HIGH],
+      [high, low, LOW],
+    ] as const) {
+      const sizes: number[] = [];
+      to.net.listen({
+        up: () => {},
+        down: () => sizes.push(-1),
+        heard: (_, payloads) => sizes.push(...payloads.map(({ bytes }) => bytes.length)),
+        dialFailed: () => {},
+      });
+      for (const size of wanted) from.net.send([peer], [{ channel: 0x40, bytes: new Uint8Array(size) }]);
+      await until(() => sizes.length === 4 || sizes.includes(-1), 'all are here', 60_000);
+      expect(sizes).toEqual(wanted);
+    }
+    expect([low.said, high.said]).toEqual([['up 9'], ['up 1']]);
   });
   test('a dial to one that accepts and says nothing fails after a while', async () => {
     const low = await start(LOW, { handshakeMs: 300 });
