@@ -4,6 +4,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KvStore } from '../../../machines/apps/kvstore.ts';
+import { formatPrivValidatorState } from '../../../protocol/json/index.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import { makeHomes, readHome, usualPaths } from '../../../runtime/host/home/home.ts';
 import { NodeLife } from '../../../runtime/host/process/node-life.ts';
@@ -50,6 +51,41 @@ test('a chain goes on with the genesis that it began with, and says so where the
   ]);
   fs.writeFileSync(genesis, JSON.stringify(JSON.parse(written)));
   expect(await decideOne(home)).toEqual([]);
+});
+
+test('a key that signed elsewhere since signs nothing up to there', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const { config, signState } = usualPaths(home);
+  change(config, 'timeout_propose = "3s"', 'timeout_propose = "10ms"');
+  const [signBytes, signature] = [Uint8Array.of(5), new Uint8Array(64).fill(5)];
+  const elsewhere = formatPrivValidatorState({ height: 5n, round: 0, step: 3, signBytes, signature });
+  fs.writeFileSync(signState, elsewhere);
+  const words: string[] = [];
+  let life: NodeLife | null = null;
+  await new Promise<void>((done, failed) => {
+    const begun = NodeLife.begin({
+      home,
+      record: null,
+      commit: '',
+      say: (line) => {
+        if (line.startsWith('warning: the signer refuses') && words.push(line) === 2) done();
+      },
+      tell: ({ type }) => {
+        if (type === 'committed') failed(new Error('height 1 is decided, and signed for the second time'));
+      },
+      ended: (because) => failed(new Error(because)),
+      lost: () => {},
+    });
+    begun.then((it) => {
+      life = it;
+      it.start();
+    }, failed);
+  }).finally(() => life?.end());
+  // The proposal, and the prevote for nothing when that does not come.
+  const because = (step: number): string =>
+    `warning: the signer refuses 1/0/${step}: height regression. Got 1, last height 5`;
+  expect(words).toEqual([because(1), because(2)]);
+  expect(fs.readFileSync(signState, 'utf8')).toBe(elsewhere);
 });
 
 test('an actor that throws at its start ends the life, which was never up', async () => {
