@@ -272,6 +272,18 @@ it('a height that nobody serves does not keep it for ever', () => {
   ]);
 });
 
+it('the time that it was alone counts for nothing: who comes then may have what it lacks', () => {
+  const driven = blocksync();
+  driven.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
+  driven.monoNs = 70n * S;
+  expect(said(driven.tell(timer('check')))).toEqual(['schedule check']);
+  expect(sentOf(driven.tell(up('a')))).toEqual(['a: status-request']);
+  driven.tell(status('a', 100n));
+  expect(said(driven.tell(timer('check')))).toEqual(['schedule check']);
+  driven.monoNs = 129n * S;
+  expect(said(driven.tell(timer('check')))).not.toContain('tell validator caught-up');
+});
+
 it('a peer alone that claims what it has not is asked what it has, and caught by what it says', () => {
   const driven = syncing('a');
   driven.tell(up('b'));

@@ -409,6 +409,19 @@ it('holds so much of all peers together: a stranger may come under any number of
   expect(pool.state.early?.came).toHaveLength(16_385);
 });
 
+it('holds of a peer no more than so many for the time after the handshake, however short they are', () => {
+  const pool = earlyMempool();
+  const few = (peer: string, mark: number, count: number): MempoolMail => {
+    const txs = Array.from({ length: count }, (_, i) => Uint8Array.of(mark, i >> 8, i & 0xff));
+    const bytes = encodeMempoolMessage({ type: 'txs', txs });
+    return { type: 'heard', peer, payloads: [{ channel: CHANNEL_MEMPOOL, bytes }] };
+  };
+  expect(pool.tell(few('a', 1, 300))).toEqual([]);
+  expect(pool.tell(few('b', 2, 6))).toEqual([]);
+  const asked = questionsOf(pool.tell({ type: 'opens' })).map(({ n }) => n);
+  expect(asked).toEqual([...Array(256).fill(1), ...Array(6).fill(2)]);
+});
+
 it('drops a peer for what is no batch before the handshake is over, too', () => {
   const pool = earlyMempool();
   const junk: MempoolMail = {

@@ -352,3 +352,19 @@ it('gossip: who has caught up stays so, however many blocks follow', () => {
   gossip.entered(entered(pool, 1), true, 2n);
   expect(offersOf(gossip, 2n)).toEqual([['a', [1]]]);
 });
+
+it('gossip: who is behind, or had its fill, is so when the pool was empty in between', () => {
+  const pool = poolOf();
+  pool.update(9n, [], [], NO_LIMITS);
+  const gossip = new Gossip({ ...DEFAULT_MEMPOOL, batchBytesMax: 10 });
+  for (const peer of ['a', 'b']) gossip.peerUp(peer, [], 0n);
+  gossip.peerAt('a', 3n, 0n);
+  for (const n of [4, 5]) gossip.entered(entered(pool, n), true, 0n);
+  expect(offersOf(gossip, 2n * MS)).toEqual([['b', [4]]]); // 5 + 6 bytes are more than 10
+  gossip.clear();
+  gossip.entered(entered(pool, 1), true, 3n * MS);
+  expect(offersOf(gossip, 50n * MS)).toEqual([]);
+  expect(offersOf(gossip, 102n * MS)).toEqual([['b', [1]]]);
+  gossip.peerAt('a', 8n, 103n * MS);
+  expect(offersOf(gossip, 103n * MS)).toEqual([['a', [1]]]);
+});
