@@ -1,10 +1,10 @@
 // What one peer can make a node do in a turn: as much as an honest one needs, however much it says.
 
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Payload } from '../../actors/turn.ts';
-import { CHANNEL_STATE, CHANNEL_VOTE } from '../../protocol/messages.ts';
-import { PREVOTE, type Vote } from '../../protocol/types.ts';
-import { encodeConsensusMessage } from '../../protocol/wire/index.ts';
+import { CHANNEL_EVIDENCE, CHANNEL_STATE, CHANNEL_VOTE } from '../../protocol/messages.ts';
+import { type DuplicateVoteEvidence, NIL_BLOCK_ID, PREVOTE, type Vote } from '../../protocol/types.ts';
+import { encodeConsensusMessage, encodeEvidenceList } from '../../protocol/wire/index.ts';
 import type { Liar } from '../../sim/liars/liar.ts';
 import type { OracleMaker } from '../../sim/oracle.ts';
 import { runScenario } from '../../sim/run.ts';
@@ -13,8 +13,10 @@ import { height, liar, scenario, these, validators } from '../../sim/scenario/wo
 const FLOOD = 300;
 const NOTHING = new Uint8Array(0);
 
+type Kit = Parameters<Liar>[0];
+
 /** From a height on, so often, what v3 says to v0 has all of this behind it. */
-function floods(from: bigint, times: number, payloads: (of: Parameters<Liar>[0]) => Payload[]) {
+function floods(from: bigint, times: number, payloads: (kit: Kit) => Payload[]) {
   let told = 0;
   const flood: Liar = (kit) => (to, said) => {
     const isRight = said.some(({ channel }) => channel === CHANNEL_STATE || channel === CHANNEL_VOTE);
@@ -38,33 +40,67 @@ function counts(type: 'score' | 'load') {
   return { counter, count: () => count };
 }
 
-it('of a peer that says one wrong thing after the other, the rest is not looked at', () => {
-  const { lies, told } = floods(3n, 1, ({ machine, validators: setOf }) => {
-    const accused = setOf(machine.height)[1];
-    return Array.from({ length: FLOOD }, (_, i): Payload => {
-      const hash = new Uint8Array(32).fill(7);
-      const vote: Vote = {
-        type: PREVOTE,
-        height: machine.height + 1n,
-        round: 0,
-        blockId: { hash, parts: { total: 1, hash } },
-        timeNs: 1_700_000_000_000_000_000n + BigInt(i),
-        validatorAddress: accused?.address ?? NOTHING,
-        validatorIndex: 1,
-        signature: new Uint8Array(64).fill(1 + (i % 100)),
-        extension: NOTHING,
-        extensionSignature: NOTHING,
-      };
+/** The second validator's, with a signature of somebody who has not its key. */
+function forgedVote({ machine, validators: setOf }: Kit, ofHeight: bigint, i: number): Vote {
+  const hash = new Uint8Array(32).fill(7);
+  return {
+    type: PREVOTE,
+    height: ofHeight,
+    round: 0,
+    blockId: { hash, parts: { total: 1, hash } },
+    timeNs: 1_700_000_000_000_000_000n + BigInt(i),
+    validatorAddress: setOf(machine.height)[1]?.address ?? NOTHING,
+    validatorIndex: 1,
+    signature: new Uint8Array(64).fill(1 + (i % 100)),
+    extension: NOTHING,
+    extensionSignature: NOTHING,
+  };
+}
+
+const forgedVotes =
+  (ahead: bigint, count: number) =>
+  (kit: Kit): Payload[] =>
+    Array.from({ length: count }, (_, i) => {
+      const vote = forgedVote(kit, kit.machine.height + ahead, i);
       return { channel: CHANNEL_VOTE, bytes: encodeConsensusMessage({ type: 'vote', vote }) };
     });
+
+/** All in one message, and true but for the signatures. */
+function forgedEvidence(kit: Kit): Payload[] {
+  const past = kit.machine.height - 1n;
+  const powers = kit.validators(past).map(({ power }) => power);
+  const evidence = Array.from({ length: FLOOD }, (_, i): DuplicateVoteEvidence => {
+    const vote = forgedVote(kit, past, i);
+    return {
+      kind: 'duplicate-vote',
+      voteA: { ...vote, blockId: NIL_BLOCK_ID },
+      voteB: vote,
+      powerTotal: powers.reduce((sum, power) => sum + power),
+      validatorPower: powers[1] ?? 0n,
+      timeNs: kit.decided(past)?.header.timeNs ?? 0n,
+    };
   });
-  const { counter, count } = counts('score');
-  const ends = these('v0', 'v1', 'v2').decides(height(8), { within: '300s' });
-  const play = scenario('forged votes', { cast: validators(4), liars: lies, ends });
-  expect(runScenario(play, { seed: '1', oracles: [counter] }).violations).toEqual([]);
-  expect(told()).toBe(1);
-  expect(count()).toBeGreaterThan(0);
-  expect(count()).toBeLessThanOrEqual(16);
+  return [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList(evidence) }];
+}
+
+describe('of a peer that says one wrong thing after the other, the rest is not looked at', () => {
+  const floodsOf: Record<string, (kit: Kit) => Payload[]> = {
+    votes: forgedVotes(1n, FLOOD),
+    'votes of the next height': forgedVotes(2n, 1_024),
+    evidence: forgedEvidence,
+  };
+  for (const [what, payloads] of Object.entries(floodsOf)) {
+    it(what, () => {
+      const { lies, told } = floods(3n, 1, payloads);
+      const { counter, count } = counts('score');
+      const ends = these('v0', 'v1', 'v2').decides(height(8), { within: '300s' });
+      const play = scenario(`forged ${what}`, { cast: validators(4), liars: lies, ends });
+      expect(runScenario(play, { seed: '1', oracles: [counter] }).violations).toEqual([]);
+      expect(told()).toBe(1);
+      expect(count()).toBeGreaterThan(0);
+      expect(count()).toBeLessThanOrEqual(16);
+    });
+  }
 });
 
 it('of a peer that stands at every height in turn, no store is read for each', () => {
