@@ -139,7 +139,8 @@ describe.skipIf(!isLinux)('a log', () => {
     await log.close();
     disk.calls.length = 0;
     const again = openLog(path);
-    expect(disk.calls).toEqual(['fdatasync x.log', `fsync ${basename(folder)}`]); // its content and its name
+    // Its content, its mark, and its name.
+    expect(disk.calls).toEqual(['fdatasync x.log', 'fsync x.log.synced', `fsync ${basename(folder)}`]);
     await again.close();
   });
 
