@@ -33,7 +33,17 @@ import {
   type SignedHeader,
   type Vote,
 } from '../../../protocol/types.ts';
-import { CHAIN_ID, chainOf, commitOf, okay, person, SECOND_NS, setOf, someBlockId } from './people.ts';
+import {
+  CHAIN_ID,
+  chainOf,
+  commitOf,
+  type Link,
+  okay,
+  person,
+  SECOND_NS,
+  setOf,
+  someBlockId,
+} from './people.ts';
 
 const why = (verdict: unknown): string => (isRefusal(verdict) ? verdict.refused : 'ok');
 
@@ -88,6 +98,12 @@ describe('a double vote', () => {
     expect(check(nil)).toBe('ok');
   });
 
+  it('may be for one hash and other parts: two ids are two votes', () => {
+    const a = someBlockId('a');
+    const split = { ...a, parts: someBlockId('b').parts };
+    expect(check(okay(makeDuplicateVote(voteOf(1, a), voteOf(1, split), TIME_NS, set)))).toBe('ok');
+  });
+
   it('is told to the application as the power of its height', () => {
     expect(misbehaviorOf([double])).toEqual([
       {
@@ -140,8 +156,9 @@ describe('a double vote', () => {
 function attackOf(
   change: Partial<Header>,
   common: number,
-  options: { round?: number; flags?: readonly number[] } = {},
+  options: { round?: number; flags?: readonly number[]; on?: readonly Link[] } = {},
 ): { evidence: LightClientAttackEvidence; common: SignedHeader; trusted: SignedHeader } {
+  const link = (height: number) => (options.on ?? links)[height - 1]!;
   const { block, before, commit } = link(4);
   const header: Header = { ...block.header, ...change };
   const blockId: BlockId = { hash: headerHash(header), parts: someBlockId('forged').parts };
@@ -186,6 +203,30 @@ describe('an attack on light clients', () => {
     expect(check(amnesia.evidence)).toBe('evidence-byzantine-validators');
     const listed = { ...amnesia.evidence, byzantineValidators: set.validators };
     expect(check(listed)).toBe('evidence-byzantine-validators');
+  });
+
+  const madeUp = new Uint8Array(32).fill(6);
+  it.each(['validatorsHash', 'nextValidatorsHash', 'consensusHash', 'appHash', 'lastResultsHash'] as const)(
+    'is proven by a made-up %s, though it was decided in another round',
+    (field) => {
+      const { evidence } = attackOf({ [field]: madeUp }, 2, { round: 1 });
+      expect(evidence.byzantineValidators).toHaveLength(4);
+      expect(check(evidence)).toBe('ok');
+    },
+  );
+
+  it('lists its attackers by the power that they had at the common height', () => {
+    const swapped = [40n, 30n].map((power, i) => ({ publicKey: person(2 + i).publicKey, power }));
+    const on = chainOf([10n, 20n, 30n, 40n], 4, (height) =>
+      height === 1n ? { validatorUpdates: swapped } : {},
+    );
+    const { evidence, trusted } = attackOf({ appHash: madeUp }, 2, { on });
+    const [before, then] = [on[1]!.before.validators, on[3]!.before.validators];
+    const order = [3, 2, 1, 0].map((i) => person(i).address);
+    expect(then.validators.map(({ address }) => address).slice(0, 2)).toEqual([order[1], order[0]]);
+    const listed = byzantineValidators(evidence, before, trusted);
+    expect(listed.map(({ address }) => address)).toEqual(order);
+    expect(listed.map(({ power }) => power)).toEqual([40n, 30n, 20n, 10n]);
   });
 
   it('cannot be turned on an innocent by swapping a key', () => {
