@@ -255,6 +255,19 @@ describe('the next state', () => {
     expect(untouched.consensusParams).toBe(before.consensusParams);
   });
 
+  it('takes keys by the parameters before the block, not by those that it sets', () => {
+    const { before, block, blockId } = chainOf([10n, 10n], 1)[0]!;
+    const answered = (type: 'ed25519' | 'secp256k1', allows: readonly string[]) => {
+      const newcomer =
+        type === 'ed25519' ? person(8).publicKey : ({ type, bytes: new Uint8Array(33).fill(2) } as const);
+      const consensusParamUpdates = { validator: { publicKeyTypes: allows } };
+      const more = { validatorUpdates: [{ publicKey: newcomer, power: 1n }], consensusParamUpdates };
+      return why(nextState(before, blockId, block.header, answer(more)));
+    };
+    expect(answered('secp256k1', ['ed25519', 'secp256k1'])).toBe('update-key-type');
+    expect(answered('ed25519', ['secp256k1'])).toBe('ok');
+  });
+
   it('is refused after an answer that breaks the rules', () => {
     const { before, block, blockId } = chainOf([10n, 10n], 1)[0]!;
     const afterAnswer = (more: Parameters<typeof answer>[0]) =>
