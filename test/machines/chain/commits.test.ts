@@ -1,10 +1,12 @@
 // The commit that a proposal carries: all precommits, unless some for nil would hold the time of the chain back.
 
 import { describe, expect, it } from 'vitest';
-import { timelyCommit } from '../../../machines/chain/commits.ts';
+import { commitOf, timelyCommit } from '../../../machines/chain/commits.ts';
+import { VoteTally } from '../../../machines/consensus/votes.ts';
 import { medianTime } from '../../../protocol/rules/median-time.ts';
-import { type Commit, FLAG_ABSENT, FLAG_COMMIT, FLAG_NIL } from '../../../protocol/types.ts';
+import { type Commit, FLAG_ABSENT, FLAG_COMMIT, FLAG_NIL, PRECOMMIT } from '../../../protocol/types.ts';
 import { setOf } from '../../protocol/rules/people.ts';
+import { FOUR, idOf, voteOf } from '../consensus/seat.ts';
 
 const BLOCK_TIME = 100n;
 const EARLY = 90n;
@@ -49,4 +51,13 @@ describe('the commit that a proposal carries', () => {
     const none = { height: 0n, round: 0, signatures: [] } as unknown as Commit;
     expect(timelyCommit(none, setOf(1n), BLOCK_TIME)).toBe(none);
   });
+});
+
+it('a precommit for the hash of the block and other parts is no signature of its commit', () => {
+  const tally = new VoteTally(FOUR);
+  const other = { ...idOf('B'), parts: idOf('Big').parts };
+  const votes = [0, 1, 2, 3].map((index) => voteOf(PRECOMMIT, 'B', 0, index));
+  for (const vote of [...votes.slice(0, 3), { ...votes[3]!, blockId: other }]) tally.tally(vote, 10n);
+  const { signatures } = commitOf(tally, 1n, 0, idOf('B'));
+  expect(signatures.map(({ flag }) => flag)).toEqual([FLAG_COMMIT, FLAG_COMMIT, FLAG_COMMIT, FLAG_ABSENT]);
 });

@@ -96,6 +96,14 @@ it('a commit of many votes reaches a peer that is behind whole, and again when i
   }
 });
 
+it('votes of a large set are offered a part at a time, each once', () => {
+  const many = Array.from({ length: 400 }, (_, validatorIndex) => ({ ...votes[0]!, validatorIndex }));
+  const view = at(1n);
+  const taken = [1, 2, 3].map(() => indexes(view.takeMissing(1n, 0, PREVOTE, many, 256)));
+  expect(taken.map(({ length }) => length)).toEqual([256, 144, 0]);
+  expect(taken.flat()).toEqual(many.map(({ validatorIndex }) => validatorIndex));
+});
+
 it('the same question in one envelope is one question', () => {
   const view = at(1n);
   const asks = (round: number, id: string): boolean => view.asksFirst(1n, round, PREVOTE, idOf(id));

@@ -68,6 +68,14 @@ it('a proposer has three proposals a round at most', () => {
   ]);
 });
 
+it('a proposal of the same hash and other parts is another: who was told the wrong one first takes the true one', () => {
+  const rounds = new Rounds(1n, FOUR);
+  const real = proposalOf('B', 0);
+  const split = { ...real, blockId: { ...real.blockId, parts: proposalOf('C', 0).blockId.parts } };
+  expect([split, real, split].map((each) => rounds.propose(each, 0, 10n))).toEqual([null, null, 'known']);
+  expect(rounds.get(0)?.proposals).toEqual([split, real]);
+});
+
 describe('one validator votes in rounds that nobody has reached, by strangers who come and go', () => {
   const flooded = (strangers: number) => {
     const rounds = new Rounds(1n, FOUR);

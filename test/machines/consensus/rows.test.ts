@@ -46,6 +46,17 @@ function play(
   });
 }
 
+/** Of three others, in round 0. */
+const prevotesForOtherParts =
+  (name: string): Fact =>
+  (seat) => {
+    const { consensus } = seat;
+    const blockId = { ...blockNamed(name).id, parts: blockNamed('Big').id.parts };
+    for (const index of seat.others(3))
+      consensus.onVote({ ...voteOf(PREVOTE, name, 0, index), blockId }, `peer ${index}`);
+    expect(consensus.rounds.get(0)?.prevotes.twoThirds).toEqual(blockId);
+  };
+
 const begun: Row = { when: started, says: ['wait propose'], stands: 'propose 0' };
 /** Locked on B in round 0, and in round 1 because nobody else got that far. */
 const lockedOnB: readonly Row[] = [
@@ -151,6 +162,14 @@ play('L28: a proposal with a POL waits for the votes of that POL', [
   { when: proposal('B', 1, 0), says: ['ask B'], stands: 'propose 1' },
   { when: prevotes('B', 2), says: [], stands: 'propose 1' },
   { when: prevotes('B', 3), says: ['prevote B'], stands: 'prevote 1' },
+]);
+
+play('L28: prevotes for the hash of the block and other parts are no POL of it', [
+  begun,
+  { when: timeout('propose'), says: ['prevote nil'], stands: 'prevote 0' },
+  { when: both(precommits('nil', 3), timeout('precommit')), says: ['wait propose'], stands: 'propose 1' },
+  { when: proposal('B', 1, 0), says: ['ask B'], stands: 'propose 1' },
+  { when: prevotesForOtherParts('B'), says: [], stands: 'propose 1' },
 ]);
 
 play('L29: a POL of the round of our lock, or a later one, opens it', [
