@@ -80,6 +80,42 @@ describe('who comes to our height', () => {
   });
 });
 
+describe('who is behind and says so again and again', () => {
+  it('is served once a gossip period, from memory as from the store', () => {
+    const at = new Home({ genesis: ALONE, me: 0 });
+    for (let height = 1; height <= 5; height++) at.fire('start');
+    for (const height of [2n, 5n]) {
+      at.tell({ type: 'peer-up', peer: 'b' });
+      sentTo(at, 'b');
+      const given = (): number => sentTo(at, 'b').filter((word) => word === 'block-part').length;
+      for (let i = 0; i < 100; i++) at.hear('b', roundStepAt(height));
+      expect([height, given()]).toEqual([height, 1]);
+      at.pass(at.state.consensus.config.gossipNs);
+      for (let i = 0; i < 100; i++) at.hear('b', roundStepAt(height));
+      expect([height, given()]).toEqual([height, 1]);
+      at.tell({ type: 'peer-down', peer: 'b' });
+    }
+  });
+});
+
+describe('who is behind and moves on while its height is read from the store', () => {
+  it('is served where it stands by then, and goes on to be', () => {
+    const at = new Home({ genesis: ALONE, me: 0 });
+    for (let height = 1; height <= 5; height++) at.fire('start');
+    at.tell({ type: 'peer-up', peer: 'b' });
+    at.held = [];
+    at.hear('b', roundStepAt(1n));
+    at.hear('b', roundStepAt(2n));
+    sentTo(at, 'b');
+    at.release();
+    const commits = (): bigint[] =>
+      at.sent.flatMap(({ message }) => (message.type === 'vote' ? [message.vote.height] : []));
+    expect(commits()).toEqual([2n]);
+    at.hear('b', roundStepAt(3n));
+    expect(commits()).toEqual([2n, 3n]);
+  });
+});
+
 describe('who begins a height', () => {
   it('says so to those who are there already: what they said of it went before', () => {
     const at = home('a', 'b', 'c');

@@ -151,6 +151,8 @@ export class Home {
   /** Tags of what the application is silent about. */
   readonly unanswered: number[] = [];
   txs: Uint8Array[] = [];
+  /** The store takes its time: what is read waits here until the test lets it come. */
+  held: (() => void)[] | null = null;
   isDown = false;
   private readonly mail: (() => void)[] = [];
   private readonly options: HomeOptions;
@@ -217,6 +219,14 @@ export class Home {
     this.timers.delete(timer);
     if (dueNs > this.validator.monoNs) this.pass(dueNs - this.validator.monoNs);
     this.tell({ type: 'timer', timer });
+  }
+
+  /** What was read comes, in order. */
+  release(): void {
+    const { held } = this;
+    this.held = null;
+    this.mail.push(...(held ?? []));
+    this.settle();
   }
 
   pass(ns: bigint): void {
@@ -287,7 +297,9 @@ export class Home {
         return;
       case 'load': {
         const found = this.range(effect.from, effect.to, effect.limit, effect.which);
-        this.mail.push(() => this.carryOut(this.validator.tell({ type: 'loaded', tag: effect.tag, found })));
+        (this.held ?? this.mail).push(() =>
+          this.carryOut(this.validator.tell({ type: 'loaded', tag: effect.tag, found })),
+        );
         return;
       }
       case 'sign': {
