@@ -85,6 +85,15 @@ it('who asks is answered with what it lacks in one envelope, once, and again whe
   expect(again).not.toContain(`vote ${have[0]}`);
 });
 
+it('an answer to our claim that stands in one envelope many times is answered once', () => {
+  const { at, id, have } = informed('b');
+  for (let tick = 1; tick <= 5; tick++) at.fire('gossip');
+  expect(sentTo(at, 'b')).toContain('vote-set-maj23');
+  at.hear('b', ...Array.from({ length: 50 }, () => bits(id, have[0]!)));
+  const votes = sentTo(at, 'b').filter((word) => word.startsWith('vote '));
+  expect(votes.sort()).toEqual([`vote ${at.state.consensus.index}`, `vote ${have[1]}`].sort());
+});
+
 it('what is asked in an envelope that does not decode to its end is not answered with the next one', () => {
   const { at, id, have } = informed('b');
   const asked = payloadOf(bits(id, have[0]!));
