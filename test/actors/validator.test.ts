@@ -243,6 +243,17 @@ describe('what peers say', () => {
     expect(scored((home) => proposal(home, { blockId: huge }))[0]).toContain('1601 parts');
   });
 
+  it('of a proposal with the hash of another and other parts does not hide that one', () => {
+    const home = four();
+    home.fire('start');
+    const made = nextBlock(home, ['b']);
+    const split = { ...made, id: { ...made.id, parts: someBlockId('other').parts } };
+    home.hear('peer', proposalOf(home, split, 0)[0]!);
+    expect(home.state.consensus.rounds.get(0)?.proposals).toHaveLength(1);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    expect(home.said).toEqual([`prevote 1/0 ${hexOf(made.id.hash).slice(0, 6)}`]);
+  });
+
   it('is bounded in memory, whatever they claim', () => {
     const home = four();
     home.fire('start');
@@ -433,6 +444,27 @@ describe('evidence', () => {
       const refusal = each.state.pool.check([proof], each.state.facts(), () => true);
       expect(refusal?.refused).toBe('evidence-committed');
     }
+  });
+
+  it('is never made of votes with our own key that another node signed', () => {
+    const home = four();
+    home.fire('start');
+    const made = nextBlock(home, ['b']);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    const own = signedVote(home, me, PREVOTE, 0, NIL_BLOCK_ID);
+    home.hear('peer', { type: 'vote', vote: own });
+    for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, made, 3);
+    expect(home.state.chain.lastBlockHeight).toBe(1n);
+    const late = signedVote(home, me, PRECOMMIT, 0, NIL_BLOCK_ID, { height: 1n });
+    home.hear('peer', { type: 'vote', vote: late });
+    const warned = home.events.flatMap((event) => (event.type === 'warning' ? [event.what] : []));
+    expect(warned).toEqual([
+      expect.stringMatching(/^somebody signs with our key/),
+      expect.stringMatching(/^somebody signs with our key/),
+    ]);
+    decide(home);
+    expect(home.state.pool.hasPending).toBe(false);
+    expect(home.scored).toEqual([]);
   });
 
   it('is made of a second precommit that comes after the decision, too', () => {
