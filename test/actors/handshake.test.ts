@@ -3,16 +3,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   blockKey,
+  GENESIS_KEY,
+  paramsKey,
   responseKey,
   STATE_KEY,
   STORE_RANGE_KEY,
   seenCommitKey,
   storeRange,
+  validatorsKey,
 } from '../../machines/chain/keys.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
+import { decodeBlock } from '../../protocol/wire/index.ts';
 import { encodeWith } from '../../protocol/words.ts';
-import { genesisOf, person } from '../protocol/rules/people.ts';
+import { genesisOf, okay, person } from '../protocol/rules/people.ts';
 import { copyDisk, type Disk, Home, newDisk } from './home.ts';
 
 const HEIGHTS = 4n;
@@ -239,6 +243,62 @@ it('a chain may begin with an application that has a past: it is not asked to be
     'finalize-block 100',
     'finalize-block 101',
   ]);
+});
+
+describe('the version of the application in headers', () => {
+  const versionAt = (disk: Disk, height: bigint): bigint =>
+    okay(decodeBlock(disk.chain.get(hexOf(blockKey(height)))!.value)).header.version.app;
+  /** Its Info names version 3. */
+  const third = (disk: Disk): Disk => {
+    const { app } = disk;
+    app.answers.info = () => ({
+      type: 'info',
+      value: {
+        data: '',
+        version: '',
+        appVersion: 3n,
+        lastBlockHeight: app.height,
+        lastBlockAppHash: app.hash,
+      },
+    });
+    return disk;
+  };
+
+  it('is that of InitChain also after a crash between Commit and the state of the first block', () => {
+    const disk = third(newDisk());
+    disk.app.answers['init-chain'] = () => ({
+      type: 'init-chain',
+      value: { validators: [], appHash: EMPTY_BYTES, consensusParams: { version: { app: 7n } } },
+    });
+    const genesis = genesisOf([10n]);
+    const isState = (key: Uint8Array) => hexOf(key) === hexOf(STATE_KEY);
+    const first = new Home({
+      genesis,
+      me: 0,
+      disk,
+      crash: (effect, { disk: { app } }) =>
+        effect.type === 'store' && app.height === 1n && effect.writes.some(({ key }) => isState(key)),
+    });
+    first.fire('start');
+    expect([first.isDown, disk.app.height]).toEqual([true, 1n]);
+    const again = new Home({ genesis, me: 0, disk });
+    expect([again.halted, again.state.chain.lastBlockHeight]).toEqual([null, 1n]);
+    again.fire('start');
+    expect([versionAt(disk, 1n), versionAt(disk, 2n)]).toEqual([7n, 7n]);
+  });
+
+  it('is that of Info where the application has a past; what the chain begins with is stored', () => {
+    const disk = third(newDisk());
+    const hash = new Uint8Array(32).fill(5);
+    Object.assign(disk.app, { height: 99n, hash });
+    const genesis = genesisOf([10n], { initialHeight: 100n, appHash: hash });
+    const home = new Home({ genesis, me: 0, disk });
+    expect([home.halted, disk.app.asked]).toEqual([null, ['info']]);
+    for (const key of [GENESIS_KEY, STATE_KEY, validatorsKey(100n), paramsKey(100n)])
+      expect(disk.chain.has(hexOf(key))).toBe(true);
+    home.fire('start');
+    expect(versionAt(disk, 100n)).toBe(3n);
+  });
 });
 
 it('InitChain is told the validators of the genesis file, also after its own answer replaced them', () => {
