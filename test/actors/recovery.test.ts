@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeRecord, hasEnded, logRecord, recordsOf } from '../../actors/validator/logbook.ts';
 import { commitOf } from '../../machines/chain/commits.ts';
 import { STATE_KEY } from '../../machines/chain/keys.ts';
+import { PROCESS_PROPOSAL_REJECT } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { PRECOMMIT, PREVOTE } from '../../protocol/types.ts';
 import { decodeWith } from '../../protocol/words.ts';
@@ -233,6 +234,22 @@ describe('a vote that was signed and not logged is said in the next life, whatev
     expect(home.state.consensus.lockedRound).toBe(0);
   });
 
+  it('a prevote: and an application that rejects its block, too late, does not take it back', () => {
+    const home = diesAsSigned(PREVOTE, [], (first, block) => {
+      first.hear('peer', ...proposalOf(first, block, 0));
+      first.disk.app.silent.add('process-proposal');
+    });
+    const [asked, ...more] = home.unanswered;
+    expect(more).toEqual([]);
+    home.fire('propose');
+    expect(own(home, 'prevotes')).toEqual(B(home));
+    const value = { status: PROCESS_PROPOSAL_REJECT } as const;
+    home.tell({ type: 'answer', tag: asked!, response: { type: 'process-proposal', value } });
+    home.peerUp('peer');
+    votes(home, PREVOTE, 0, { id: B(home) } as Made, 2);
+    expect(own(home, 'precommits')).toEqual(B(home));
+  });
+
   it('a precommit: and its lock holds', () => {
     const home = diesAsSigned(PRECOMMIT, ['prevote'], (first, block) => {
       first.fire('propose');
@@ -244,6 +261,33 @@ describe('a vote that was signed and not logged is said in the next life, whatev
     expect(home.state.consensus.lockedId).toEqual(B(home));
     expect(home.state.consensus.lockedRound).toBe(0);
   });
+});
+
+it('who waited for its empty block before the crash does not wait for it once more', () => {
+  const genesis = genesisOf([10n]);
+  const consensus = { createEmptyBlocksIntervalNs: 60_000_000_000n };
+  const life = (disk: Disk, crash: (height: bigint) => boolean): Home =>
+    new Home({
+      genesis,
+      me: 0,
+      disk,
+      consensus,
+      crash: (effect, { state }) =>
+        effect.type === 'tell' && effect.message.type === 'reap' && crash(state.consensus.height),
+    });
+  const disk = newDisk();
+  disk.app.finalize = () => ({ appHash: new Uint8Array(0) }); // nothing to prove after the first block
+  let isFatal = false;
+  const first = life(disk, () => isFatal);
+  first.fire('start');
+  first.fire('start');
+  const { height, step } = first.state.consensus;
+  expect(step).toBe('newRound');
+  isFatal = true;
+  first.fire('empty');
+  expect([first.isDown, first.state.chain.lastBlockHeight]).toEqual([true, height - 1n]);
+  const again = life(disk, () => false);
+  expect([again.halted, again.state.chain.lastBlockHeight]).toEqual([null, height]);
 });
 
 describe('the logbook', () => {
