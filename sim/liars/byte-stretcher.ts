@@ -10,7 +10,9 @@ import { aboutOwnBlocks } from './own-blocks.ts';
 const UNKNOWN_FIELD = Uint8Array.of(0x2a, 0);
 
 export const byteStretcher: Liar = (kit) =>
-  aboutOwnBlocks(kit, 'lie: bytes beside a block', (block) => ({
-    block,
-    bytes: concatBytes(encodeBlock(block), UNKNOWN_FIELD),
-  }));
+  aboutOwnBlocks(
+    kit,
+    'lie: bytes beside a block',
+    (block) => ({ block, bytes: concatBytes(encodeBlock(block), UNKNOWN_FIELD) }),
+    'all',
+  );

@@ -16,6 +16,7 @@ import { futureSpammer } from './future-spammer.ts';
 import { invalidProposer } from './invalid-proposer.ts';
 import type { Liar } from './liar.ts';
 import { nilVoter } from './nil-voter.ts';
+import { bothPartsVoter, otherPartsVoter } from './other-parts-voter.ts';
 import { partMislabeler } from './part-mislabeler.ts';
 import { polForger } from './pol-forger.ts';
 import { proposalEquivocator } from './proposal-equivocator.ts';
@@ -30,6 +31,8 @@ import { withholder } from './withholder.ts';
 export const LIARS = {
   'vote-equivocator': voteEquivocator,
   'double-voter': doubleVoter,
+  'other-parts-voter': otherPartsVoter,
+  'both-parts-voter': bothPartsVoter,
   'proposal-equivocator': proposalEquivocator,
   'invalid-proposer': invalidProposer,
   amnesiac,

@@ -1,4 +1,4 @@
-// What proposing liars share: for each block of its own that a liar proposes to a victim, another one
+// What proposing liars share: for each block that a liar proposes to a victim in its turn, another one
 // instead, with its parts, truly signed.
 
 import type { Payload } from '../../actors/turn.ts';
@@ -35,19 +35,24 @@ export interface Proposed {
   readonly pieces?: readonly Uint8Array[];
 }
 
-/** `change` says what it proposes in place of a block of its own; null: the truth this time. Blocks that are proposed again are left alone. */
+/**
+ * `change` says what it proposes in place of a block of its own; null: the truth this time. Blocks that are proposed again, with their polka, are
+ * left alone where it does not ask for those, too: they may be others' blocks.
+ */
 export function aboutOwnBlocks(
   kit: LiarKit,
   what: string,
   change: (block: Block, proposal: Proposal) => Proposed | null,
+  which: 'new' | 'all' = 'new',
 ): Lie {
   const others = new Remembered<Other | null>();
   return (to, payloads) => {
     if (!kit.victims.has(to)) return null;
     for (const payload of payloads) {
       const message = payload.channel === CHANNEL_DATA ? consensusMessage(payload) : null;
-      if (message?.type !== 'proposal' || message.proposal.polRound >= 0) continue;
+      if (message?.type !== 'proposal') continue;
       const { proposal } = message;
+      if (proposal.polRound >= 0 && which === 'new') continue;
       const other = others.get(`${proposal.height}/${proposal.round}`, () => {
         const block = ownBlock(kit, proposal, payloads);
         if (!block || !isItsPlace(kit.words, proposal.height, proposal.round) || !kit.lies()) return null;
@@ -70,7 +75,7 @@ function isPartOf(payload: Payload, { height, round }: Proposal): boolean {
   return message?.type === 'block-part' && message.height === height && message.round === round;
 }
 
-/** Null: not its own, or not whole in this envelope. */
+/** Null: it is not what it proposes itself, or not whole in this envelope. */
 function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]): Block | null {
   const parts = new PartSet(proposal.blockId.parts);
   for (const payload of payloads) {
@@ -80,7 +85,11 @@ function ownBlock(kit: LiarKit, proposal: Proposal, payloads: readonly Payload[]
   if (!parts.isComplete) return null;
   const block = decodeBlock(parts.bytes());
   if (isRefusal(block)) return null;
-  return equalBytes(block.header.proposerAddress, addressFor(kit.machine)) ? block : null;
+  const isOwn =
+    proposal.polRound < 0
+      ? equalBytes(block.header.proposerAddress, addressFor(kit.machine))
+      : kit.hasTurn(proposal.height, proposal.round);
+  return isOwn ? block : null;
 }
 
 function proposedInstead(kit: LiarKit, proposal: Proposal, proposed: Proposed): Other {
