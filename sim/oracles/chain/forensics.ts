@@ -2,7 +2,8 @@
 // validators that double-signed or forgot a lock. Own arithmetic; nothing of the product's rules.
 
 import type { Payload } from '../../../actors/turn.ts';
-import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
+import { equalBlockId } from '../../../protocol/block-id.ts';
+import { hexOf } from '../../../protocol/bytes.ts';
 import type { Vote } from '../../../protocol/types.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { voteSignBytes } from '../canonical/bytes.ts';
@@ -136,4 +137,4 @@ const isNil = ({ blockId }: Vote): boolean => blockId.hash.length === 0;
 const nameOf = (vote: Vote): string => (isNil(vote) ? 'nil' : hexOf(vote.blockId.hash).slice(0, 12));
 const deed = (vote: Vote): string => `${vote.type === PREVOTE ? 'prevoted' : 'precommitted'} ${nameOf(vote)}`;
 const isSamePlace = (a: Vote, b: Vote): boolean => a.type === b.type && a.round === b.round;
-const isSameValue = (a: Vote, b: Vote): boolean => equalBytes(a.blockId.hash, b.blockId.hash);
+const isSameValue = (a: Vote, b: Vote): boolean => equalBlockId(a.blockId, b.blockId);

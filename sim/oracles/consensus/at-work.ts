@@ -1,8 +1,9 @@
 // Which rule of the paper (arXiv 1807.04938) was at work at one node, and with which outcome: told from what reached it,
 // what it sent and which timers it asked for. The labels that a campaign must have seen (`sim/swarm/coverage.ts`).
 
+import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
-import type { Proposal, Vote } from '../../../protocol/types.ts';
+import type { BlockId, Proposal, Vote } from '../../../protocol/types.ts';
 import { STEP } from '../../steps.ts';
 import { PRECOMMIT, PREVOTE } from '../canonical/numbers.ts';
 import { slotOf } from '../ghost/about-votes.ts';
@@ -10,7 +11,7 @@ import type { HeardHeight } from '../ghost/tally.ts';
 import { stepOf, timerOf } from '../ghost/timers.ts';
 
 /** What a node speaks for since a round, or null. */
-export type Choice = { readonly round: number; readonly id: Uint8Array } | null;
+export type Choice = { readonly round: number; readonly id: BlockId } | null;
 
 interface Timer {
   readonly height: bigint;
@@ -25,7 +26,7 @@ const RULE_OF_TIMER: ReadonlyMap<string, string> = new Map([
   ['precommit', 'L65'],
 ]);
 
-const isNil = (id: Uint8Array): boolean => id.length === 0;
+const isNil = ({ hash }: BlockId): boolean => hash.length === 0;
 
 export class AtWork {
   private readonly reached: (label: string) => void;
@@ -38,7 +39,7 @@ export class AtWork {
   private fired = new Set<string>();
   private asked = new Set<string>();
   /** What it voted in this height, by round and type. */
-  private said = new Map<number, Uint8Array>();
+  private said = new Map<number, BlockId>();
 
   constructor(reached: (label: string) => void, now: () => number) {
     this.reached = reached;
@@ -123,7 +124,7 @@ export class AtWork {
     this.reached('L16 proposes its valid value');
     if (polRound < round - 1) this.reached('L16 proposes a valid value of rounds before');
     if (!lock) this.reached('L16 proposes a valid value without a lock');
-    else if (equalBytes(lock.id, blockId.hash)) this.reached('L16 proposes what it is locked on');
+    else if (equalBlockId(lock.id, blockId)) this.reached('L16 proposes what it is locked on');
   }
 
   // --- votes -----------------------------------------------------------------------------------------------
@@ -131,13 +132,13 @@ export class AtWork {
   prevotes(vote: Vote, heard: HeardHeight, lock: Choice): void {
     this.comeDue();
     const { proposals } = heard.round(vote.round);
-    const { hash } = vote.blockId;
-    this.said.set(slotOf(vote), hash);
-    if (isNil(hash)) return this.reached(this.whyNil(vote, heard, lock));
-    const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
+    const { blockId: id } = vote;
+    this.said.set(slotOf(vote), id);
+    if (isNil(id)) return this.reached(this.whyNil(vote, heard, lock));
+    const proposal = proposals.find(({ blockId }) => equalBlockId(blockId, id));
     if (!proposal) return; // its own: nobody was there to hear it
-    const isOther = lock !== null && !equalBytes(lock.id, hash);
-    if (proposals.some(({ blockId }) => !equalBytes(blockId.hash, hash)))
+    const isOther = lock !== null && !equalBlockId(lock.id, id);
+    if (proposals.some(({ blockId }) => !equalBlockId(blockId, id)))
       this.reached('L22 prevotes one of two proposals');
     if (proposal.polRound < 0)
       this.reached(lock ? 'L22 prevotes what it is locked on' : 'L22 prevotes a new proposal');
@@ -154,11 +155,11 @@ export class AtWork {
     if (proposals.length === 0) return 'L57 prevotes nil: no proposal in time';
     const withPolka = proposals.filter(({ polRound }) => polRound >= 0);
     if (this.fired.has(`propose/${round}`)) {
-      const isKnown = withPolka.some((each) => heard.isPolka(each.polRound, each.blockId.hash));
+      const isKnown = withPolka.some((each) => heard.isPolka(each.polRound, each.blockId));
       if (withPolka.length > 0 && !isKnown) return 'L57 prevotes nil: the polka of the proposal did not come';
       return 'L57 prevotes nil: the block of the proposal did not come';
     }
-    const isAgainstLock = lock && proposals.every(({ blockId }) => !equalBytes(blockId.hash, lock.id));
+    const isAgainstLock = lock && proposals.every(({ blockId }) => !equalBlockId(blockId, lock.id));
     if (!isAgainstLock || round === 0) return 'L26 prevotes nil: the proposal is not acceptable';
     return withPolka.length > 0
       ? 'L32 refuses an older polka than its lock'
@@ -168,12 +169,12 @@ export class AtWork {
   /** `lock`: what it was locked on before. */
   precommits(vote: Vote, heard: HeardHeight, lock: Choice): void {
     this.comeDue();
-    const { hash } = vote.blockId;
+    const { blockId: id } = vote;
     const prevoted = this.said.get(slotOf({ type: PREVOTE, round: vote.round }));
     const waited = this.asked.has(`prevote/${vote.round}`);
-    this.said.set(slotOf(vote), hash);
-    if (isNil(hash)) {
-      const isPolka = heard.isPolka(vote.round, hash);
+    this.said.set(slotOf(vote), id);
+    if (isNil(id)) {
+      const isPolka = heard.isPolka(vote.round, id);
       this.reached(isPolka ? 'L44 precommits nil on a polka for nil' : 'L61 precommits nil on timeout');
       if (isPolka && waited) this.reached('L34 waited, and two thirds prevoted nil');
       if (isPolka && prevoted && !isNil(prevoted))
@@ -187,7 +188,7 @@ export class AtWork {
     if (prevoted && isNil(prevoted)) this.reached('L36 locks what it did not prevote');
     if (lock)
       this.reached(
-        equalBytes(lock.id, hash) ? 'L36 locks the same block again' : 'L36 locks another block than before',
+        equalBlockId(lock.id, id) ? 'L36 locks the same block again' : 'L36 locks another block than before',
       );
   }
 
@@ -204,16 +205,16 @@ export class AtWork {
       this.reached('L49 gets the block after the decision');
   }
 
-  decides(round: number, id: Uint8Array, heard: HeardHeight | null, lock: Choice): void {
+  decides(round: number, hash: Uint8Array, heard: HeardHeight | null, lock: Choice): void {
     this.comeDue();
     if (round < this.round) this.reached('L49 decides in a past round');
     else if (round > this.round) this.reached('L49 decides in a round that it has not begun');
     else this.reached('L49 decides in its round');
     const { proposals } = heard?.round(round) ?? { proposals: [] };
-    if (proposals.some(({ polRound, blockId }) => polRound >= 0 && equalBytes(blockId.hash, id)))
+    if (proposals.some(({ polRound, blockId }) => polRound >= 0 && equalBytes(blockId.hash, hash)))
       this.reached('L49 decides a block that was proposed again');
     const precommitted = this.said.get(slotOf({ type: PRECOMMIT, round }));
     if (precommitted && isNil(precommitted)) this.reached('L49 decides what it did not precommit');
-    if (lock && !equalBytes(lock.id, id)) this.reached('L49 decides another block than its lock');
+    if (lock && !equalBytes(lock.id.hash, hash)) this.reached('L49 decides another block than its lock');
   }
 }

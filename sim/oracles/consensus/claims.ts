@@ -130,7 +130,7 @@ export class Claims {
   private votesOf(message: Said<'vote-set-bits'>, votes: HeardHeight): string | null {
     const { height, round, voteType, blockId } = message;
     const kind = kindOf(voteType);
-    const index = firstFalse(message.votes, (i) => votes.hasVoterFor(kind, round, blockId.hash, i));
+    const index = firstFalse(message.votes, (i) => votes.hasVoterFor(kind, round, blockId, i));
     if (index >= 0) return `that it has vote ${index} of the ${kind} of ${height}/${round} for one value`;
     const place = { type: voteType as VoteType, round };
     const denied = firstDenied(message.votes, this.shown.votersFor(place, blockId));
@@ -141,8 +141,7 @@ export class Claims {
 
   private twoThirdsOf(message: Said<'vote-set-maj23'>, votes: HeardHeight): string | null {
     const { height, round, voteType, blockId } = message;
-    const isTrue =
-      voteType === PREVOTE ? votes.isPolka(round, blockId.hash) : votes.isDecided(round, blockId.hash);
+    const isTrue = voteType === PREVOTE ? votes.isPolka(round, blockId) : votes.isDecided(round, blockId);
     return isTrue ? null : `that it saw two thirds of the ${kindOf(voteType)} of ${height}/${round} agree`;
   }
 

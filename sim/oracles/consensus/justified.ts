@@ -2,7 +2,7 @@
 // met by messages that had reached that node. Which rule that was is a label of the run (`at-work.ts`).
 
 import type { NodeEvent, Payload, PeerId } from '../../../actors/turn.ts';
-import { equalBytes } from '../../../protocol/bytes.ts';
+import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Proposal, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
@@ -149,7 +149,7 @@ class Judge {
     node.said.add(key);
     const lock = node.lockBefore(vote.round);
     if (vote.type === PREVOTE) {
-      if (vote.blockId.hash.length > 0) node.chosen.push(vote.blockId.hash);
+      if (vote.blockId.hash.length > 0) node.chosen.push(vote.blockId);
       node.work.prevotes(vote, heard, lock);
       this.prevotes(at, node, heard, vote);
     } else {
@@ -160,19 +160,19 @@ class Judge {
 
   private prevotes(at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void {
     const wrong = (what: string): void => this.report(`${at.name} ${what}`, at, vote.height);
-    const { hash } = vote.blockId;
+    const { blockId: id } = vote;
     const { proposals } = heard.round(vote.round);
-    if (hash.length === 0) {
+    if (id.hash.length === 0) {
       if (node.isOwnProposed && vote.height === node.height && vote.round === node.round)
         wrong(`prevotes nil at ${vote.height}/${vote.round}: the proposal is what it is locked on`);
       return;
     }
     const where = (): string => `prevotes ${nameOf(vote)} at ${vote.height}/${vote.round}`;
-    const proposal = proposals.find(({ blockId }) => equalBytes(blockId.hash, hash));
+    const proposal = proposals.find(({ blockId }) => equalBlockId(blockId, id));
     if (!proposal && heard.isProposer(vote.round)) return; // nobody was there to hear its own
     if (!proposal) return wrong(`${where()}: it heard no such proposal`);
     const lock = node.lockBefore(vote.round);
-    const isOther = lock !== null && !equalBytes(lock.id, hash);
+    const isOther = lock !== null && !equalBlockId(lock.id, id);
     if (proposal.polRound < 0) {
       if (isOther) wrong(`${where()}: it is locked on another block since round ${lock.round}`);
       return;
@@ -181,8 +181,8 @@ class Judge {
       ({ polRound, blockId }) =>
         polRound >= 0 &&
         polRound < vote.round &&
-        equalBytes(blockId.hash, hash) &&
-        heard.isPolka(polRound, hash) &&
+        equalBlockId(blockId, id) &&
+        heard.isPolka(polRound, id) &&
         (!isOther || lock.round <= polRound),
     );
     if (isFitting) return;
@@ -192,16 +192,16 @@ class Judge {
   }
 
   private precommits(at: Machine, node: Standing, heard: HeardHeight, vote: Vote): void {
-    const { hash } = vote.blockId;
+    const { blockId: id } = vote;
     const where = (): string => `${at.name} precommits ${nameOf(vote)} at ${vote.height}/${vote.round}`;
-    if (hash.length === 0) {
+    if (id.hash.length === 0) {
       if (!heard.isMostOfAny('prevotes', vote.round))
         this.report(`${where()}: two thirds of the prevotes never reached it`, at, vote.height);
       return;
     }
-    if (!heard.isPolka(vote.round, hash))
+    if (!heard.isPolka(vote.round, id))
       this.report(`${where()}: no polka for it reached it`, at, vote.height);
-    if (!node.lock || node.lock.round <= vote.round) node.lock = { round: vote.round, id: hash };
+    if (!node.lock || node.lock.round <= vote.round) node.lock = { round: vote.round, id };
   }
 
   // --- what it does ----------------------------------------------------------------------------------------
@@ -239,12 +239,12 @@ class Judge {
   private isOwnProposed(at: Machine, node: Standing, round: number): boolean {
     const { lock, chosen, proposeNs } = node;
     if (!lock || proposeNs === null || at.heldUntilNs >= proposeNs) return false;
-    if (!chosen.some((id) => equalBytes(id, lock.id))) return false; // its clock may be behind: to it the block is of the future
+    if (!chosen.some((id) => equalBlockId(id, lock.id))) return false; // its clock may be behind: to it the block is of the future
     const { timeoutProposeNs } = at.config.consensus;
     if (this.about.now() - proposeNs > Number(timeoutProposeNs) / 2) return false;
     const heard = node.heard.at(node.height);
     const [proposal, another] = heard?.round(round).proposals ?? [];
-    if (!heard || !proposal || another || !equalBytes(proposal.blockId.hash, lock.id)) return false;
+    if (!heard || !proposal || another || !equalBlockId(proposal.blockId, lock.id)) return false;
     const { polRound } = proposal;
     return polRound < 0 || heard.isPolka(polRound, lock.id);
   }
@@ -257,23 +257,20 @@ class Judge {
     const what = event.type === 'locked' ? 'locks' : 'holds for valid';
     const { published } = node;
     const before = event.type === 'locked' ? published.lock : published.valid;
-    if (before && round < before.round) wrong(`${what} something of round ${round} after ${before.round}`);
-    if (node.heard.at(height)?.isPolka(round, hash) === false)
+    if (before !== null && round < before) wrong(`${what} something of round ${round} after ${before}`);
+    if (node.heard.at(height)?.isMostForHash('prevotes', round, hash) === false)
       wrong(`${what} at ${height}/${round} what no polka that reached it was for`);
-    if (event.type === 'locked') published.lock = { round, id: hash };
-    else {
-      published.valid = { round, id: hash };
-      node.work.values(round);
-    }
-    const { lock, valid } = published;
-    if (event.type === 'valid' && lock && valid && lock.round > valid.round)
-      wrong(`is locked since ${lock.round} and its valid value is of ${valid.round}`);
+    node.published = { ...published, [event.type === 'locked' ? 'lock' : 'valid']: round };
+    if (event.type === 'locked') return;
+    node.work.values(round);
+    const { lock } = published;
+    if (lock !== null && lock > round) wrong(`is locked since ${lock} and its valid value is of ${round}`);
   }
 
   decides(at: Machine, { height, round, hash }: Extract<NodeEvent, { type: 'committed' }>): void {
     const node = this.of(at);
     if (at.mode === 'consensus') {
-      if (node.heard.at(height)?.isDecided(round, hash) === false)
+      if (node.heard.at(height)?.isMostForHash('precommits', round, hash) === false)
         this.report(
           `${at.name} decides ${height}/${round}: two thirds of the precommits never reached it`,
           at,

@@ -2,6 +2,7 @@
 
 import { seenCommitKey } from '../../../machines/chain/keys.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
+import type { BlockId } from '../../../protocol/types.ts';
 import { decodeCommit } from '../../../protocol/wire/index.ts';
 import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
@@ -18,6 +19,13 @@ function roundOfCommit(at: Machine, height: bigint): number | null {
   return commit === null || isRefusal(commit) ? null : commit.round;
 }
 
+/** In which rounds it last locked something, and held it for valid. */
+interface Published {
+  readonly lock: number | null;
+  readonly valid: number | null;
+}
+const NOTHING: Published = { lock: null, valid: null };
+
 export class Standing {
   readonly heard: Heard;
   readonly work: AtWork;
@@ -27,11 +35,11 @@ export class Standing {
   /** From its precommits: a node that speaks for a value is locked on it. */
   lock: Choice = null;
   /** From what it publishes, in this life. */
-  published: { lock: Choice; valid: Choice } = { lock: null, valid: null };
+  published: Published = NOTHING;
   /** Its votes of this height, by round and type. */
   said = new Set<number>();
   /** What it prevoted at this height, in this life: its rules and its application allow that. */
-  chosen: Uint8Array[] = [];
+  chosen: BlockId[] = [];
   /** When it came to propose in its round. */
   proposeNs: number | null = null;
   /** What it is locked on stood before it, proposed, as it came to prevote in its round. */
@@ -51,7 +59,7 @@ export class Standing {
 
   /** What it knew but for its log is gone. */
   startsLife(): void {
-    this.published = { lock: null, valid: null };
+    this.published = NOTHING;
     this.chosen = [];
     this.claims.startsLife();
     this.work.restarts();
@@ -62,7 +70,7 @@ export class Standing {
     this.height = height;
     this.work.moveTo(height);
     this.lock = null;
-    this.published = { lock: null, valid: null };
+    this.published = NOTHING;
     this.said = new Set();
     this.chosen = [];
     this.proposeNs = null;

@@ -1,7 +1,8 @@
 // Vote uniqueness and the lock: what honest keys sign is said once and never taken back.
 
+import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes, hexOf, settled } from '../../../protocol/bytes.ts';
-import type { Vote } from '../../../protocol/types.ts';
+import type { BlockId, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { PRECOMMIT, PREVOTE } from '../canonical/numbers.ts';
@@ -61,7 +62,7 @@ export const voteUniqueness: OracleMaker = (report, about): Oracle => {
 interface Lock {
   readonly height: bigint;
   readonly round: number;
-  readonly id: Uint8Array;
+  readonly id: BlockId;
 }
 
 /** Heights whose prevotes are kept: who is further behind prevotes for what is decided already. */
@@ -83,12 +84,12 @@ export const lockLemma =
       }
       return cast;
     };
-    const isPolka = (height: bigint, round: number, id: Uint8Array): boolean => {
+    const isPolka = (height: bigint, round: number, id: BlockId): boolean => {
       const set = ghost.set(height);
       if (!set) return false;
       const voters = new Map<string, bigint>();
       for (const vote of prevotesAt(height)) {
-        if (vote.round !== round || !equalBytes(vote.blockId.hash, id)) continue;
+        if (vote.round !== round || !equalBlockId(vote.blockId, id)) continue;
         const who = hexOf(vote.validatorAddress);
         voters.set(who, set.powerOf(who));
       }
@@ -99,11 +100,11 @@ export const lockLemma =
     const judge = (at: Machine, vote: Vote): void => {
       const lock = locks.get(at);
       if (!lock || lock.height !== vote.height || vote.round <= lock.round) return;
-      const id = vote.blockId.hash;
-      if (id.length === 0 || equalBytes(id, lock.id)) return;
+      const id = vote.blockId;
+      if (id.hash.length === 0 || equalBlockId(id, lock.id)) return;
       for (let round = lock.round; round < vote.round; round++) if (isPolka(vote.height, round, id)) return;
       report(
-        `${at.name} precommitted ${hexOf(lock.id).slice(0, 12)} at ${vote.height}/${lock.round} and prevotes ${nameOf(vote)} ` +
+        `${at.name} precommitted ${hexOf(lock.id.hash).slice(0, 12)} at ${vote.height}/${lock.round} and prevotes ${nameOf(vote)} ` +
           `at round ${vote.round}, though no two thirds prevoted that in between`,
         at,
         vote.height,
@@ -117,7 +118,7 @@ export const lockLemma =
         const lock = locks.get(at);
         const isNewer =
           !lock || lock.height < vote.height || (lock.height === vote.height && lock.round < vote.round);
-        if (isNewer) locks.set(at, { height: vote.height, round: vote.round, id: vote.blockId.hash });
+        if (isNewer) locks.set(at, { height: vote.height, round: vote.round, id: vote.blockId });
       }
     };
     return {

@@ -3,7 +3,7 @@
 // that it rests on, and of a block each part; before a word of a later round why that round began, before a vote for nil or a block why it is
 // for that, and before a timer that fired the votes that set it going.
 
-import { equalBytes } from '../../../protocol/bytes.ts';
+import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Vote } from '../../../protocol/types.ts';
 import { bytes, decodeWith, i32, i64, record, text, u8 } from '../../../protocol/words.ts';
@@ -148,17 +148,15 @@ function missingForPrevote({ round, blockId }: Vote, heard: HeardHeight, hasFire
     return hasFired || proposals.length > 0 ? null : 'a proposal, or that its time was over';
   // What it made itself it may have made again, as below.
   if (heard.isProposer(round)) return null;
-  return proposals.some((each) => equalBytes(each.blockId.hash, blockId.hash)) ? null : 'its proposal';
+  return proposals.some((each) => equalBlockId(each.blockId, blockId)) ? null : 'its proposal';
 }
 
 function missingForPrecommit({ round, blockId }: Vote, heard: HeardHeight, hasFired: boolean): string | null {
   if (blockId.hash.length === 0) {
     if (!heard.isMostOfAny('prevotes', round)) return 'two thirds of the prevotes';
-    return hasFired || heard.isPolka(round, blockId.hash)
-      ? null
-      : 'a polka for nil, or that its time was over';
+    return hasFired || heard.isPolka(round, blockId) ? null : 'a polka for nil, or that its time was over';
   }
-  if (!heard.isPolka(round, blockId.hash)) return 'a polka for it';
+  if (!heard.isPolka(round, blockId)) return 'a polka for it';
   // What it made itself it may have made again, byte for byte, where its log was lost: then it logs no parts.
   for (let r = 0; r <= round; r++) if (heard.isProposer(r)) return null;
   for (let i = 0; i < blockId.parts.total; i++)

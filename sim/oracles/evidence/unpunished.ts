@@ -1,6 +1,7 @@
 // Double votes that an honest node could prove: whether each is punished in time. What the node says of them may be lost on its way, and
 // is said again: the time counts from when it was heard, or should have been said anew.
 
+import { equalBlockId } from '../../../protocol/block-id.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import type { Block, Header, Vote } from '../../../protocol/types.ts';
 import { hexFor } from '../../addresses.ts';
@@ -107,7 +108,7 @@ export class Unpunished {
     const known = this.votesOf(at, Number(vote.height));
     const key = `${address}/${vote.round}/${vote.type}`;
     const before = known.get(key);
-    if (before && hexOf(before.blockId.hash) === hexOf(vote.blockId.hash)) return;
+    if (before && equalBlockId(before.blockId, vote.blockId)) return;
     const set = this.ghost.set(vote.height);
     if (!set || !isTrueVote(this.about, set, vote)) return;
     if (!before) {

@@ -1,7 +1,8 @@
 // What one node heard of the votes, proposals and parts of recent heights, its own included: the oracles' own count.
 
+import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
-import type { Part, PartSetHeader, Proposal, Vote } from '../../../protocol/types.ts';
+import type { BlockId, Part, PartSetHeader, Proposal, Vote } from '../../../protocol/types.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 import { type GhostSet, type GhostValidator, isQuorum } from './ghost.ts';
 import { Indexes } from './indexes.ts';
@@ -11,7 +12,7 @@ import { setOfPart, setOfParts } from './seen.ts';
 const HEIGHTS_KEPT = 4;
 
 interface Value {
-  readonly id: Uint8Array;
+  readonly id: BlockId;
   readonly voters: Indexes;
   power: bigint;
 }
@@ -24,10 +25,10 @@ class Votes {
   power = 0n;
 
   add(vote: Vote, power: bigint): void {
-    const { hash } = vote.blockId;
-    let value = this.values.find(({ id }) => equalBytes(id, hash));
+    const { blockId } = vote;
+    let value = this.values.find(({ id }) => equalBlockId(id, blockId));
     if (!value) {
-      value = { id: hash, voters: new Indexes(), power: 0n };
+      value = { id: blockId, voters: new Indexes(), power: 0n };
       this.values.push(value);
     }
     if (!value.voters.has(vote.validatorIndex)) {
@@ -40,9 +41,16 @@ class Votes {
   }
 
   /** `own` of the node itself counts wherever it may be: what it says is in its log before anybody hears it. */
-  powerFor(id: Uint8Array, own: GhostValidator | null, index: number): bigint {
-    const power = this.values.find((value) => equalBytes(value.id, id))?.power ?? 0n;
+  powerFor(id: BlockId, own: GhostValidator | null, index: number): bigint {
+    const power = this.values.find((value) => equalBlockId(value.id, id))?.power ?? 0n;
     return own && !this.voters.has(index) ? power + own.power : power;
+  }
+
+  /** Of a block that is told of by its hash: the most for any parts of it. */
+  powerForHash(hash: Uint8Array, own: GhostValidator | null, index: number): bigint {
+    let most = 0n;
+    for (const { id, power } of this.values) if (power > most && equalBytes(id.hash, hash)) most = power;
+    return own && !this.voters.has(index) ? most + own.power : most;
   }
 
   powerOfAny(own: GhostValidator | null, index: number): bigint {
@@ -108,25 +116,31 @@ export class HeardHeight {
 
   addProposal(proposal: Proposal): void {
     const { proposals } = this.round(proposal.round);
-    const { hash } = proposal.blockId;
+    const { polRound, blockId } = proposal;
     const isKnown = proposals.some(
-      (each) => each.polRound === proposal.polRound && equalBytes(each.blockId.hash, hash),
+      (each) => each.polRound === polRound && equalBlockId(each.blockId, blockId),
     );
     if (!isKnown) proposals.push(proposal);
   }
 
-  isPolka(round: number, id: Uint8Array): boolean {
+  isPolka(round: number, id: BlockId): boolean {
     return isQuorum(this.round(round).prevotes.powerFor(id, this.own, this.ownIndex), this.set.total);
   }
 
-  isDecided(round: number, id: Uint8Array): boolean {
+  isDecided(round: number, id: BlockId): boolean {
     return isQuorum(this.round(round).precommits.powerFor(id, this.own, this.ownIndex), this.set.total);
+  }
+
+  /** The same of a block that is told of by its hash: with whatever parts, but all for the same. */
+  isMostForHash(kind: 'prevotes' | 'precommits', round: number, hash: Uint8Array): boolean {
+    return isQuorum(this.round(round)[kind].powerForHash(hash, this.own, this.ownIndex), this.set.total);
   }
 
   /** Two thirds of some round precommitted one block. */
   get isOver(): boolean {
     for (const [number, { precommits }] of this.rounds)
-      for (const { id } of precommits.values) if (id.length > 0 && this.isDecided(number, id)) return true;
+      for (const { id } of precommits.values)
+        if (id.hash.length > 0 && this.isDecided(number, id)) return true;
     return false;
   }
 
@@ -139,8 +153,8 @@ export class HeardHeight {
     return index === this.ownIndex || this.round(round)[kind].voters.has(index);
   }
 
-  hasVoterFor(kind: 'prevotes' | 'precommits', round: number, id: Uint8Array, index: number): boolean {
-    const value = this.round(round)[kind].values.find((each) => equalBytes(each.id, id));
+  hasVoterFor(kind: 'prevotes' | 'precommits', round: number, id: BlockId, index: number): boolean {
+    const value = this.round(round)[kind].values.find((each) => equalBlockId(each.id, id));
     return index === this.ownIndex || value?.voters.has(index) === true;
   }
 
