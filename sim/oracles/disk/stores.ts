@@ -1,5 +1,6 @@
 // What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers (store-claims.ts), and has the
-// validators and parameters of each height, for who asks later; and what nobody needs has left it (store-leavings.ts).
+// validators and parameters of each height, for who asks later; what belongs to a state comes with it (state-batch.ts), and what nobody needs has left
+// it (store-leavings.ts).
 
 import type { Effect } from '../../../actors/turn.ts';
 import { GENESIS_KEY, paramsKey, STORE_RANGE_KEY, validatorsKey } from '../../../machines/chain/keys.ts';
@@ -10,6 +11,7 @@ import { decodeValidatorSet, encodeConsensusParams } from '../../../protocol/wir
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report } from '../../oracle.ts';
 import { type GhostChain, type GhostSet, isSameSet } from '../ghost/ghost.ts';
+import { StateBatch } from './state-batch.ts';
 import { StoreClaims } from './store-claims.ts';
 import { StoreLeavings } from './store-leavings.ts';
 
@@ -19,8 +21,10 @@ export const storesOracle =
     const claims = new StoreClaims(report, about);
     const leavings = new StoreLeavings(ghost, report, about);
     const contents = new Contents(ghost, report);
+    const batches = new StateBatch(ghost, report);
 
     const writes = (at: Machine, { writes }: Extract<Effect, { type: 'store' }>): void => {
+      batches.writes(at, writes);
       for (const { key, value, remove } of writes) {
         if (remove) continue;
         if (equalBytes(key, STORE_RANGE_KEY)) claims.writes(at, value, writes);
@@ -49,7 +53,9 @@ export const storesOracle =
       published(at, _actor, event) {
         if (event.type !== 'committed') return;
         leavings.commits(at, event.height);
-        if (about.isHonest(at)) contents.commits(at, event.height);
+        if (!about.isHonest(at)) return;
+        contents.commits(at, event.height);
+        batches.commits(at, event.height);
       },
     };
   };
