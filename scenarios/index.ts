@@ -81,6 +81,8 @@ import {
   nilIsNoCommit,
   nothingBeforeTheFirst,
   oneVoice,
+  otherParts,
+  otherPartsPunished,
   polkaForNil,
   slowDispute,
   stretchedBlocks,
@@ -112,6 +114,7 @@ import {
   olderPolkaRefused,
   ownLockWithOlderPolka,
   validValueReproposed,
+  valueInOtherBytes,
   valueOutlivesCrash,
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
@@ -249,6 +252,7 @@ export const plays: readonly Play[] = [
   calm,
   lockHolds,
   validValueReproposed,
+  valueInOtherBytes,
   latePolkaIsValid,
   laterPolkaUnlocks,
   ownLockWithOlderPolka,
@@ -465,6 +469,8 @@ export const plays: readonly Play[] = [
   falseEvidence,
   earlyGreed,
   stretchedBlocks,
+  otherParts,
+  otherPartsPunished,
   trueAttacks,
   tooMuchEvidence,
   allPrecommitsAreHere,

@@ -80,8 +80,27 @@ export const validValueReproposed = scenario('a block with a polka is proposed a
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
+/** As before, and v1 brings block 1 in bytes that say something beside: the polka is for other parts, and v0 brings the true ones in round 2. */
+export const valueInOtherBytes = scenario('a polka lets nobody vote for other parts of its block', {
+  name: 'value-in-other-bytes',
+  cast: validators(4),
+  liars: [liar('v1', 'byte-stretcher', ['v0', 'v2', 'v3'], { fromHeight: 5, toHeight: 5, fromRound: 1 })],
+  act: [
+    at('0s', ...THREE_LOCK),
+    when(v3.prevotes(nil, first)),
+    when(v1.proposes(block(1), second)),
+    when(v0.proposes(block(1), third), heal()),
+  ],
+  holds: [
+    ...[v0, v2, v3].map((each) => never(each.prevotes(block(1), second))),
+    sometime(v3.prevotes(block(1), third)),
+    never(anyone.prevotes(block(2), { height: 5 })),
+  ],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
 /**
- * As before, and nothing of round 1 is proposed to anybody. There v0 dies; back from its log it is the proposer of round 2 and
+ * As in `valid-value-reproposed`, and nothing of round 1 is proposed to anybody. There v0 dies; back from its log it is the proposer of round 2 and
  * brings block 1 with its polka.
  */
 export const valueOutlivesCrash = scenario('what was valid before a crash is proposed after it', {
