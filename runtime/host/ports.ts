@@ -5,7 +5,7 @@ import type { LogName, PeerId, StoreName } from '../../actors/turn.ts';
 import type { Ports } from '../kernel/ports.ts';
 import { hostClock } from './clock.ts';
 import { makeFolder } from './disk/files.ts';
-import { lockFolder } from './disk/lock.ts';
+import { type LockWatching, lockFolder } from './disk/lock.ts';
 import { type HostLog, openLog, type Repair } from './disk/log.ts';
 import { type HostStore, openStore } from './disk/store.ts';
 import { dataOf, logIn, storeIn } from './home/data-folder.ts';
@@ -14,7 +14,7 @@ import { openNet } from './net/net.ts';
 import { hostRandom } from './random.ts';
 import { signKeeper } from './sign.ts';
 
-export interface HostOptions {
+export interface HostOptions extends LockWatching {
   /** The node's folder; made when it is not there. */
   readonly home: string;
   /** Of the validator key: 32 bytes. */
@@ -50,7 +50,7 @@ const NEVER_CUT: readonly LogName[] = ['privval'];
 export async function hostPorts(options: HostOptions): Promise<HostPorts> {
   const data = dataOf(options.home);
   makeFolder(data);
-  const unlock = await lockFolder(data, options.onLost);
+  const unlock = await lockFolder(data, options.onLost, options);
   const logs = new Map<LogName, HostLog>();
   const stores = new Map<StoreName, HostStore>();
   const clock = hostClock();

@@ -107,7 +107,8 @@ export async function openNetwork(
   try {
     const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
     makeFolder(folder);
-    process.once('exit', await lockFolder(folder, endsAll)); // until this command ends, whatever ends it
+    const onWatch = (line: string): void => console.error(line);
+    process.once('exit', await lockFolder(folder, endsAll, { onWatch })); // until this command ends, whatever ends it
     const isNew = held !== null && homesFound(folder) === 0; // another may have made them since
     const homes = isNew ? makeHomes(folder, held.ports) : existingHomes(folder, validators);
     const what = !isNew ? 'goes on in' : isTemporary ? 'in the temporary folder' : 'in the new folder';

@@ -36,7 +36,7 @@ export async function openCampaign(folder: string, fresh: Campaign, isSeedGiven:
 async function lock(folder: string): Promise<void> {
   try {
     mkdirSync(folder, { recursive: true });
-    process.once('exit', await lockFolder(folder, endsAll));
+    process.once('exit', await lockFolder(folder, endsAll, { onWatch: (line) => console.error(line) }));
   } catch (error) {
     if (error instanceof TakenError)
       throw new CliError(

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bootNow, readOr, UNKNOWN } from './boot.ts';
-import { type SetupError, TakenError, throwLater, trying } from './files.ts';
+import { SetupError, TakenError, throwLater, trying } from './files.ts';
 
 /** Who holds a folder: what stands in its lock, in one line of fields. */
 interface Holder {
@@ -69,6 +69,14 @@ const SILENT_MS = 60_000;
 const WATCH_STEP_MS = 500;
 const WATCH_STEPS = (2.5 * BEAT_MS) / WATCH_STEP_MS;
 
+/** For whoever waits meanwhile. */
+export interface LockWatching {
+  /** A lock is watched: a line that says so, and for how long. */
+  readonly onWatch?: (line: string) => void;
+  /** Ends the watch: the folder is not taken, and SetupError says so. */
+  readonly signal?: AbortSignal;
+}
+
 /** A lock as it was seen. */
 interface Sight {
   readonly mark: string;
@@ -102,6 +110,7 @@ function lifeOf({ mark, beatMs }: Sight, ours: Holder): 'lives' | 'dead' | 'else
 export async function lockFolder(
   folder: string,
   onLost: (error: SetupError) => void = throwLater,
+  { onWatch, signal }: LockWatching = {},
 ): Promise<() => void> {
   const lock = join(folder, 'LOCK');
   const ours = self();
@@ -115,7 +124,8 @@ export async function lockFolder(
     const life = lifeOf(seen, ours);
     if (life === 'elsewhere') throw inUseElsewhere(folder, holderOf(seen.mark));
     if (life === 'lives' || attempt >= 3) throw inUse(folder, holderOf(seen.mark));
-    if (life === 'dead' || (await staysAs(lock, seen)))
+    if (life === 'silent') onWatch?.(watches(folder, holderOf(seen.mark)));
+    if (life === 'dead' || (await staysAs(lock, seen, signal)))
       trying(cannot, () => removeStale(lock, seen, `${mine}.stale`));
   }
 }
@@ -131,9 +141,10 @@ function taken(lock: string, mine: string, mark: string): boolean {
 }
 
 /** False as soon as it is another, or its holder lives. */
-async function staysAs(lock: string, seen: Sight): Promise<boolean> {
+async function staysAs(lock: string, seen: Sight, signal: AbortSignal | undefined): Promise<boolean> {
   for (let step = 0; step < WATCH_STEPS; step++) {
     await new Promise((done) => setTimeout(done, WATCH_STEP_MS));
+    if (signal?.aborted) throw new SetupError(`stopped while it watched whether the holder of ${lock} lives`);
     if (!isSame(look(lock), seen)) return false;
   }
   return true;
@@ -177,6 +188,11 @@ const inUse = (folder: string, { pid }: Holder): SetupError =>
       `(if no such node runs, remove ${folder}/LOCK)`,
   );
 
+const WATCH_S = (WATCH_STEPS * WATCH_STEP_MS) / 1_000;
+const watches = (folder: string, { pid, namespace }: Holder): string =>
+  `${folder} seems left by process ${pid} of another container (${namespace}): ` +
+  `it is watched for ${WATCH_S} s, and taken if nobody there says that he lives`;
+
 const takenOver = (folder: string): SetupError =>
   new TakenError(
     `${folder} is not this process's any more: another one took it while this one stood still, or its LOCK was removed; ` +
@@ -187,7 +203,7 @@ const inUseElsewhere = (folder: string, { pid, namespace }: Holder): SetupError 
   new TakenError(
     `${folder} is in use by process ${pid} of another container (${namespace}), or was a moment ago; ` +
       'stop it, or choose another home: two nodes would sign with one key ' +
-      `(of one that was killed the home is free after ${SILENT_MS / 1_000} s)`,
+      `(of one that was killed the home can be taken ${SILENT_MS / 1_000} s later: it is watched for ${WATCH_S} s then)`,
   );
 
 function linked(from: string, to: string): boolean {

@@ -2,7 +2,8 @@
 // little-endian) and the CRC32C of these (4; marks of earlier versions have none).
 // It is a witness, not a part of recovery: it tells a torn end from damage, and a chaos test how much it
 // may cut.
-// No mark: all of the log is durable, for the mark is made, durably, before anything is appended. What it says
+// No mark: all of the log is durable, for the mark is made, durably, before anything is appended (earlier versions
+// did not sync it: after a power failure under one of those, a log may have none and an end that was not synced). What it says
 // later is not synced: after a power failure it may say less than is true, and never more.
 
 import * as fs from 'node:fs';

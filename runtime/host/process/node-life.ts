@@ -32,6 +32,8 @@ export interface LifeOptions {
   readonly tell: (word: FromNode) => void;
   /** The node cannot go on; `isBug`: an actor threw. */
   readonly ended: (because: string, isBug: boolean) => void;
+  /** The process is asked to stop, also before the life has begun. */
+  readonly signal?: AbortSignal;
   /** Its folder is another process' now: the node does nothing more, and nothing may be closed. */
   readonly lost: (because: string) => void;
 }
@@ -63,6 +65,8 @@ export class NodeLife {
       peer: found.config.id,
       listen: found.config.listenAddress,
       onRepair,
+      onWatch: options.say,
+      ...(options.signal && { signal: options.signal }),
       onDialFailed: (to, because) => life?.sayIf(life.lines.dialFailed(to, because)),
       onFatal: (error) => options.ended(error.message, false),
       onLost: (error) => {

@@ -25,6 +25,7 @@ export async function main(argv: readonly string[], hasCluster: boolean): Promis
 class NodeProcess {
   private life: NodeLife | null = null;
   private isEnding = false;
+  private readonly stopping = new AbortController();
   private isClosing = false;
   /** Of what went wrong first. */
   private code: number = NODE_EXIT.stopped;
@@ -41,6 +42,7 @@ class NodeProcess {
         // A bug of an actor: its turn is the last that is recorded.
         ended: (because, isBug) => this.fail(because, isBug, { hint: isBug ? this.life?.replayHint : null }),
         lost: leave,
+        signal: this.stopping.signal,
       });
       this.life = life;
       if (this.isEnding) return await this.end();
@@ -77,6 +79,7 @@ class NodeProcess {
   private async stop(): Promise<void> {
     if (this.isEnding) return;
     this.isEnding = true;
+    this.stopping.abort();
     if (this.life) await this.end();
   }
 

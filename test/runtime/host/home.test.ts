@@ -176,7 +176,9 @@ describe.skipIf(!hasContainers)('the lock of a home that two containers share', 
     await expect(lockFolder(folder)).rejects.toThrow('of another container');
     holder.process.kill('SIGKILL');
     await holder.ended;
-    await expect(lockFolder(folder)).rejects.toThrow('of one that was killed the home is free after 60 s');
+    await expect(lockFolder(folder)).rejects.toThrow(
+      'of one that was killed the home can be taken 60 s later: it is watched for 12.5 s then',
+    );
     fs.utimesSync(lock, silent, silent);
     (await lockFolder(folder))();
     expect(fs.readdirSync(folder)).toEqual([]);
@@ -221,7 +223,10 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     let outcome: string | null = null;
-    const starts = lockFolder(folder).then(
+    const stopping = new AbortController();
+    const said: string[] = [];
+    const watching = { onWatch: (line: string) => said.push(line), signal: stopping.signal };
+    const starts = lockFolder(folder, undefined, watching).then(
       (unlock) => {
         outcome = 'taken';
         return unlock;
@@ -234,7 +239,7 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
       await vi.advanceTimersByTimeAsync(ms);
       return outcome;
     };
-    return { beat, after, starts, mark, holds: () => fs.readFileSync(lock, 'utf8') };
+    return { beat, after, starts, stopping, said, mark, holds: () => fs.readFileSync(lock, 'utf8') };
   }
   const MINUTE = 61_000;
   const HOUR = 3_600_000;
@@ -247,6 +252,18 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
     expect(await after(4_900)).toBe(null);
     beat(Date.now());
     expect(await after(500)).toMatch(/999999999 of another container/);
+    expect(await after(MINUTE)).not.toBe('taken');
+    expect(holds()).toBe(mark);
+  });
+
+  test('is watched as long as nobody stops it, and whoever waits is told', async () => {
+    const { after, stopping, said, mark, holds } = await seemsSilent(MINUTE);
+    expect(await after(4_900)).toBe(null);
+    expect(said).toEqual([
+      expect.stringMatching(/ seems left by process 999999999 of another container .* watched for 12\.5 s/),
+    ]);
+    stopping.abort();
+    expect(await after(500)).toMatch(/^stopped while it watched whether the holder of .*LOCK lives$/);
     expect(await after(MINUTE)).not.toBe('taken');
     expect(holds()).toBe(mark);
   });
