@@ -5,7 +5,7 @@ import type { Ending } from './scenario/play.ts';
 import type { Script } from './scenario/script.ts';
 
 /** What an ending is judged by. */
-export interface EndingParts {
+interface EndingParts {
   readonly ends: Ending;
   readonly script: Pick<Script, 'isDone' | 'isFulfilled'>;
   /** Who tells no lies. */

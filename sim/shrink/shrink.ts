@@ -107,7 +107,7 @@ function mustBeShrinkOptions(options: ShrinkOptions | undefined): void {
   mustBeOptions({ seed, ...(oracles !== undefined && { oracles }) });
   if (promise !== undefined && typeof promise !== 'string')
     throw new ScenarioError(`promise: expected a text, as promiseOf(a violation) gives it, not ${promise}`);
-  if (budget !== undefined && !(Number(budget) > 0))
+  if (budget !== undefined && !(typeof budget === 'number' && budget > 0))
     throw new ScenarioError(`budget: expected a number of deliveries, not ${budget}`);
   if (heard !== undefined && typeof heard !== 'function')
     throw new ScenarioError(`heard: expected a function, not ${heard}`);

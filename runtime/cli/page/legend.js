@@ -130,7 +130,10 @@ export function showLegend(into, picture, theme) {
     }),
     'cut off: from whom stands below',
   );
-  row(word(theme, '×  =  ø', theme.bad), 'arrow ends there: lost by chance, line cut, dropped by a rule');
+  row(
+    word(theme, '×  =  ø', theme.bad),
+    'arrow ends there: lost by chance, line cut, dropped by a rule or kept back by a liar',
+  );
   row(word(theme, '!  ≠', theme.bad), 'changed on the line; a lie');
   row(word(theme, '» ≡ ↔ 2', theme.cut), 'late by a rule; clogged; reordered; a second copy');
   into.append(list, element('h3', 'What went wrong in this run'));

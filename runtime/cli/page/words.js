@@ -82,7 +82,8 @@ export function fateOf({ picture, sentAt, endAt }, arrow) {
   else if (end === 'cut at once') said.push('lost: the line was cut when it was sent');
   else if (end === 'cut on the way') said.push(`lost: the line was cut when it was to arrive, after ${took}`);
   else if (end === 'ruled out') said.push('dropped by a message rule of the play');
-  else if (end === 'kept back') said.push('a lie: its own node said it, and it kept it back');
+  else if (end === 'kept back')
+    said.push(`a lie: ${nodes[at_(arrows.from, arrow)]?.name} kept back what its own node said`);
   else if (end === 'nobody there')
     said.push(`came after ${took}, and nobody was there: ${to} had died or hung up`);
   else said.push('still on its way when the run ended');

@@ -50,10 +50,10 @@ export async function proveTriggers(
   return proofs.every(isGood) ? EXIT.holds : EXIT.violated;
 }
 
-/** @param runMsMax what has not ended after so long does not end. */
+/** @param runMsMax what has not ended after so long on the mutant does not end. */
 export async function proved(patch: Patch, runMsMax = RUN_MS_MAX): Promise<Proof> {
   const jobs = SEEDS.map((seed): Job => ({ play: triggerOf(patch), seed }));
-  const healthy = await runAll(jobs, join(packageFolder, 'dist'), runMsMax);
+  const healthy = await runAll(jobs, join(packageFolder, 'dist'), RUN_MS_MAX);
   return proofOf(patch, healthy, await withPatchedBuild(patch, (dist) => runAll(jobs, dist, runMsMax)));
 }
 

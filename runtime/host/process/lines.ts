@@ -15,6 +15,8 @@ const nameOf = (peer: PeerId): string => peer.slice(0, 8);
 const FAILURES_UNTOLD = 2;
 /** Of strangers there may be any number. */
 const PEERS_TOLD_MAX = 256;
+/** Reasons may alternate: refused, no answer, refused. */
+const REASONS_TOLD = 8;
 
 export class Lines {
   /** Where the node stands: a round has many steps, and is told once. */
@@ -22,7 +24,7 @@ export class Lines {
   private round = 0;
   /** Of each peer since it was here last: dials that came to nothing, and what was said. */
   private readonly failures = new Map<PeerId, number>();
-  private readonly told = new Map<PeerId, string>();
+  private readonly told = new Map<PeerId, readonly string[]>();
 
   /** Null: nothing to say. */
   of(event: NodeEvent): string | null {
@@ -70,15 +72,16 @@ export class Lines {
       : null;
   }
 
-  /** The node ends the connection to a peer; null: for the same reason as the last time, and it was not here since. */
+  /** The node ends the connection to a peer; null: it was said, and the peer was not here since. */
   cutOff(peer: PeerId, because: string): string | null {
     return this.once(peer, `cuts off peer ${nameOf(peer)}: ${because}`);
   }
 
   private once(peer: PeerId, line: string): string | null {
-    if (this.told.get(peer) === line) return null;
+    const lines = this.told.get(peer) ?? [];
+    if (lines.includes(line)) return null;
     this.told.delete(peer);
-    this.told.set(peer, line);
+    this.told.set(peer, [...lines, line].slice(-REASONS_TOLD));
     for (const oldest of this.told.keys()) {
       if (this.told.size <= PEERS_TOLD_MAX) break;
       this.told.delete(oldest);

@@ -6,7 +6,7 @@ import type { BlockId, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { PRECOMMIT, PREVOTE } from '../canonical/numbers.ts';
-import { isOwn, nameOf, nameOfId, slotOf } from '../ghost/about-votes.ts';
+import { isOwn, nameBeside, nameOf, nameOfId, slotOf } from '../ghost/about-votes.ts';
 import { type GhostChain, isQuorum } from '../ghost/ghost.ts';
 import { messagesIn } from '../ghost/messages.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
@@ -104,7 +104,7 @@ export const lockLemma =
       if (id.hash.length === 0 || equalBlockId(id, lock.id)) return;
       for (let round = lock.round; round < vote.round; round++) if (isPolka(vote.height, round, id)) return;
       report(
-        `${at.name} precommitted ${hexOf(lock.id.hash).slice(0, 12)} at ${vote.height}/${lock.round} and prevotes ${nameOf(vote)} ` +
+        `${at.name} precommitted ${nameBeside(lock.id, id)} at ${vote.height}/${lock.round} and prevotes ${nameBeside(id, lock.id)} ` +
           `at round ${vote.round}, though no two thirds prevoted that in between`,
         at,
         vote.height,

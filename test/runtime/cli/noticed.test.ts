@@ -400,7 +400,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['tour', '1', 'X416', 'tells its application at InitChain other parameters than the genesis has'],
   ['tour', '1', 'X417', 'could have judged the proposal (L22, L28)'],
   ['two-thirds-lie-to-one-behind', '1', 'X418', 'at height 13, f1'],
-  ['value-in-other-bytes', '1', 'X449', 'though no two thirds prevoted that in between'],
+  ['value-in-other-bytes', '1', 'X449', ' at round 1, though no two thirds prevoted that in between'],
   ['other-parts', '1', 'X450', 'signature 0 is wrong'],
   ['other-parts-punished', '1', 'X451', 'both votes are for the same block id'],
   [

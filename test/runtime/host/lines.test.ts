@@ -50,10 +50,11 @@ test('a peer that cannot be reached is told of when that lasts, once for each re
   expect(dials(PEER, 'another peer answers there')).toEqual([
     'warning: cannot reach peer abababab: another peer answers there',
   ]);
+  expect(dials(PEER, 'refused', 'another peer answers there')).toEqual([null, null]);
   expect(dials(OTHER, 'refused')).toEqual([null]);
   expect(lines.of({ type: 'peer', peer: PEER, up: true })).toBe('peer abababab is here');
   expect(dials(PEER, 'refused', 'refused')).toEqual([null, null]);
-  expect(dials(PEER, 'refused')).toHaveLength(1);
+  expect(dials(PEER, 'refused')).toEqual(['warning: cannot reach peer abababab: refused']);
 });
 
 test('why the node cuts somebody off is told once, until he was here again', () => {

@@ -193,21 +193,13 @@ test("where the file of the key's last signature cannot be written, all the rest
   expect(await decideOne(home, trace)).toEqual([]);
 });
 
-test('why a peer of another chain is cut off is said', async () => {
+test('who cuts off a peer of another chain says why', async () => {
   const homes = [0, 1].map((i) => makeHomes(join(temporaryFolder(), `net${i}`), [0])[0] as string);
   const [ours, theirs] = homes as [string, string];
-  const said: string[] = [];
-  let heard = (): void => {};
-  const until = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const line = said.find((each) => pattern.test(each));
-      if (line !== undefined) return line;
-      await new Promise<void>((more) => {
-        heard = more;
-      });
-    }
-  };
-  const begin = async (home: string): Promise<void> => {
+  /** Starts a life, and gives the way to wait for a line of it. */
+  const begin = async (home: string): Promise<(pattern: RegExp) => Promise<string>> => {
+    const said: string[] = [];
+    let heard = (): void => {};
     const life = await NodeLife.begin({
       home,
       record: null,
@@ -222,11 +214,25 @@ test('why a peer of another chain is cut off is said', async () => {
     });
     onTestFinished(() => life.end());
     life.start();
+    return async (pattern) => {
+      for (;;) {
+        const line = said.find((each) => pattern.test(each));
+        if (line !== undefined) return line;
+        await new Promise<void>((more) => {
+          heard = more;
+        });
+      }
+    };
   };
-  await begin(theirs);
-  const address = (await until(/^listens on/)).replace(/^.*\/\//, '');
+  const chainOf = (home: string): string =>
+    JSON.parse(fs.readFileSync(usualPaths(home).genesis, 'utf8')).chain_id;
+  const theyUntil = await begin(theirs);
+  const address = (await theyUntil(/^listens on/)).replace(/^.*\/\//, '');
   const { id } = readHome(theirs).config;
   change(usualPaths(ours).config, /^persistent_peers = .*$/m, `persistent_peers = "${id}@${address}"`);
-  await begin(ours);
-  expect(await until(/^warning: cuts off peer/)).toMatch(/: greeting: its network is "?chain-/);
+  const weUntil = await begin(ours);
+  const line = await weUntil(/^warning: cuts off peer/);
+  expect(line).toContain(`cuts off peer ${id.slice(0, 8)}: greeting: its network is`);
+  expect(line).toContain(chainOf(theirs));
+  expect(line).toContain(chainOf(ours));
 });
