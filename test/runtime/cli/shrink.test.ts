@@ -232,7 +232,7 @@ describe.skipIf(!isBuilt)('what cannot be shrunk is said in one line', () => {
     [
       'breaks',
       'report("there it is", at, 3n)',
-      /into a file \(oracles.*: a program does it, with shrink\(play, '1'\)/,
+      /into a file \(oracles.*: a program does it, with shrink\(play, \{ seed: '1' \}\)/,
     ],
     ['holds', '0', /there is nothing to shrink in .*: it holds/],
   ])('a play with functions of its own that %s', (name, does, says) => {
