@@ -81,11 +81,8 @@ import {
   nilIsNoCommit,
   nothingBeforeTheFirst,
   oneVoice,
-  otherParts,
-  otherPartsPunished,
   polkaForNil,
   slowDispute,
-  stretchedBlocks,
   wordsOfTheAbsent,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes, twoThirdsLie, twoThirdsLieToOneBehind } from './forks.ts';
@@ -118,6 +115,7 @@ import {
   valueOutlivesCrash,
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
+import { otherParts, otherPartsPunished, stretchedBlocks } from './other-parts.ts';
 import {
   applicationDecides,
   askedOfWhoHasThem,

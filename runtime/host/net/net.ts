@@ -5,7 +5,7 @@
 // connection stays, and says `ok`. So when both dial at the same time, one judge keeps one of the two. Until the secret connection stands
 // here, an id is only claimed: hence loopback addresses only.
 
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
@@ -13,6 +13,7 @@ import { isRefusal, must } from '../../../protocol/refusal.ts';
 import type { Net, NetListener } from '../../kernel/ports.ts';
 import { SetupError, setupError, TakenError } from '../disk/files.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
+import { httpServer } from './http-server.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
 /** Refused at the opening handshake when the other side speaks another version. */
@@ -33,11 +34,6 @@ const HANDSHAKE_MS = 3_000;
 const PING_MS = 10_000;
 /** How long a closing connection may take to say goodbye. */
 const GOODBYE_MS = 1_000;
-/**
- * Of others to us, also before they said a word: far above what a test network needs, and below the 1024
- * descriptors that a process usually may have.
- */
-const CONNECTIONS_MAX = 512;
 
 /** WebSocket close codes of ours. */
 const CLOSE_NORMAL = 1000;
@@ -95,23 +91,6 @@ export async function openNet(options: NetOptions): Promise<HostNet> {
 
 const cannotListen = (where: string, error: unknown): TakenError =>
   new TakenError(setupError(`cannot listen on ${where}`, error).message, { cause: error });
-
-/**
- * Who connects and does not ask for a WebSocket in time is hung up on, and of all together there are no more than
- * so many: else strangers would take every descriptor that the node needs for its files.
- */
-function httpServer(handshakeMs: number): Server {
-  const times = {
-    headersTimeout: handshakeMs,
-    requestTimeout: handshakeMs,
-    connectionsCheckingInterval: handshakeMs / 2,
-  };
-  const server = createServer(times, (_request, response) => {
-    response.writeHead(426, { connection: 'close' }).end(); // Upgrade Required
-  });
-  server.maxConnections = CONNECTIONS_MAX;
-  return server;
-}
 
 const PEER_ID = /^[0-9a-f]{40}$/;
 
