@@ -179,6 +179,7 @@ import {
   proposerDown,
   punishedWhenGone,
   staleOffer,
+  unnoticedDeaths,
 } from './proposers.ts';
 import {
   applicationAhead,
@@ -269,6 +270,7 @@ export const plays: readonly Play[] = [
   lessThanOneThirdSilent,
   greatPowers,
   proposerDown,
+  unnoticedDeaths,
   equivocatingProposer,
   equivocatorPunished,
   everyVoteTwice,

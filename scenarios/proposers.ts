@@ -47,6 +47,20 @@ export const proposerDown = scenario('a proposer is down: its rounds are lost, i
   ends: everyone.decides(height(14), { within: '240s' }),
 });
 
+/** One for a long time; of the other its peers learn when it is back. */
+export const unnoticedDeaths = scenario('nobody sees that two machines lost their power: the others go on', {
+  name: 'unnoticed-deaths',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(v0.decides(height(2)), crash('v1', { unnoticed: true })),
+    when(v0.decides(height(9)), restart('v1')),
+    when(v1.decides(height(10)), crash('v3', { restart: '1s', unnoticed: true })),
+  ],
+  holds: [sometime(anyone.enters('propose', { round: 1 }))],
+  ends: everyone.decides(height(14), { within: '240s' }),
+});
+
 export const equivocatingProposer = scenario('a proposer shows one block to some and another to others', {
   name: 'equivocating-proposer',
   cast: validators(4),

@@ -62,7 +62,7 @@ export class NetCounters {
   opened = 0;
   closed = 0;
   dialsFailed = 0;
-  /** Connections whose end a peer was never told of. */
+  /** Deaths that no peer could see. */
   unnoticed = 0;
 }
 
@@ -74,6 +74,8 @@ export interface Host {
   life: Life;
   listener: NetListener | null;
   readonly links: Map<PeerId, Link>;
+  /** Connections of its last lives that others still believe in: nobody saw it die. */
+  readonly unnoticed: { readonly link: Link; readonly session: number }[];
 }
 
 /** From one host to another, and what the first believes of their connection. */

@@ -20,16 +20,13 @@ import {
 export interface NetworkSettings {
   /** A dial that nobody answers fails after this. */
   readonly dialTimeoutNs: number;
-  /** How long until a peer notices that a node has died. */
+  /** How long until a peer notices that a node has died; or, where no death was to be seen, that it is another life. */
   readonly notice: Span;
-  /** How often in a million it never does, until the node comes back and dials. */
-  readonly unnoticedPpm: number;
 }
 
 export const USUAL_NETWORK: NetworkSettings = {
   dialTimeoutNs: 3 * SECOND,
   notice: span(0, 5 * SECOND),
-  unnoticedPpm: 0,
 };
 
 export class Network {
@@ -37,7 +34,6 @@ export class Network {
   readonly carrier: Carrier;
   private readonly agenda: Agenda;
   private readonly notices: Stream;
-  private readonly unnoticed: Stream;
   private readonly defaults: LinkSettings;
   private readonly hosts = new Map<PeerId, Host>();
   private readonly addresses = new Map<string, Host>();
@@ -54,7 +50,6 @@ export class Network {
     this.defaults = links;
     this.carrier = new Carrier(agenda, choices);
     this.notices = choices.stream('net/notice');
-    this.unnoticed = choices.stream('net/unnoticed');
   }
 
   get counters(): NetCounters {
@@ -69,7 +64,7 @@ export class Network {
   /** A machine joins, with links to and from all others. */
   addHost(peer: PeerId, address: string): void {
     must(!this.hosts.has(peer) && !this.addresses.has(address), 'a host joins once, under its own address');
-    const host: Host = { peer, address, life: WORLD_LIFE, listener: null, links: new Map() };
+    const host: Host = { peer, address, life: WORLD_LIFE, listener: null, links: new Map(), unnoticed: [] };
     for (const other of this.hosts.values()) {
       const link = new Link(host, other, this.defaults);
       link.back = new Link(other, host, this.defaults);
@@ -98,26 +93,32 @@ export class Network {
     const host = this.host(peer);
     must(host.life === WORLD_LIFE, 'one node a host');
     host.life = life;
+    for (const { link, session } of host.unnoticed.splice(0)) {
+      if (link.session === session) this.noticeLater(link);
+    }
     return new SimNet(this, host);
   }
 
-  /** The node on this host died: its peers notice later, or not. */
-  crash(peer: PeerId): void {
+  /**
+   * The node on this host died: its peers notice later. `unnoticed`: its machine lost its power, or its wire; they
+   * go on believing in it until one runs there again, which knows of no such connection.
+   */
+  crash(peer: PeerId, death: 'noticed' | 'unnoticed' = 'noticed'): void {
     const host = this.host(peer);
     host.life = WORLD_LIFE;
     host.listener = null;
+    if (death === 'unnoticed') this.counters.unnoticed++;
     for (const link of host.links.values()) {
       link.session = 0;
       link.isDialling = false;
-      if (link.back.session !== 0) this.noticeLater(link.back);
+      const { back } = link;
+      if (back.session === 0) continue;
+      if (death === 'noticed') this.noticeLater(back);
+      else host.unnoticed.push({ link: back, session: back.session });
     }
   }
 
   private noticeLater(link: Link): void {
-    if (this.unnoticed.chance(this.settings.unnoticedPpm, 1_000_000)) {
-      this.counters.unnoticed++;
-      return;
-    }
     this.endAt(this.agenda.now + drawSpan(this.notices, this.settings.notice), link);
   }
 

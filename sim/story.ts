@@ -4,7 +4,15 @@ import { utf8Encode } from '#platform';
 import type { NodeEvent } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
 import type { Latency } from './latency.ts';
-import type { Action, CrashPoint, LinkChange, MessageKind, NodeName, RuleAction } from './scenario/play.ts';
+import type {
+  Action,
+  CrashPoint,
+  Death,
+  LinkChange,
+  MessageKind,
+  NodeName,
+  RuleAction,
+} from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
 
 const HASH_SHOWN = 8;
@@ -125,6 +133,9 @@ export function messagesText({ what, round, height, by, from, to }: RuleAction):
 export const pointText = ({ when, op, nth, on }: CrashPoint): string =>
   `${when} ${op} number ${nth}${on ? ` on ${on}` : ''}`;
 
+const deathText = ({ restartMs, unnoticed }: Death): string =>
+  `${restartMs === undefined ? '' : `, for ${seconds(restartMs)}`}${unnoticed ? ', and nobody notices' : ''}`;
+
 /** What the hand of the play does; `names` of all, so that those whom no group names can be told. */
 export function actionText(action: Action, names: readonly string[]): string {
   switch (action.do) {
@@ -184,9 +195,9 @@ type NodeAction = Exclude<
 function nodeActionText(action: NodeAction): string {
   switch (action.do) {
     case 'crash':
-      return `${action.node} is killed${action.restartMs === undefined ? '' : `, for ${seconds(action.restartMs)}`}`;
+      return `${action.node} is killed${deathText(action)}`;
     case 'crash-at':
-      return `${action.node} will be killed ${pointText(action)}`;
+      return `${action.node} will be killed ${pointText(action)}${deathText(action)}`;
     case 'restart':
       return `${action.node} is started`;
     case 'remove-log':

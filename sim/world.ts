@@ -200,7 +200,7 @@ export class World {
   }
 
   /** The machine loses its power now; the disk keeps what was durable, and of the rest what is drawn. */
-  crash(machine: Machine, how: CrashHow): void {
+  crash(machine: Machine, how: CrashHow, death: 'noticed' | 'unnoticed' = 'noticed'): void {
     const { node } = machine;
     if (!node) return;
     this.deliveriesOfEndedLives += node.deliveries;
@@ -212,7 +212,7 @@ export class World {
     machine.answersUntilNs = 0;
     this.agenda.endLife(machine.life);
     machine.clock.crash();
-    this.network.crash(machine.member.id);
+    this.network.crash(machine.member.id, death);
     machine.disk.crash(how);
     this.mark(2, machine);
     for (const oracle of this.oracles) oracle.crashed?.(machine);

@@ -1,14 +1,14 @@
 // Where nodes are to die, by a play's hand: at a point of a disk, or as an effect leaves.
 
-import type { CrashHow, DiskPoint } from '../disk-door.ts';
+import type { DiskPoint } from '../disk-door.ts';
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
-import type { CrashPoint } from './play.ts';
+import type { CrashPoint, Death } from './play.ts';
 
 /** A crash after an effect, when no other follows in the same turn, comes so much later. */
 const AFTERWARDS_NS = 1_000;
 
-type Planned = CrashPoint & { readonly how: CrashHow; readonly restartMs?: number };
+type Planned = CrashPoint & Death;
 type Armed = Planned & { left: number };
 
 export class CrashPoints {

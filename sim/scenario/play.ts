@@ -128,6 +128,15 @@ export interface LinkChange {
   readonly straggle?: Span;
 }
 
+/** How a node dies, and what comes of it. */
+export interface Death {
+  readonly how: CrashHow;
+  /** Starts again after this; without it, it stays down until a `restart`. */
+  readonly restartMs?: number;
+  /** Its machine lost its power, or its wire: nobody sees the connections end until a node runs there again. */
+  readonly unnoticed?: true;
+}
+
 export type Action =
   | { readonly do: 'isolate'; readonly node: NodeName; readonly forEver?: true }
   | { readonly do: 'partition'; readonly groups: readonly (readonly NodeName[])[]; readonly forEver?: true }
@@ -165,14 +174,8 @@ export type Action =
    */
   | { readonly do: 'core'; readonly nodes: readonly NodeName[] }
   | RuleAction
-  | {
-      readonly do: 'crash';
-      readonly node: NodeName;
-      readonly how: CrashHow;
-      /** Starts again after this; without it, it stays down until a `restart`. */
-      readonly restartMs?: number;
-    }
-  | ({ readonly do: 'crash-at'; readonly how: CrashHow; readonly restartMs?: number } & CrashPoint)
+  | ({ readonly do: 'crash'; readonly node: NodeName } & Death)
+  | ({ readonly do: 'crash-at' } & CrashPoint & Death)
   | { readonly do: 'restart'; readonly node: NodeName }
   /**
    * Somebody removes the log of consensus of a node that is down. What it signed last is kept elsewhere, and keeps it from voting twice;

@@ -84,6 +84,7 @@ const state = without(
 );
 
 const how = oneOf(['clean', 'lose', 'half', 'drawn']);
+const death = { how, restartMs: maybe(time), unnoticed: maybe(yes) };
 const medium = oneOf(['consensus', 'privval', 'chain', 'app']);
 const delayed = object({ delayMs: time });
 const effect: Check = {
@@ -127,14 +128,12 @@ const anyAction = tagged('do', {
   },
   crash: {
     node: nodeName,
-    how,
-    restartMs: maybe(time),
+    ...death,
     point: elsewhere('{"do":"crash-at"} with node, how, when, op, on, nth'),
   },
   'crash-at': {
     node: nodeName,
-    how,
-    restartMs: maybe(time),
+    ...death,
     when: oneOf(['before', 'inside', 'after']),
     op: oneOf(OPERATION_NAMES),
     on: maybe(medium),

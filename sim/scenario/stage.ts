@@ -4,7 +4,7 @@ import { utf8Encode } from '#platform';
 import { base64Of } from '../../protocol/bytes.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import type { DiskImage } from '../disk.ts';
-import type { CrashHow, MediumName } from '../disk-door.ts';
+import type { MediumName } from '../disk-door.ts';
 import { type DiskSettings, GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
 import { span } from '../latency.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
@@ -12,7 +12,7 @@ import type { Machine } from '../machine.ts';
 import { SIGNING } from '../sim-crypto.ts';
 import type { World } from '../world.ts';
 import { CrashPoints } from './crash-points.ts';
-import type { Action, NodeName } from './play.ts';
+import type { Action, Death, NodeName } from './play.ts';
 import type { RuleBook } from './rules.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -55,9 +55,9 @@ export class Stage {
     this.world = world;
     this.rules = rules;
     this.usual = usual;
-    this.points = new CrashPoints(world, (machine, { when, op, how, restartMs }) => {
-      this.count(`crashed ${when} ${op}`);
-      this.crash(machine, how, restartMs);
+    this.points = new CrashPoints(world, (machine, point) => {
+      this.count(`crashed ${point.when} ${point.op}`);
+      this.crash(machine, point);
     });
     world.starters.push((machine) => {
       const deeds = this.unborn.get(machine) ?? [];
@@ -207,7 +207,7 @@ export class Stage {
     switch (action.do) {
       case 'crash':
         return this.onceBorn(machine, () => {
-          this.note(action, this.crash(machine, action.how, action.restartMs));
+          this.note(action, this.crash(machine, action));
         });
       case 'crash-at':
         return this.points.arm(machine, action);
@@ -309,11 +309,11 @@ export class Stage {
 
   // Each says whether it did anything: who is down does not die, and who is up is not started.
 
-  private crash(machine: Machine, how: CrashHow, restartMs: number | undefined): boolean {
+  private crash(machine: Machine, { how, restartMs, unnoticed }: Death): boolean {
     if (!machine.isUp) return false;
     if (this.paused.delete(machine)) this.tellPaused(machine, false);
     this.changes++;
-    this.world.crash(machine, how);
+    this.world.crash(machine, how, unnoticed === true ? 'unnoticed' : 'noticed');
     const { lives } = machine; // it may have come back by then, and died again
     if (restartMs !== undefined) this.later(restartMs, () => machine.lives === lives && this.start(machine));
     return true;

@@ -13,6 +13,7 @@ import {
   type Claim,
   type Condition,
   type CrashPoint,
+  type Death,
   type Deed,
   type Directive,
   type DrawnPlay,
@@ -255,17 +256,27 @@ export const delay = (what: MessageKind, by: Duration, matching: Matching = {}):
 const backAfter = (restart?: Duration): { restartMs?: number } =>
   restart === undefined ? {} : { restartMs: msOf(restart, 'restart') };
 
-/** Now. With a `point`, there: `{ when: 'inside', op: 'flush', on: 'privval', nth: 2 }`. */
+/**
+ * Now. With a `point`, there: `{ when: 'inside', op: 'flush', on: 'privval', nth: 2 }`. `unnoticed`: its peers go on
+ * believing in their connections until it runs again, as when a machine loses its power.
+ */
 export function crash(
   name: NodeName,
-  more: { how?: CrashHow; restart?: Duration; point?: Omit<CrashPoint, 'node'> } = {},
+  more: {
+    how?: CrashHow;
+    restart?: Duration;
+    unnoticed?: boolean;
+    point?: Omit<CrashPoint, 'node'>;
+  } = {},
 ): Action {
-  mustBe('crash', "{ how: 'lose', restart: '2s', point: { when, op, nth } }", more);
-  const { how = 'drawn', restart, point, ...odd } = more;
-  if (Object.keys(odd).length > 0)
-    throw new ScenarioError(`crash takes { how, restart, point }, not ${JSON.stringify(more)}`);
-  if (point) return { do: 'crash-at', ...point, node: name, how, ...backAfter(restart) };
-  return { do: 'crash', node: name, how, ...backAfter(restart) };
+  mustBe('crash', "{ how: 'lose', restart: '2s', unnoticed: true, point: { when, op, nth } }", more);
+  const { how = 'drawn', restart, unnoticed = false, point, ...odd } = more;
+  if (Object.keys(odd).length > 0 || typeof unnoticed !== 'boolean')
+    throw new ScenarioError(
+      `crash takes { how, restart, unnoticed: true, point }, not ${JSON.stringify(more)}`,
+    );
+  const death: Death = { how, ...backAfter(restart), ...(unnoticed && { unnoticed }) };
+  return point ? { do: 'crash-at', ...point, node: name, ...death } : { do: 'crash', node: name, ...death };
 }
 export const restart = (name: NodeName): Action => ({ do: 'restart', node: name });
 /** Of a node that is down, as operators do with a log that cannot be read. Who was locked forgets it: then it is a fault like a lie. */

@@ -160,13 +160,21 @@ function* simplerLinks(action: Extract<Action, { do: 'links' }>): Generator<Acti
 function* simplerCrash(action: Extract<Action, { do: 'crash' | 'crash-at' }>): Generator<Action> {
   const { restartMs, ...stays } = action;
   if (action.do === 'crash-at') {
-    const { node, how } = action;
-    yield { do: 'crash', node, how, ...(restartMs !== undefined && { restartMs }) };
+    const { node, how, unnoticed } = action;
+    const after = {
+      ...(restartMs !== undefined && { restartMs }),
+      ...(unnoticed !== undefined && { unnoticed }),
+    };
+    yield { do: 'crash', node, how, ...after };
     for (let nth = 1; nth < Math.min(action.nth, 4); nth++) yield { ...action, nth };
   }
   if (restartMs !== undefined) yield stays as Action;
   if (restartMs !== undefined && restartMs > 0) yield { ...action, restartMs: 0 };
   if (restartMs !== undefined && restartMs > 1_000) yield { ...action, restartMs: 1_000 };
+  if (action.unnoticed !== undefined) {
+    const { unnoticed: _, ...noticed } = action;
+    yield noticed as Action;
+  }
   if (action.how === 'drawn') yield { ...action, how: 'lose' };
   if (action.how !== 'clean') yield { ...action, how: 'clean' };
 }

@@ -59,8 +59,11 @@ function* actionsFor(action: Action): Generator<Action> {
     yield action;
     return;
   }
-  const { node, how, restartMs } = action;
-  const back = restartMs === undefined ? {} : { restartMs };
-  yield { do: 'crash', node, how, ...back };
+  const { node, how, restartMs, unnoticed } = action;
+  const after = {
+    ...(restartMs !== undefined && { restartMs }),
+    ...(unnoticed !== undefined && { unnoticed }),
+  };
+  yield { do: 'crash', node, how, ...after };
   for (let nth = 1; nth <= NTH_TRIED; nth++) yield { ...action, nth };
 }

@@ -1,4 +1,4 @@
-// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and applications, and liars that the swarm leaves out. Most
+// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and applications, deaths that nobody notices, and liars that the swarm leaves out. Most
 // of them matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
@@ -42,10 +42,11 @@ export function widePlay(stream: Stream): Scenario {
   const cast = { ...limits, ...drawChain(stream) };
   act.unshift(...drawApplications(stream, base.cast));
   const heightsMore = (cast.initialHeight ?? 1) - 1;
+  const deaths = drawDeaths(stream, act);
   return {
     ...base,
     cast,
-    act: act.map((directive) => raised(directive, heightsMore)),
+    act: deaths.map((directive) => raised(directive, heightsMore)),
     liars: liars.map((words) => raised(words, heightsMore)),
     // A chain without empty blocks goes on as long as there is something to decide.
     ...(!consensus.createEmptyBlocks && { load: txs({ perSecond: 2, size: 60 }) }),
@@ -149,6 +150,16 @@ function drawApplications(stream: Stream, { powers }: CastWords): Directive[] {
     return [{ do: 'application', node: `v${i}` as NodeName, blocksMs, checksMs }];
   });
   return actions.length > 0 ? [{ atMs: stream.draw(SLOW_WITHIN_MS), actions }] : [];
+}
+
+/** In one run of three machines lose their power, and then half of the deaths are such. */
+function drawDeaths(stream: Stream, act: readonly Directive[]): readonly Directive[] {
+  if (!stream.chance(1, 3)) return act;
+  const drawn = (action: Action): Action =>
+    (action.do === 'crash' || action.do === 'crash-at') && stream.chance(1, 2)
+      ? { ...action, unnoticed: true }
+      : action;
+  return act.map((directive) => ({ ...directive, actions: directive.actions.map(drawn) }));
 }
 
 const HEIGHTS = ['height', 'fromHeight', 'toHeight'];

@@ -302,12 +302,12 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'a crash with a slip of the pen',
       () => play({ act: [at('0s', crash('v1', { when: 'inside', op: 'flush' } as never))] }),
-      'crash takes { how, restart, point }',
+      'crash takes { how, restart, unnoticed: true, point }',
     ],
     [
       'a crash of nothing',
       () => play({ act: [at('0s', crash('v1', null as never))] }),
-      "crash: write { how: 'lose', restart: '2s', point: { when, op, nth } }, not null",
+      "crash: write { how: 'lose', restart: '2s', unnoticed: true, point: { when, op, nth } }, not null",
     ],
     [
       'parts of a bare round',

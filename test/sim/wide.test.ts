@@ -17,7 +17,7 @@ describe('what it draws', () => {
       expect(scenarioRefusal(scenario), `seed ${seed}`).toBeNull();
   });
 
-  it('has every liar, slow keys and applications, and settings of each kind', () => {
+  it('has every liar, slow keys and applications, unnoticed deaths, and settings of each kind', () => {
     const liars = new Set(draws.flatMap((scenario) => scenario.liars.map(({ liar }) => liar as string)));
     expect([...liars].sort()).toEqual([...LIAR_NAMES].sort());
     const share = (has: (scenario: Scenario) => boolean): number => draws.filter(has).length / draws.length;
@@ -27,6 +27,9 @@ describe('what it draws', () => {
         act.some(({ actions }) => actions.some((action) => action.do === what));
     expect(share(does('signer'))).toBeGreaterThan(0.1);
     expect(share(does('application'))).toBeGreaterThan(0.1);
+    const isUnnoticed = ({ act }: Scenario): boolean =>
+      act.some(({ actions }) => actions.some((action) => 'unnoticed' in action && action.unnoticed));
+    expect(share(isUnnoticed)).toBeGreaterThan(0.1);
     expect(share(({ cast }) => cast.initialHeight !== undefined)).toBeGreaterThan(0.2);
     expect(share(({ cast }) => cast.blockBytes !== undefined)).toBeGreaterThan(0.2);
     expect(share(({ settings }) => settings?.consensus?.skipTimeoutCommit === true)).toBeGreaterThan(0.1);
