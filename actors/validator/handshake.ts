@@ -158,7 +158,8 @@ function nextToRead(A: bigint, S: bigint, B: bigint, initialHeight: bigint): big
 }
 
 function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bigint): string | null {
-  if (B === 0n && S < initialHeight) return null; // a chain that begins; an application may have a past from before it
+  // A chain that begins: an application may have a past from before it, and none from it.
+  if (B === 0n && S < initialHeight && A < initialHeight) return null;
   if (B > 0n && A === 0n && initialHeight < b) {
     return `app block height (0) is too low: the block store begins at ${b}. Restore the application's data, or resync`;
   }
@@ -266,6 +267,9 @@ function applyAgainstMock(
       `the application's answer for height ${block.header.height} is missing in the store. Resync this node`,
     );
   }
+  const { appHash } = shake(v);
+  if (!equalBytes(appHash, response.appHash))
+    return mismatch(v, appHash, response.appHash, block.header.height);
   const { round, blockId: id } = commit;
   const answer = answerOf(v, { id, block }, response, saved ?? unreachable('decoded'));
   if (isRefusal(answer))

@@ -14,6 +14,7 @@ import {
   type PublicKey,
   type Validator,
   type ValidatorSet,
+  VOTES_MAX,
   VOTING_POWER_TOTAL_MAX,
 } from '../types.ts';
 
@@ -32,6 +33,7 @@ export type ValidatorSetRefusal = Refusal<
   | 'empty-set'
   | 'unknown-validator'
   | 'power-total-too-big'
+  | 'too-many-validators'
 >;
 
 const INT64_MAX = 9_223_372_036_854_775_807n;
@@ -148,6 +150,12 @@ export function applyUpdates(
   if (stranger !== undefined) {
     const who = hexUpperOf(stranger.address);
     return refuse('unknown-validator', `failed to find validator ${who} to remove`);
+  }
+  // Upstream's commits have the same room, and its sets have no limit: one that no commit holds ends the chain.
+  const members = set.validators.length + additions - removals;
+  if (members > VOTES_MAX) {
+    const because = `a commit has room for ${VOTES_MAX} validators, and the resulting valset has ${members}`;
+    return refuse('too-many-validators', because);
   }
   // Upstream adds the differences one by one, smallest first: the sum passes the limit on the way only if it
   // ends beyond it.

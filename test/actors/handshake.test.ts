@@ -57,7 +57,7 @@ function row(A: bigint, S: bigint, B: bigint, b: bigint, initial: bigint): strin
   const stateAt = S === 0n ? initial - 1n : S;
   const appAt = A === 0n ? initial - 1n : A;
   // B = 0 comes first: an application with a past must stand where the chain begins. A state without its blocks goes no further.
-  if (B === 0n && S === 0n) return A > 0n ? 'does not match AppHash' : [];
+  if (B === 0n && S === 0n) return A > 0n ? 'higher than core' : [];
   if (A === 0n && initial < b) return 'too low';
   if (A > 0n && A < b - 1n) return 'too far below';
   if (B < A) return 'higher than core';
@@ -118,7 +118,8 @@ describe('what else a handshake refuses', () => {
   it.each([
     [3n, 3n],
     [2n, 3n],
-  ])('an application (at %s of 3) with another hash', (A, S) => {
+    [3n, 2n], // it has executed what the state lacks, and to another end than the saved answer
+  ])('an application (at %s of 3, state %s) with another hash', (A, S) => {
     const disk = diskOf(past, A, S, 3n, 1n);
     disk.app.hash = new Uint8Array(32);
     expect(halted(disk)).toContain('does not match AppHash after replay');
@@ -243,6 +244,22 @@ it('a chain may begin with an application that has a past: it is not asked to be
     'finalize-block 100',
     'finalize-block 101',
   ]);
+});
+
+it.each([
+  ['of another state', 99n, 6, 'does not match AppHash'],
+  [
+    'that is the chain itself: its blocks are gone',
+    100n,
+    5,
+    'app block height (100) is higher than core (0)',
+  ],
+])('but not with a past %s', (_, height, byte, because) => {
+  const disk = newDisk();
+  Object.assign(disk.app, { height, hash: new Uint8Array(32).fill(byte) });
+  const genesis = genesisOf([10n], { initialHeight: 100n, appHash: new Uint8Array(32).fill(5) });
+  expect(new Home({ genesis, me: 0, disk }).halted).toContain(because);
+  expect(disk.app.asked).toEqual(['info']);
 });
 
 describe('the version of the application in headers', () => {

@@ -18,7 +18,7 @@ import {
   proposerOf,
   validatorByAddress,
 } from '../../../protocol/rules/validator-set.ts';
-import { type ValidatorSet, VOTING_POWER_TOTAL_MAX } from '../../../protocol/types.ts';
+import { type ValidatorSet, VOTES_MAX, VOTING_POWER_TOTAL_MAX } from '../../../protocol/types.ts';
 import { members, okay, person, setOf } from './people.ts';
 
 const power = fc.oneof(fc.bigInt(1n, 20n), fc.bigInt(1n, 1_000_000_000_000n), fc.bigInt(1n, 1n << 52n));
@@ -175,6 +175,12 @@ describe('a validator set', () => {
 describe('an update is refused', () => {
   const set = setOf(10n, 20n, 30n);
   const key = (i: number) => person(i).publicKey;
+  const strangers = (count: number): Membership[] =>
+    Array.from({ length: count }, (_, i) => {
+      const bytes = new Uint8Array(32);
+      new DataView(bytes.buffer).setUint32(0, i + 1);
+      return { publicKey: { type: 'ed25519', bytes }, power: 1n };
+    });
   const rows: readonly [string, Membership[]][] = [
     ['duplicate-validator', [...members([1n]), ...members([2n])]],
     ['negative-power', [{ publicKey: key(0), power: -1n }]],
@@ -182,6 +188,7 @@ describe('an update is refused', () => {
     ['power-total-too-big', [{ publicKey: key(3), power: VOTING_POWER_TOTAL_MAX - 59n }]],
     ['unknown-validator', [{ publicKey: key(7), power: 0n }]],
     ['empty-set', members([0n, 0n, 0n])],
+    ['too-many-validators', strangers(VOTES_MAX - 2)],
   ];
   for (const [why, updates] of rows) {
     it(`as ${why}`, () => {
@@ -190,6 +197,11 @@ describe('an update is refused', () => {
       expect(plain(set)).toEqual(before);
     });
   }
+
+  it('but not where a commit has just the room', () => {
+    expect(okay(applyUpdates(set, strangers(VOTES_MAX - 3))).validators).toHaveLength(VOTES_MAX);
+    okay(applyUpdates(set, [{ publicKey: key(0), power: 0n }, ...strangers(VOTES_MAX - 2)]));
+  });
 
   it('but not at the limit of total power, nor where removals make room', () => {
     okay(applyUpdates(set, [{ publicKey: key(3), power: VOTING_POWER_TOTAL_MAX - 60n }]));
