@@ -130,7 +130,7 @@ export class Claims {
   private votesOf(message: Said<'vote-set-bits'>, votes: HeardHeight): string | null {
     const { height, round, voteType, blockId } = message;
     const kind = kindOf(voteType);
-    const index = firstFalse(message.votes, (i) => votes.hasVoterFor(kind, round, blockId, i));
+    const index = firstFalse(message.votes, votes.votersFor(kind, round, blockId));
     if (index >= 0) return `that it has vote ${index} of the ${kind} of ${height}/${round} for one value`;
     const place = { type: voteType as VoteType, round };
     const denied = firstDenied(message.votes, this.shown.votersFor(place, blockId));

@@ -153,9 +153,10 @@ export class HeardHeight {
     return index === this.ownIndex || this.round(round)[kind].voters.has(index);
   }
 
-  hasVoterFor(kind: 'prevotes' | 'precommits', round: number, id: BlockId, index: number): boolean {
-    const value = this.round(round)[kind].values.find((each) => equalBlockId(each.id, id));
-    return index === this.ownIndex || value?.voters.has(index) === true;
+  /** Whose votes for this value the node has there, by index. */
+  votersFor(kind: 'prevotes' | 'precommits', round: number, id: BlockId): (index: number) => boolean {
+    const voters = this.round(round)[kind].values.find((each) => equalBlockId(each.id, id))?.voters;
+    return (index) => index === this.ownIndex || voters?.has(index) === true;
   }
 
   /** More than a third was heard of in this round, by vote or proposal. It has not spoken there itself: it speaks in rounds that it has begun. */
