@@ -1,13 +1,11 @@
-// Where something ends or begins: a height of more than two bytes, the last validator, the last block, a pool that is full.
+// Where something ends or begins: a height of more than two bytes, a chain of one, the last block, a pool that is full.
 
 import {
   after,
   crash,
   cut,
-  empower,
   everyone,
   f0,
-  finally_,
   heal,
   height,
   liar,
@@ -34,22 +32,6 @@ export const pastTwoBytes = scenario('a chain passes the height 65,536', {
     when(v1.joins()),
   ],
   ends: everyone.decides(height(65_545), { within: '120s' }),
-});
-
-/** c0 never came. The application refuses both transactions. */
-export const strangerLeaves = scenario('who is no validator cannot leave', {
-  name: 'stranger-leaves',
-  cast: validators(4, { candidates: 1 }),
-  act: [when(v0.decides(height(3)), empower('c0', 0))],
-  ends: everyone.decides(height(10), { within: '120s' }),
-});
-
-export const lastLeaves = scenario('the last validator cannot leave', {
-  name: 'last-leaves',
-  cast: validators(1),
-  act: [when(v0.decides(height(3)), empower('v0', 0))],
-  holds: [finally_(v0.hasPower(10))],
-  ends: everyone.decides(height(10), { within: '120s' }),
 });
 
 /** One signature is all that a commit has; what f1 makes has none that is true. f0 hears of f1 alone at first. */

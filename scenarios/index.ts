@@ -43,16 +43,7 @@ import {
   slowSigner,
   timeGoesOn,
 } from './clocks-and-disks.ts';
-import {
-  fullThenRoom,
-  largerThanABatch,
-  lastLeaves,
-  longKeys,
-  oneSignature,
-  pastTwoBytes,
-  strangerLeaves,
-  takenOnce,
-} from './edges.ts';
+import { fullThenRoom, largerThanABatch, longKeys, oneSignature, pastTwoBytes, takenOnce } from './edges.ts';
 import {
   earlyTransaction,
   emptyBlocksAtIntervals,
@@ -115,6 +106,13 @@ import {
   valueOutlivesCrash,
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
+import {
+  allLeaveAtOnce,
+  impossibleUpdates,
+  lastLeaves,
+  noRoomForAnother,
+  strangerLeaves,
+} from './no-such-set.ts';
 import { otherParts, otherPartsPunished, stretchedBlocks } from './other-parts.ts';
 import {
   applicationDecides,
@@ -145,6 +143,7 @@ import {
 import { failedAndKept, noPool, refusedAndKept } from './pools.ts';
 import {
   lockOutlivesExecution,
+  newLogOutlivesCrash,
   oldCopiesOfAll,
   oldCopy,
   ownBlockOutlivesCrash,
@@ -308,6 +307,7 @@ export const plays: readonly Play[] = [
   ownBlockOutlivesCrash,
   signedIsLocked,
   signedIsProposed,
+  newLogOutlivesCrash,
   voteOutlivesLostLog,
   lockOutlivesExecution,
   powerCutBetweenStores,
@@ -445,6 +445,9 @@ export const plays: readonly Play[] = [
   keysOfAnotherKind,
   strangerLeaves,
   lastLeaves,
+  allLeaveAtOnce,
+  noRoomForAnother,
+  impossibleUpdates,
   oneSignature,
   pastTwoBytes,
   fullThenRoom,

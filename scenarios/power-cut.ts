@@ -165,7 +165,7 @@ export const signedAndNotLogged = scenario('who dies between its signature and i
 });
 
 /** v0 alone has a polka in round 0 of this height, precommits, dies, and somebody removes its log. */
-const locksAloneAndForgets = (at: number): Directive[] => {
+const locksAloneAndForgets = (at: number, ...meanwhile: Directive[]): Directive[] => {
   const there = { height: at, round: 0 };
   return [
     when(
@@ -177,6 +177,7 @@ const locksAloneAndForgets = (at: number): Directive[] => {
     ),
     when(v0.precommits(block(1), there), crash('v0'), removeLog('v0')),
     after('300ms', restart('v0')),
+    ...meanwhile,
     when(v1.decides(height(at)), heal()),
   ];
 };
@@ -196,6 +197,23 @@ export const signedIsLocked = scenario('who finds out what it has precommitted i
   ],
   ends: everyone.decides(height(8), { within: '120s' }),
 });
+
+/** What v0 logs after its log was lost, it finds: in round 1 it refuses what v1 proposes, and dies; in round 2 it proposes what it is locked on. */
+export const newLogOutlivesCrash = scenario(
+  'a log that begins in the middle of a height is read at the next start',
+  {
+    name: 'new-log-outlives-crash',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: locksAloneAndForgets(
+      5,
+      after('0s', drop('prevotes', { height: 5, round: 1, by: ['v3'] })),
+      when(v0.prevotes(nil, { height: 5, round: 1 }), crash('v0', { how: 'clean', restart: '300ms' })),
+      when(v0.proposes(block(1), { height: 5, round: 2 }), heal()),
+    ),
+    ends: everyone.decides(height(8), { within: '120s' }),
+  },
+);
 
 /** v1, then v0 propose height 6: who is locked proposes that, though it knows nothing of it but its signature. */
 export const signedIsProposed = scenario('who finds out what it has precommitted proposes that', {

@@ -35,7 +35,7 @@ import {
 import { encodeWith } from '../../protocol/words.ts';
 import { put, remove, type Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
-import { encodeRecord, hasEnded } from './logbook.ts';
+import { encodeRecord, endOf, hasEnded } from './logbook.ts';
 import { prune } from './pruning.ts';
 import { follow, requestsFor } from './shared.ts';
 import type { Answer, Execution, Outcomes, ValidatorState } from './state.ts';
@@ -79,7 +79,7 @@ export function execute(
   }
   // Executed again after a crash, the log may hold votes and locks of the next height behind this end already: they stay.
   if (source !== 'handshake' || !hasEnded(v.logTail, height)) {
-    v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'end-height', height }) });
+    v.does({ type: 'append', log: 'consensus', record: endOf(height) });
     v.does({ type: 'sync', log: 'consensus' });
     v.does({ type: 'trim', log: 'consensus', keep: 1 });
   }

@@ -25,6 +25,8 @@ export type LogRecord = Of<typeof logRecord>;
 
 export const encodeRecord = (record: LogRecord): Uint8Array => encodeWith(logRecord, record);
 
+export const endOf = (height: bigint): Uint8Array => encodeRecord({ type: 'end-height', height });
+
 /** Whether the log says that this height, or a later one, ended. */
 export function hasEnded(log: readonly Uint8Array[], height: bigint): boolean {
   for (const each of log) {

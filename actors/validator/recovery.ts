@@ -7,7 +7,7 @@ import { type Commit, FLAG_COMMIT, PREVOTE } from '../../protocol/types.ts';
 import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
 import { hearMessage } from './hear.ts';
-import { type LogRecord, recordsOf } from './logbook.ts';
+import { endOf, hasEnded, type LogRecord, recordsOf } from './logbook.ts';
 import { propose, requestVote, settle } from './speak.ts';
 import type { ValidatorState } from './state.ts';
 import { messageOf } from './words.ts';
@@ -22,6 +22,7 @@ export function joinConsensus(v: ValidatorState): void {
   if (commit) v.commitNs = committedNs(v, commit);
   const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
   if (records) replayLog(v, records);
+  else if (!v.synced) beginLog(v);
   v.logTail = [];
   if (v.txsWaiting) consensus.onTxsAvailable();
   if (consensus.step === 'newHeight') scheduleStart(v);
@@ -55,6 +56,16 @@ function committedNs({ consensus, turn }: ValidatorState, { signatures }: Commit
 }
 
 const noProposal = ({ consensus }: ValidatorState): boolean => consensus.current.proposals.length === 0;
+
+/**
+ * Of a log that was lost, or is of an older day: what this height puts into it would not be found by the life after this one, which looks
+ * behind the end of the height before (CometBFT's `catchupReplay` does not find it).
+ */
+function beginLog(v: ValidatorState): void {
+  const { height } = v.consensus;
+  if (hasEnded(v.logTail, height)) return;
+  v.does({ type: 'append', log: 'consensus', record: endOf(height - 1n) });
+}
 
 /** Recovery: the log's messages through the same doors, with everything that we would say held back (spec 5.7). */
 function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {

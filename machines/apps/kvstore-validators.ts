@@ -2,27 +2,40 @@
 
 import { byteKey } from '../../protocol/bytes.ts';
 import { addressOf } from '../../protocol/keys.ts';
-import { type PublicKey, type ValidatorUpdate, VOTING_POWER_TOTAL_MAX } from '../../protocol/types.ts';
+import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
+import {
+  type ConsensusParams,
+  type PublicKey,
+  type ValidatorUpdate,
+  VOTING_POWER_TOTAL_MAX,
+} from '../../protocol/types.ts';
+import { membersMax } from '../chain/playable.ts';
 
-/** What a chain without a word about them allows. */
-const USUAL_TYPES: readonly string[] = ['ed25519'];
+/** What a chain lets its set be. */
+export interface SetLimits {
+  /** `validator.pub_key_types`. */
+  readonly types: readonly string[];
+  /** Its blocks have room for the commit of so many. */
+  readonly membersMax: number;
+}
+
+export const limitsOf = (params: ConsensusParams): SetLimits => ({
+  types: params.validator.publicKeyTypes,
+  membersMax: membersMax(params),
+});
+
+/** Of a chain without a word about them. */
+export const USUAL_LIMITS = limitsOf(DEFAULT_PARAMS);
 
 export class KvValidators {
   /** By the bytes of the key. */
   private readonly known = new Map<string, ValidatorUpdate>();
   private readonly keysByAddress = new Map<string, PublicKey>();
-  /** `validator.pub_key_types` of the chain; null: nobody has begun one. */
-  private types: readonly string[] | null = null;
+  /** Null: nobody has begun a chain. */
+  private limits: SetLimits | null = null;
 
-  /** True: they are others than usual. */
-  begin(types: readonly string[]): boolean {
-    this.types = types;
-    return types.length !== 1 || types[0] !== USUAL_TYPES[0];
-  }
-
-  /** After a restart; null: none were kept. */
-  restore(types: readonly string[] | null): void {
-    this.types = types ?? USUAL_TYPES;
+  begin(limits: SetLimits): void {
+    this.limits = limits;
   }
 
   set(update: ValidatorUpdate): void {
@@ -43,8 +56,8 @@ export class KvValidators {
 
   /**
    * One change of each validator, the last, and none that a node refuses after it has decided the block (CometBFT's application answers those
-   * too, and its node stops): who is no validator does not leave, nor does the last one; no key of a type that the chain does not allow, and
-   * none that lifts the power of all over what a set may have.
+   * too, and its node stops): who is no validator does not leave, nor does the last one; no key of a type that the chain does not allow,
+   * none that lifts the power of all over what a set may have, and no more of them than a block has room for.
    */
   admitted(updates: readonly ValidatorUpdate[]): readonly ValidatorUpdate[] {
     if (updates.length === 0) return updates;
@@ -63,7 +76,9 @@ export class KvValidators {
       if (each.power === 0n) return true;
       const after = total - powerOf(each) + each.power;
       if (after > VOTING_POWER_TOTAL_MAX) return false;
-      if (powerOf(each) === 0n) count++;
+      const isNew = powerOf(each) === 0n;
+      if (isNew && count >= this.membersMax) return false;
+      if (isNew) count++;
       total = after;
       return true;
     });
@@ -74,7 +89,11 @@ export class KvValidators {
 
   private isPossible({ publicKey, power }: ValidatorUpdate): boolean {
     if (power === 0n) return this.known.has(byteKey(publicKey.bytes));
-    return this.types?.includes(publicKey.type) ?? true;
+    return this.limits?.types.includes(publicKey.type) ?? true;
+  }
+
+  private get membersMax(): number {
+    return this.limits?.membersMax ?? Number.POSITIVE_INFINITY;
   }
 }
 

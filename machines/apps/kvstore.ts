@@ -20,14 +20,15 @@ import type { Application, Pair, PairWrite } from './application.ts';
 import { ACCEPT, COMMITTED, PLAIN_QUERY, PLAIN_RESULT, REJECT, thoseThatFit } from './base.ts';
 import { onDisk, restored } from './kvstore-pairs.ts';
 import { formattedTx, isValidatorTx, judgeTx, pairOfTx, parseValidatorTx } from './kvstore-tx.ts';
-import { KvValidators } from './kvstore-validators.ts';
+import { KvValidators, limitsOf, type SetLimits, USUAL_LIMITS } from './kvstore-validators.ts';
 
 const APP_VERSION = 1n;
 const CODE_INVALID_TX = 2;
 
 const STATE_KEY = utf8Encode('stateKey');
-/** Kept where the chain allows other keys than usual. */
+/** Kept where the chain allows other keys than usual, or sets of another size. */
 const KEY_TYPES_KEY = utf8Encode('keyTypes');
+const MEMBERS_MAX_KEY = utf8Encode('membersMax');
 const PAIR_PREFIX = utf8Encode('kvPairKey:');
 const VALIDATOR_PREFIX = utf8Encode('val=');
 
@@ -86,8 +87,7 @@ export class KvStore implements Application {
       this.sum.addPair(key, value);
       if (isValidatorTx(key)) this.validators.set(updateOf(key.subarray(VALIDATOR_PREFIX.length), value));
     }
-    const types = this.get(KEY_TYPES_KEY);
-    this.validators.restore(types ? (JSON.parse(utf8Decode(types)) as string[]) : null);
+    this.restoreLimits();
     const saved = this.pairs.get(byteKey(STATE_KEY));
     if (!saved) return;
     const state = JSON.parse(utf8Decode(saved.value)) as { size: number; height: number };
@@ -106,10 +106,26 @@ export class KvStore implements Application {
   }
 
   private initChain({ validators, consensusParams }: RequestInitChain): AbciResponse {
-    const types = consensusParams.validator.publicKeyTypes;
-    if (this.validators.begin(types)) this.set(KEY_TYPES_KEY, utf8Encode(JSON.stringify(types)));
+    this.begin(limitsOf(consensusParams));
     for (const update of validators) this.updateValidator(update);
     return { type: 'init-chain', value: { validators: [], appHash: appHashOf(this.size) } };
+  }
+
+  private begin(limits: SetLimits): void {
+    const types = JSON.stringify(limits.types);
+    if (types !== JSON.stringify(USUAL_LIMITS.types)) this.set(KEY_TYPES_KEY, utf8Encode(types));
+    const { membersMax } = limits;
+    if (membersMax !== USUAL_LIMITS.membersMax) this.set(MEMBERS_MAX_KEY, utf8Encode(`${membersMax}`));
+    this.validators.begin(limits);
+  }
+
+  private restoreLimits(): void {
+    const types = this.get(KEY_TYPES_KEY);
+    const membersMax = this.get(MEMBERS_MAX_KEY);
+    this.validators.begin({
+      types: types ? (JSON.parse(utf8Decode(types)) as string[]) : USUAL_LIMITS.types,
+      membersMax: membersMax ? Number(utf8Decode(membersMax)) : USUAL_LIMITS.membersMax,
+    });
   }
 
   private info(): AbciResponse {

@@ -3,7 +3,7 @@
 import { isRefusal, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { roomInBlock } from '../../protocol/rules/block-room.ts';
 import { blockBytesMax, validateParams } from '../../protocol/rules/params.ts';
-import type { ConsensusParams } from '../../protocol/types.ts';
+import { type ConsensusParams, VOTES_MAX } from '../../protocol/types.ts';
 
 /**
  * Whoever has the turn could propose nothing. (CometBFT panics there.)
@@ -13,6 +13,18 @@ import type { ConsensusParams } from '../../protocol/types.ts';
 export function tooSmall(params: ConsensusParams, validators: number, signers = 0): Refusal | null {
   const room = roomInBlock(blockBytesMax(params), validators, signers);
   return isRefusal(room) ? room : null;
+}
+
+/** The largest set whose commit a block has room for, whoever signs. */
+export function membersMax(params: ConsensusParams): number {
+  let fits = 0;
+  let tooMany = VOTES_MAX + 1;
+  while (tooMany - fits > 1) {
+    const members = (fits + tooMany) >>> 1;
+    if (tooSmall(params, members, members)) tooMany = members;
+    else fits = members;
+  }
+  return fits;
 }
 
 /** Of the parameters with which a chain begins, by its genesis file or by what the application makes of it. */

@@ -6,6 +6,7 @@ import type { AbciResponse, Misbehavior, RequestFinalizeBlock } from '../../prot
 import { base64Of, hexOf } from '../../protocol/bytes.ts';
 import { ed25519FromSecret, type KeyPair } from '../../protocol/keys.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { maxDataBytes } from '../../protocol/rules/block-room.ts';
 import { DEFAULT_PARAMS } from '../../protocol/rules/params.ts';
 import {
   EMPTY_BYTES,
@@ -177,13 +178,18 @@ const begin = (
   app: Application,
   validators: readonly ValidatorUpdate[],
   publicKeyTypes: readonly string[] = ['ed25519'],
+  blockBytes = DEFAULT_PARAMS.block.maxBytes,
 ): AbciResponse =>
   app.answer({
     type: 'init-chain',
     value: {
       timeNs: 0n,
       chainId: 'c',
-      consensusParams: { ...DEFAULT_PARAMS, validator: { publicKeyTypes } },
+      consensusParams: {
+        ...DEFAULT_PARAMS,
+        block: { ...DEFAULT_PARAMS.block, maxBytes: blockBytes },
+        validator: { publicKeyTypes },
+      },
       validators,
       appStateBytes: EMPTY_BYTES,
       initialHeight: 1n,
@@ -193,14 +199,21 @@ const begin = (
 const change = ({ publicKey: { type, bytes } }: ValidatorUpdate, power: bigint): Uint8Array =>
   utf8(`val=${type}!${base64Of(bytes)}!${power}`);
 
+/** `block.max_bytes` with room for the commit of so many, and no more. */
+function maxOf(validators: number): bigint {
+  let bytes = 0n;
+  while (isRefusal(maxDataBytes(bytes, 0n, validators))) bytes++;
+  return bytes;
+}
+
 /** Two of power 10, and the powers that a block gives to whom it changes. */
-function twoValidators(types?: readonly string[]) {
+function twoValidators(types?: readonly string[], blockBytes?: bigint) {
   const app = named('kvstore');
   const [one, two] = ['one', 'two'].map((secret) => ({
     publicKey: ed25519FromSecret(secret).publicKey,
     power: 10n,
   })) as [ValidatorUpdate, ValidatorUpdate];
-  begin(app, [one, two], types);
+  begin(app, [one, two], types, blockBytes);
   const changes = (...txs: Uint8Array[]): readonly bigint[] => {
     const answer = finalize(app, txs);
     if (answer.type !== 'finalize-block') return unreachable(answer.type);
@@ -245,6 +258,21 @@ it('kvstore: a key of a type that the chain does not allow is no validator, in a
     expect(changes(change(secp, 1n))).toEqual(powers);
     expect(answer).toMatchObject({ value: { validatorUpdates: powers.map((power) => ({ power })) } });
   }
+});
+
+it('kvstore: no more validators than a block has room for, in a later life neither', () => {
+  const others = ['three', 'four'].map((secret) => ({ ...ed25519FromSecret(secret), power: 0n }));
+  const [three, four] = others as unknown as [ValidatorUpdate, ValidatorUpdate];
+  const bytes = maxOf(3);
+  const { app, one, changes } = twoValidators(['ed25519'], bytes);
+  expect(changes(change(three, 1n), change(four, 2n))).toEqual([1n]);
+  expect(changes(change(four, 2n))).toEqual([]);
+  const later = lifeAfter(app);
+  const answered = (...txs: Uint8Array[]) => finalize(later, txs);
+  expect(answered(change(four, 2n))).toMatchObject({ value: { validatorUpdates: [] } });
+  expect(answered(change(one, 0n), change(four, 2n))).toMatchObject({
+    value: { validatorUpdates: [{ power: 0n }, { power: 2n }] },
+  });
 });
 
 it('kvstore: a later life knows the power of each', () => {

@@ -443,6 +443,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-words', '1', 'X428', 'never happened: anyone drops v2 (field 1 has wire type 2)'],
   ['broken-words', '1', 'X429', 'never happened: anyone drops v2 (a number takes more than ten bytes)'],
   ['broken-words', '1', 'X430', 'never happened: anyone drops v2 (time of 253402300800 seconds)'],
+  ['no-room-for-another', '1', 'X490', 'block.max_bytes=15000 is too small for header, commit and evidence'],
+  ['impossible-updates', '1', 'X491', 'total voting power of resulting valset exceeds max'],
+  ['impossible-updates', '1', 'X492', 'is using pubkey secp256k1, which is unsupported'],
+  ['impossible-updates', '1', 'X493', "voting power can't be negative: -1"],
+  ['impossible-updates', '1', 'X494', 'app threw: Cannot convert many to a BigInt'],
+  ['all-leave-at-once', '1', 'X495', 'would result in empty set'],
+  ['new-log-outlives-crash', '1', 'X496', 'v0 proposes a new block at 5/2: it is locked since round 0'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
