@@ -1,10 +1,19 @@
-// Attacks on light clients that nobody made, and true ones that name the wrong.
+// Attacks on light clients that nobody made, and true ones that name the wrong; and what is true until it stands in a liar's block.
 
 import { KvStore } from '../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
+import { equalBytes } from '../protocol/bytes.ts';
+import { evidenceListHash } from '../protocol/hashes.ts';
+import type { Evidence } from '../protocol/types.ts';
+import { BESIDE_ITSELF, byMyself, inventing, OF_NO_STATE } from '../sim/liars/attack-inventor.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   anyone,
+  at,
+  drop,
   everyone,
+  heal,
   height,
   liar,
   never,
@@ -12,6 +21,8 @@ import {
   scenario,
   sometime,
   txs,
+  v1,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -56,6 +67,104 @@ export const trueAttacks = scenario('who could deceive a light client alone is p
   ends: everyone.decides(height(20), { within: '600s' }),
 });
 
+/** Each lie costs v0 its connections, and without it nobody has two thirds. */
+export const framedBesideIt = scenario('who attacks can have nobody else punished for it, nor itself twice', {
+  name: 'framed-beside-it',
+  cast: powers(40, 20, 20, 20),
+  liars: [
+    liar(
+      'v0',
+      inventing(() => BESIDE_ITSELF),
+      ['v1', 'v2', 'v3'],
+      { toHeight: 10 },
+    ),
+  ],
+  holds: [
+    never(anyone.punishes('v0')),
+    ...loses(
+      'v0',
+      'expected 1 byzantine validators from evidence but got 2',
+      'skipping verification of conflicting block failed: wrong signature (#1)',
+      'common_height must not be above the conflicting height',
+    ),
+  ],
+  ends: everyone.decides(height(18), { within: '600s' }),
+});
+
+/** Of what its blocks hold against somebody: that it was another, who neither proposes nor is accused. */
+const accusesAnother: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: evidence against another', (block) => {
+    const { header } = block;
+    const evidence = block.evidence.map((each) => {
+      const named = [header.proposerAddress, ...accusedBy(each)];
+      const another = kit
+        .validators(header.height)
+        .find(({ address }) => named.every((name) => !equalBytes(name, address)));
+      return another ? against(another.address, each) : each;
+    });
+    if (evidence.length === 0) return null;
+    return { block: { ...block, evidence, header: { ...header, evidenceHash: evidenceListHash(evidence) } } };
+  });
+
+const accusedBy = (evidence: Evidence): readonly Uint8Array[] =>
+  evidence.kind === 'duplicate-vote'
+    ? [evidence.voteA.validatorAddress]
+    : evidence.byzantineValidators.map(({ address }) => address);
+
+/** The votes of two voters: no signature covers whose they are. Or an attack of somebody else: nor does what tells it from others cover that. */
+const against = (address: Uint8Array, evidence: Evidence): Evidence =>
+  evidence.kind === 'duplicate-vote'
+    ? { ...evidence, voteB: { ...evidence.voteB, validatorAddress: address } }
+    : {
+        ...evidence,
+        byzantineValidators: evidence.byzantineValidators.map((each) => ({ ...each, address })),
+      };
+
+/** v0 makes an attack of each height, and all hold it. v3 has a turn in five. */
+export const knownAndChanged = scenario('an attack that all know of is judged again in a block', {
+  name: 'known-and-changed',
+  cast: powers(40, 20, 20, 20),
+  liars: [
+    liar(
+      'v0',
+      inventing(() => [byMyself]),
+      ['v1', 'v2', 'v3'],
+      { toHeight: 14 },
+    ),
+    liar('v3', accusesAnother, ['v0', 'v1', 'v2']),
+  ],
+  act: [when(everyone.punishes('v0'))],
+  ends: everyone.decides(height(18), { within: '300s' }),
+});
+
+/**
+ * With four equal validators v0 proposes round 0 of height 7, v3 that of height 8. There it has the evidence of what it said to v1 and v2 in
+ * height 6. They have told it since, and v0 knows nothing.
+ */
+export const ofTwoVoters = scenario('two votes of which one names another voter are no double vote', {
+  name: 'of-two-voters',
+  cast: validators(4),
+  liars: [
+    liar('v3', 'double-voter', ['v1', 'v2'], { votes: 'prevotes', fromHeight: 6, toHeight: 6 }),
+    liar('v3', accusesAnother, ['v0', 'v1', 'v2'], { fromHeight: 8, toHeight: 8 }),
+  ],
+  act: [
+    at('0s', drop('evidence', { to: ['v0'] }), drop('prevotes', { height: 6, by: ['v3'], to: ['v0'] })),
+    when(v3.proposes({}, { height: 8 }), heal()),
+    when(everyone.punishes('v3')),
+  ],
+  ends: everyone.decides(height(14), { within: '120s' }),
+});
+
+/** v0 has more than a quarter of the power, and less than a third. */
+export const nearlyAThird = scenario('who has less than a third deceives no light client', {
+  name: 'nearly-a-third',
+  cast: powers(30, 30, 20, 20),
+  liars: [liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { toHeight: 12 })],
+  holds: loses('v0', 'insufficient voting power'),
+  ends: everyone.decides(height(18), { within: '600s' }),
+});
+
 /** v0 alone makes commits. It signs another block in the place of height 3, in the same round, and one in that of height 4, a round later: for that it may have had a reason. */
 export const amnesiaProvesNothing = scenario('who signs another block a round later is not punished for it', {
   name: 'amnesia-proves-nothing',
@@ -63,6 +172,22 @@ export const amnesiaProvesNothing = scenario('who signs another block a round la
   liars: [liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { fromHeight: 5, toHeight: 6 })],
   act: [when(everyone.punishes('v0'))],
   holds: loses('v0', 'from an amnesia light client attack'),
+  ends: everyone.decides(height(16), { within: '600s', afterwards: 2 }),
+});
+
+/** v0 alone makes commits. In the place of blocks it signs others, each wrong in one hash that the state before says. */
+export const ofNoState = scenario('a block that no state leads to is none in the place of another', {
+  name: 'of-no-state',
+  cast: powers(70, 10, 10, 10),
+  liars: [
+    liar(
+      'v0',
+      inventing(() => OF_NO_STATE),
+      ['v1', 'v2', 'v3'],
+      { fromHeight: 5, toHeight: 8 },
+    ),
+  ],
+  holds: [never(v1.punishes('v0')), ...loses('v0', 'should be, but is not, derived from the chain')],
   ends: everyone.decides(height(16), { within: '600s', afterwards: 2 }),
 });
 

@@ -1,7 +1,17 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
-import { amnesiaProvesNothing, inventedAttacks, tooMuchEvidence, trueAttacks } from './attacks.ts';
+import {
+  amnesiaProvesNothing,
+  framedBesideIt,
+  inventedAttacks,
+  knownAndChanged,
+  nearlyAThird,
+  ofNoState,
+  ofTwoVoters,
+  tooMuchEvidence,
+  trueAttacks,
+} from './attacks.ts';
 import {
   askedByWhoDied,
   longLine,
@@ -475,6 +485,11 @@ export const plays: readonly Play[] = [
   otherParts,
   otherPartsPunished,
   trueAttacks,
+  framedBesideIt,
+  knownAndChanged,
+  nearlyAThird,
+  ofNoState,
+  ofTwoVoters,
   tooMuchEvidence,
   allPrecommitsAreHere,
   datedByTheLock,

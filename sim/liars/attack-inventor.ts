@@ -32,7 +32,7 @@ const ABSENT: CommitSig = {
 };
 
 /** What is known of a height: its block as light clients see it, and the height before. */
-interface Case {
+export interface Case {
   readonly header: Header;
   readonly commit: Commit;
   readonly set: ValidatorSet;
@@ -42,7 +42,7 @@ interface Case {
   readonly signed: (header: Header, by: readonly Validator[], round?: number) => Commit;
 }
 
-type Invention = (about: Case) => LightClientAttackEvidence;
+export type Invention = (about: Case) => LightClientAttackEvidence;
 
 /** Of a header at its height, against these, since the height before. */
 const attack = (
@@ -70,7 +70,7 @@ function ofMySet(about: Case, me: Validator, change: Partial<Header>): LightClie
 }
 
 /** That would be an attack if it had more than a third. */
-const byMyself: Invention = (about) => ofMySet(about, about.me, { appHash: wrong });
+export const byMyself: Invention = (about) => ofMySet(about, about.me, { appHash: wrong });
 
 const atItsHeight = ({ header }: Case, evidence: LightClientAttackEvidence): LightClientAttackEvidence => ({
   ...evidence,
@@ -115,6 +115,22 @@ const naming =
   (change: (about: Case) => Partial<Validator>): Invention =>
   (about) => ({ ...byMyself(about), byzantineValidators: [{ ...about.me, ...change(about) }] });
 
+/** Of an attack that is its own: others are to be punished with it, or itself once more. */
+export const BESIDE_ITSELF: readonly Invention[] = [
+  // Somebody honest stands behind itself among those who are named.
+  (about) => ({ ...byMyself(about), byzantineValidators: [about.me, anotherThan(about)] }),
+  // Its own signature is enough, and a false one of somebody honest comes after it.
+  (about) => {
+    const { me } = about;
+    const other = anotherThan(about);
+    const set = { validators: [me, { ...other, power: 1n }], proposer: me, powerTotal: me.power + 1n };
+    const header = { ...about.header, appHash: wrong, validatorsHash: hashOfSet(set) };
+    return attack(about, header, about.signed(header, set.validators), set, [me, other]);
+  },
+  // Of the height before, and attacker and victim are to have agreed after it: with each height that it names it would be another attack.
+  (about) => atItsHeight(about, ofMySet(about, about.me, { ...about.before, appHash: wrong })),
+];
+
 /** Who has more than a third tells the truth of itself alone, and then says that it was another, or of another weight. */
 const ABOVE_A_THIRD: readonly Invention[] = [
   byMyself,
@@ -130,14 +146,15 @@ const ABOVE_A_THIRD: readonly Invention[] = [
     const set = alone(about.me);
     return attack(about, header, about.signed(header, set.validators), set, set.validators);
   },
+  ...BESIDE_ITSELF,
 ];
 
 /** Another block in the place of one, signed by itself alone: so many rounds after that one was decided. */
 const inItsPlace =
-  (later: number): Invention =>
+  (later: number, change: Partial<Header> = { dataHash: wrong }): Invention =>
   (about) => {
     const { me, set } = about;
-    const header = { ...about.header, dataHash: wrong };
+    const header = { ...about.header, ...change };
     const commit = about.signed(header, set.validators, about.commit.round + later);
     const signatures = commit.signatures.map((each) =>
       equalBytes(each.validatorAddress, me.address) ? each : ABSENT,
@@ -145,8 +162,16 @@ const inItsPlace =
     return atItsHeight(about, attack(about, header, { ...commit, signatures }, set, [me]));
   };
 
+/** Each is wrong in one hash that the state before the block says: what no state leads to is nothing in the place of a block. */
+export const OF_NO_STATE: readonly Invention[] = [
+  inItsPlace(0, { nextValidatorsHash: wrong }),
+  inItsPlace(0, { consensusHash: wrong }),
+  inItsPlace(0, { appHash: wrong }),
+  inItsPlace(0, { lastResultsHash: wrong }),
+];
+
 /** Who signs two blocks in one round lies. In two rounds it may have had a reason (amnesia). */
-const ABOVE_TWO_THIRDS: readonly Invention[] = [inItsPlace(0), inItsPlace(1)];
+const ABOVE_TWO_THIRDS: readonly Invention[] = [inItsPlace(0), inItsPlace(1), ...OF_NO_STATE];
 
 const isAboveTwoThirds = ({ me, set }: Case): boolean => me.power * 3n > set.powerTotal * 2n;
 
@@ -158,19 +183,24 @@ function inventionsOf(about: Case): readonly Invention[] {
 const votersOf = ({ commit, set }: Case): readonly Validator[] =>
   set.validators.filter((_, i) => commit.signatures[i]?.flag === FLAG_COMMIT);
 
-export const attackInventor: Liar = (kit) => {
-  const source = (isInBlock: boolean) => {
-    let next = 0;
-    return (height: bigint): readonly LightClientAttackEvidence[] => {
-      const about = caseOf(kit, height);
-      // Its false block would be refused, and its votes alone decide the true one.
-      if (!about || (isInBlock && isAboveTwoThirds(about))) return [];
-      const inventions = inventionsOf(about);
-      return [(inventions[next++ % inventions.length] as Invention)(about)];
+/** Another one of these each time. */
+export const inventing =
+  (of: (about: Case) => readonly Invention[]): Liar =>
+  (kit) => {
+    const source = (isInBlock: boolean) => {
+      let next = 0;
+      return (height: bigint): readonly LightClientAttackEvidence[] => {
+        const about = caseOf(kit, height);
+        // Its false block would be refused, and its votes alone decide the true one.
+        if (!about || (isInBlock && isAboveTwoThirds(about))) return [];
+        const inventions = of(about);
+        return [(inventions[next++ % inventions.length] as Invention)(about)];
+      };
     };
+    return accusing(kit, source(true), source(false));
   };
-  return accusing(kit, source(true), source(false));
-};
+
+export const attackInventor = inventing(inventionsOf);
 
 function caseOf(kit: LiarKit, height: bigint): Case | null {
   const [block, before] = [kit.decided(height), kit.decided(height - 1n)];

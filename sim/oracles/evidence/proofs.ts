@@ -7,6 +7,7 @@ import type {
   Commit,
   DuplicateVoteEvidence,
   Evidence,
+  Header,
   LightBlock,
   LightClientAttackEvidence,
 } from '../../../protocol/types.ts';
@@ -34,11 +35,16 @@ export class Proofs {
   private readonly ghost: GhostChain;
   private readonly about: WorldAbout;
   private readonly decided = new Map<bigint, Decided>();
+  private readonly headers = new Map<bigint, Header>();
 
   constructor(ghost: GhostChain, about: WorldAbout) {
     this.ghost = ghost;
     this.about = about;
-    ghost.onBlock.push((_at, { lastCommit }) => this.decides(lastCommit));
+    ghost.onBlock.push((_at, { header, lastCommit }) => {
+      this.headers.set(header.height, header);
+      this.headers.delete(header.height - BigInt(DECIDED_KEPT));
+      this.decides(lastCommit);
+    });
   }
 
   private decides(commit: Commit | null): void {
@@ -98,6 +104,7 @@ export class Proofs {
     const set = ghost.setThen(commonHeight);
     if (!set) return null;
     const { header } = conflictingBlock.signedHeader;
+    if (commonHeight > header.height) return 'its block is of a height before the last that all agreed on';
     if (!isOfItsSet(conflictingBlock)) return 'its validators are not those that its header names';
     const there = ghost.setThen(header.height);
     // Under a header of the chain's own validators of a later height they may be named by their powers there.
@@ -129,6 +136,9 @@ export class Proofs {
   ): string | null {
     const decided = this.decided.get(commonHeight);
     if (!decided) return null;
+    const ours = this.headers.get(commonHeight);
+    if (ours && !isOfOneState(ours, conflictingBlock.signedHeader.header))
+      return 'its block does not follow from the state before it';
     if (conflictingBlock.signedHeader.commit.round !== decided.round)
       return 'its block is of another round than the one that was decided';
     const haveSignedBoth = byzantineValidators.every(({ address }) => {
@@ -148,6 +158,14 @@ const isOfItsSet = ({ signedHeader, validatorSet }: LightBlock): boolean => {
   const members = validatorSet.validators.map(({ publicKey, power }) => ({ key: publicKey, power }));
   return equalBytes(signedHeader.header.validatorsHash, validatorsHash(members));
 };
+
+/** What the state says of the next block is the same in both, whoever proposes what. */
+const isOfOneState = (one: Header, other: Header): boolean =>
+  equalBytes(one.validatorsHash, other.validatorsHash) &&
+  equalBytes(one.nextValidatorsHash, other.nextValidatorsHash) &&
+  equalBytes(one.consensusHash, other.consensusHash) &&
+  equalBytes(one.appHash, other.appHash) &&
+  equalBytes(one.lastResultsHash, other.lastResultsHash);
 
 const ANOTHER_TIME = 'its time is not that of the block of its height';
 const OTHER_POWERS = 'its powers are not those of its height';
