@@ -5,6 +5,8 @@ import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import { equalBytes } from '../protocol/bytes.ts';
 import { evidenceListHash } from '../protocol/hashes.ts';
 import type { Evidence } from '../protocol/types.ts';
+import { ownDoubles } from '../sim/liars/accusations.ts';
+import { accusing } from '../sim/liars/accusing.ts';
 import { BESIDE_ITSELF, byMyself, inventing, OF_NO_STATE } from '../sim/liars/attack-inventor.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
@@ -154,6 +156,23 @@ export const ofTwoVoters = scenario('two votes of which one names another voter 
     when(everyone.punishes('v3')),
   ],
   ends: everyone.decides(height(14), { within: '120s' }),
+});
+
+/** All that wait for a block leave it no room for a proof against anybody else. */
+const tellsMany: Liar = (kit) =>
+  accusing(
+    kit,
+    () => [],
+    (height) => ownDoubles(kit, height, 100),
+  );
+
+export const ownShareOfEvidence = scenario('nobody fills the stores of others with its own double votes', {
+  name: 'own-share-of-evidence',
+  cast: validators(4, { blockBytes: 16_000 }),
+  app: 'noop',
+  liars: [liar('v2', tellsMany, ['v0', 'v1', 'v3'], { votes: 'prevotes', fromHeight: 5, toHeight: 7 })],
+  act: [when(everyone.punishes('v2'))],
+  ends: everyone.decides(height(20), { within: '120s' }),
 });
 
 /** v0 has more than a quarter of the power, and less than a third. */

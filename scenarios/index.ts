@@ -9,6 +9,7 @@ import {
   nearlyAThird,
   ofNoState,
   ofTwoVoters,
+  ownShareOfEvidence,
   tooMuchEvidence,
   trueAttacks,
 } from './attacks.ts';
@@ -490,6 +491,7 @@ export const plays: readonly Play[] = [
   nearlyAThird,
   ofNoState,
   ofTwoVoters,
+  ownShareOfEvidence,
   tooMuchEvidence,
   allPrecommitsAreHere,
   datedByTheLock,

@@ -127,6 +127,12 @@ export class Accuser {
   }
 }
 
+/** So many double votes of its own in one height, each in another round. */
+export function ownDoubles(kit: LiarKit, height: bigint, count: number): readonly Evidence[] {
+  const about = caseOf(kit, height);
+  return about ? Array.from({ length: count }, (_, round) => ownDouble(about, { round })) : [];
+}
+
 /** How far back a second vote is looked for. */
 const HEIGHTS_BEFORE = [1n, 2n, 3n, 4n];
 

@@ -1,6 +1,6 @@
 // What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers (store-claims.ts), and has the
-// validators and parameters of each height, for who asks later; what belongs to a state comes with it (state-batch.ts), and what nobody needs has left
-// it (store-leavings.ts).
+// validators and parameters of each height, for who asks later; what belongs to a state comes with it (state-batch.ts), what nobody needs has left
+// it (store-leavings.ts), and nobody fills it alone (store-shares.ts).
 
 import type { Effect } from '../../../actors/turn.ts';
 import { GENESIS_KEY, paramsKey, STORE_RANGE_KEY, validatorsKey } from '../../../machines/chain/keys.ts';
@@ -14,6 +14,7 @@ import { type GhostChain, type GhostSet, isSameSet } from '../ghost/ghost.ts';
 import { StateBatch } from './state-batch.ts';
 import { StoreClaims } from './store-claims.ts';
 import { StoreLeavings } from './store-leavings.ts';
+import { StoreShares } from './store-shares.ts';
 
 export const storesOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -22,10 +23,13 @@ export const storesOracle =
     const leavings = new StoreLeavings(ghost, report, about);
     const contents = new Contents(ghost, report);
     const batches = new StateBatch(ghost, report);
+    const shares = new StoreShares(report);
 
     const writes = (at: Machine, { writes }: Extract<Effect, { type: 'store' }>): void => {
       batches.writes(at, writes);
-      for (const { key, value, remove } of writes) {
+      for (const write of writes) {
+        shares.writes(at, write);
+        const { key, value, remove } = write;
         if (remove) continue;
         if (equalBytes(key, STORE_RANGE_KEY)) claims.writes(at, value, writes);
         else leavings.writes(at, key);
@@ -39,6 +43,7 @@ export const storesOracle =
       started(at) {
         claims.starts(at);
         leavings.starts(at);
+        shares.starts(at);
       },
       leaving(at, actor, effect) {
         if (!about.isHonest(at)) return;
