@@ -7,7 +7,7 @@ import { evidenceListHash } from '../protocol/hashes.ts';
 import type { Evidence } from '../protocol/types.ts';
 import { ownDoubles } from '../sim/liars/accusations.ts';
 import { accusing } from '../sim/liars/accusing.ts';
-import { BESIDE_ITSELF, byMyself, inventing, OF_NO_STATE } from '../sim/liars/attack-inventor.ts';
+import { BESIDE_ITSELF, byMyself, inventing, OF_NO_STATE, OF_SEVERAL } from '../sim/liars/attack-inventor.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
@@ -24,6 +24,7 @@ import {
   sometime,
   txs,
   v1,
+  v2,
   v3,
   validators,
   when,
@@ -234,4 +235,31 @@ export const tooMuchEvidence = scenario('evidence that no block has room for doe
   act: [when(everyone.punishes('v3'))],
   holds: [never(anyone.punishes('v0'))],
   ends: everyone.decides(height(14), { within: '120s', afterwards: 2 }),
+});
+
+const conspirator = inventing(() => OF_SEVERAL);
+
+/**
+ * v0 alone makes commits, and v1 is in none that they speak of. It signs with v0 what v0 signs in the place of a block: that is one block of its own,
+ * and no crime. What no state leads to it may not sign.
+ */
+export const attackedTogether = scenario('of several that attack each is punished for what it did', {
+  name: 'attacked-together',
+  cast: powers(70, 10, 10, 10),
+  liars: [
+    liar('v0', conspirator, ['v2', 'v3'], { fromHeight: 6, toHeight: 17 }),
+    liar('v1', conspirator, ['v2', 'v3'], { fromHeight: 6, toHeight: 17 }),
+  ],
+  act: [
+    at('0s', drop('precommits', { by: ['v1'] })),
+    when(v2.punishes('v0')),
+    when(v2.punishes('v1')),
+    when(v2.decides(height(18)), heal()),
+  ],
+  holds: loses(
+    'v0',
+    'expected 1 byzantine validators from evidence but got 2',
+    'unexpected byzantine validator address',
+  ),
+  ends: everyone.decides(height(24), { within: '600s', afterwards: 2 }),
 });

@@ -3,6 +3,7 @@
 import type { Play } from '../sim/scenario/play.ts';
 import {
   amnesiaProvesNothing,
+  attackedTogether,
   framedBesideIt,
   inventedAttacks,
   knownAndChanged,
@@ -492,6 +493,7 @@ export const plays: readonly Play[] = [
   ofNoState,
   ofTwoVoters,
   ownShareOfEvidence,
+  attackedTogether,
   tooMuchEvidence,
   allPrecommitsAreHere,
   datedByTheLock,

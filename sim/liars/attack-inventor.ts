@@ -20,6 +20,7 @@ import {
   ZERO_TIME_NS,
 } from '../../protocol/types.ts';
 import { addressFor } from '../addresses.ts';
+import type { Machine } from '../machine.ts';
 import { accusing } from './accusing.ts';
 import { type Liar, type LiarKit, signedAs, unsignedPrecommit } from './liar.ts';
 
@@ -37,8 +38,10 @@ export interface Case {
   readonly commit: Commit;
   readonly set: ValidatorSet;
   readonly me: Validator;
+  /** Who signs whatever it signs. */
+  readonly accomplices: readonly Validator[];
   readonly before: Header;
-  /** The liar signs a header for all of these, truly for itself alone. */
+  /** The liar signs a header for all of these, truly for itself and its accomplices alone. */
   readonly signed: (header: Header, by: readonly Validator[], round?: number) => Commit;
 }
 
@@ -149,18 +152,26 @@ const ABOVE_A_THIRD: readonly Invention[] = [
   ...BESIDE_ITSELF,
 ];
 
-/** Another block in the place of one, signed by itself alone: so many rounds after that one was decided. */
+/** Another block in the place of one, signed by these alone: so many rounds after that one was decided. */
+function ofThese(
+  about: Case,
+  by: readonly Validator[],
+  later: number,
+  change: Partial<Header>,
+): LightClientAttackEvidence {
+  const { set } = about;
+  const header = { ...about.header, ...change };
+  const commit = about.signed(header, set.validators, about.commit.round + later);
+  const signatures = commit.signatures.map((each) =>
+    by.some(({ address }) => equalBytes(each.validatorAddress, address)) ? each : ABSENT,
+  );
+  return atItsHeight(about, attack(about, header, { ...commit, signatures }, set, by));
+}
+
 const inItsPlace =
   (later: number, change: Partial<Header> = { dataHash: wrong }): Invention =>
-  (about) => {
-    const { me, set } = about;
-    const header = { ...about.header, ...change };
-    const commit = about.signed(header, set.validators, about.commit.round + later);
-    const signatures = commit.signatures.map((each) =>
-      equalBytes(each.validatorAddress, me.address) ? each : ABSENT,
-    );
-    return atItsHeight(about, attack(about, header, { ...commit, signatures }, set, [me]));
-  };
+  (about) =>
+    ofThese(about, [about.me], later, change);
 
 /** Each is wrong in one hash that the state before the block says: what no state leads to is nothing in the place of a block. */
 export const OF_NO_STATE: readonly Invention[] = [
@@ -182,6 +193,38 @@ function inventionsOf(about: Case): readonly Invention[] {
 
 const votersOf = ({ commit, set }: Case): readonly Validator[] =>
   set.validators.filter((_, i) => commit.signatures[i]?.flag === FLAG_COMMIT);
+
+/** By all that have agreed to it, in the place of a block: an accomplice that did not vote for that one signed one block alone. */
+const together: Invention = (about) =>
+  ofThese(about, inOrder([about.me, ...about.accomplices]), 0, { dataHash: wrong });
+
+/** By a set of the same with their order reversed, which is that of its signatures. */
+const reversed: Invention = (about) => {
+  const validators = inOrder([about.me, ...about.accomplices]).toReversed();
+  const powerTotal = validators.reduce((sum, { power }) => sum + power, 0n);
+  const set = { validators, proposer: about.me, powerTotal };
+  const header = { ...about.header, appHash: wrong, validatorsHash: hashOfSet(set) };
+  return attack(about, header, about.signed(header, validators), set, validators);
+};
+
+/** As they are to be named: the strongest first. */
+const inOrder = (validators: readonly Validator[]): Validator[] =>
+  validators.toSorted((a, b) => Number(b.power - a.power));
+
+const named =
+  (invention: Invention, who: (named: readonly Validator[]) => readonly Validator[]): Invention =>
+  (about) => {
+    const evidence = invention(about);
+    return { ...evidence, byzantineValidators: who(evidence.byzantineValidators) };
+  };
+
+/** Of several that sign together: a lie, and then the truth about the same at another height. */
+export const OF_SEVERAL: readonly Invention[] = [
+  together,
+  named(together, ([strongest]) => (strongest ? [strongest] : [])),
+  reversed,
+  named(reversed, inOrder),
+];
 
 /** Another one of these each time. */
 export const inventing =
@@ -206,8 +249,9 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
   const [block, before] = [kit.decided(height), kit.decided(height - 1n)];
   const commit = kit.decided(height + 1n)?.lastCommit;
   const set = setOf(kit, height);
-  const address = addressFor(kit.machine);
-  const me = set.validators.find((each) => equalBytes(each.address, address));
+  const memberOf = (machine: Machine): Validator | undefined =>
+    set.validators.find(({ address }) => equalBytes(address, addressFor(machine)));
+  const me = memberOf(kit.machine);
   if (!block || !before || !commit || !me) return null;
   const signed = (header: Header, by: readonly Validator[], round = commit.round): Commit => {
     const blockId = { hash: headerHash(header), parts: { total: 1, hash: wrong } };
@@ -215,12 +259,14 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
       const { timeNs } = header;
       const { address: validatorAddress } = validator;
       const said = { height: header.height, round, blockId, timeNs, validatorAddress, validatorIndex };
-      const { signature } = signedAs(kit, unsignedPrecommit(said));
+      const signer = kit.accomplices.find((each) => equalBytes(addressFor(each), validatorAddress));
+      const { signature } = signedAs({ ...kit, machine: signer ?? kit.machine }, unsignedPrecommit(said));
       return { flag: FLAG_COMMIT, validatorAddress, timeNs, signature };
     });
     return { height: header.height, round, blockId, signatures };
   };
-  return { header: block.header, commit, set, me, before: before.header, signed };
+  const accomplices = kit.accomplices.flatMap((each) => memberOf(each) ?? []);
+  return { header: block.header, commit, set, me, accomplices, before: before.header, signed };
 }
 
 function setOf({ machine, validators }: LiarKit, height: bigint): ValidatorSet {

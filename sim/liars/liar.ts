@@ -46,6 +46,8 @@ export interface LiarKit {
   readonly machine: Machine;
   readonly words: WhenItLies;
   readonly chainId: string;
+  /** Others of the play that are the same liar: what they sign together they have agreed on. */
+  readonly accomplices: readonly Machine[];
   /** Whom it lies to. */
   readonly victims: ReadonlySet<PeerId>;
   /** Draws whether it takes this opportunity. */

@@ -5,6 +5,7 @@ import type { Block } from '../../protocol/types.ts';
 import { hexFor } from '../addresses.ts';
 import { liarNamed } from '../liars/index.ts';
 import type { LiarKit } from '../liars/liar.ts';
+import type { Machine } from '../machine.ts';
 import type { GhostChain } from '../oracles/ghost/ghost.ts';
 import { ownLiar } from './own.ts';
 import type { LiarWords } from './play.ts';
@@ -39,7 +40,9 @@ export function castLiars(
   for (const [i, words] of liars.entries()) {
     const { liar } = words;
     const lies = (): void => void silent.delete(words);
-    const kit = kitOf(words, { stage, witness, ghost, decided, lies });
+    const others = liars.filter((each) => each.liar === liar && each.node !== words.node);
+    const accomplices = others.map(({ node }) => world.machine(node));
+    const kit = kitOf(words, { stage, witness, ghost, decided, accomplices, lies });
     const lie = (typeof liar === 'string' ? liarNamed(liar) : ownLiar(liar, i))(kit);
     rules.addLie(kit.machine.member.id, (to, payloads) => {
       const lied = lie(to, payloads);
@@ -66,11 +69,12 @@ interface Around {
   readonly witness: Witness;
   readonly ghost: GhostChain;
   readonly decided: ReadonlyMap<bigint, Block>;
+  readonly accomplices: readonly Machine[];
   /** It has told a lie. */
   readonly lies: () => void;
 }
 
-function kitOf(words: LiarWords, { stage, witness, ghost, decided, lies }: Around): LiarKit {
+function kitOf(words: LiarWords, { stage, witness, ghost, decided, accomplices, lies }: Around): LiarKit {
   const { world } = stage;
   const { node, liar } = words;
   const machine = world.machine(node);
@@ -80,6 +84,7 @@ function kitOf(words: LiarWords, { stage, witness, ghost, decided, lies }: Aroun
     machine,
     words,
     chainId: world.chainId,
+    accomplices,
     victims: new Set(words.to.map((name) => world.machine(name).member.id)),
     lies: () => told < (words.times ?? Number.MAX_SAFE_INTEGER) && stream.chance(words.ppm ?? ALWAYS, ALWAYS),
     validators: (height) =>

@@ -2,7 +2,7 @@
 // whether it is too old to be punished (spec 5.10).
 
 import { equalBlockId } from '../../../protocol/block-id.ts';
-import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
+import { compareBytes, equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import type {
   Commit,
   DuplicateVoteEvidence,
@@ -10,6 +10,7 @@ import type {
   Header,
   LightBlock,
   LightClientAttackEvidence,
+  Validator,
 } from '../../../protocol/types.ts';
 import type { WorldAbout } from '../../oracle.ts';
 import { validatorsHash, voteSignBytes } from '../canonical/bytes.ts';
@@ -113,6 +114,7 @@ export class Proofs {
     const isOfAnotherPower =
       !isByThere && byzantineValidators.some(({ address, power }) => power !== set.powerOf(hexOf(address)));
     if (isOfAnotherPower || claim.powerTotal !== set.total) return OTHER_POWERS;
+    if (!areInOrder(byzantineValidators)) return 'it does not name who attacked in the order of a set';
     const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
     const signers = set.members.filter(({ addressBytes, key }) =>
       signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
@@ -158,6 +160,14 @@ const isOfItsSet = ({ signedHeader, validatorSet }: LightBlock): boolean => {
   const members = validatorSet.validators.map(({ publicKey, power }) => ({ key: publicKey, power }));
   return equalBytes(signedHeader.header.validatorsHash, validatorsHash(members));
 };
+
+/** The strongest first, and equals by their addresses. */
+const areInOrder = (validators: readonly Validator[]): boolean =>
+  validators.every(({ address, power }, i) => {
+    const before = validators[i - 1];
+    if (!before) return true;
+    return before.power === power ? compareBytes(before.address, address) < 0 : before.power > power;
+  });
 
 /** What the state says of the next block is the same in both, whoever proposes what. */
 const isOfOneState = (one: Header, other: Header): boolean =>

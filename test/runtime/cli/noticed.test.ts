@@ -460,7 +460,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['of-no-state', '1', 'X464', 'its block does not follow from the state before it'],
   ['nearly-a-third', '1', 'X465', 'no third of its validators signed what it shows'],
   ['framed-beside-it', '1', 'X466', 'its block is of a height before the last that all agreed on'],
-  ['own-share-of-evidence', '1', 'X467', "double votes of 576fb5d12e42, which is more than anybody's share"],
+  ['own-share-of-evidence', '1', 'X467', "which is more than anybody's share"],
+  ['attacked-together', '1', 'X468', 'it accuses who signed one of its two blocks alone'],
+  ['attacked-together', '1', 'X469', 'it does not name who attacked in the order of a set'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
