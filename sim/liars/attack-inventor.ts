@@ -1,6 +1,7 @@
 // The inventor of attacks: light client attacks that nobody made, another one each time, wrong in one thing; or, with more than a third of the
 // power, its own and true ones; with more than two thirds, another block in the place of one, in its round or a round later: this it tells its
-// peers alone, and puts in no block. It knows the validators of a chain that does not change them.
+// peers alone, and puts in no block. Plays may choose among what it invents, and have several sign together. It knows the validators of a chain that
+// does not change them.
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
