@@ -69,3 +69,8 @@ it.each([8_980, 5_610, 30_536, 35_397, 37_850, 37_991, 64_219, 69_446, 115_053, 
   },
   60_000,
 );
+
+it('what a pool was given in a pause takes the room of what comes after it', () => {
+  // v0 hears eleven, as many as its pool holds, as it wakes up in the middle of its handshake.
+  expect(runScenario(play, { seed: 8948 }).violations).toEqual([]);
+});

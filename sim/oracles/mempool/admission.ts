@@ -90,11 +90,13 @@ class Watch {
     this.watching.delete(at);
   }
 
-  /** The handshake is over: what came meanwhile the application is asked about now, if it is not more than a node holds. */
+  /** The handshake is over: what came meanwhile, in a pause too, the application is asked about now, if it is not more than a node holds. */
   opens(at: Machine): void {
     const { due } = this.pools.of(at);
     const { count, bytes } = this.early.of(at);
-    if (count > EARLY_SAFE.count || bytes > EARLY_SAFE.bytes) due.clear();
+    const { txsMax, bytesMax } = at.config.mempool;
+    const isMuch = count > EARLY_SAFE.count || bytes > EARLY_SAFE.bytes;
+    if (isMuch || 2 * count > txsMax || 2 * bytes > bytesMax) due.clear();
     for (const [id, { bytes }] of due) due.set(id, { sinceNs: this.about.now(), bytes });
   }
 
