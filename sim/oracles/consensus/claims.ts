@@ -12,6 +12,8 @@ import type { HeardHeight } from '../ghost/tally.ts';
 
 type Said<T extends ConsensusMessage['type']> = Extract<ConsensusMessage, { type: T }>;
 
+const SECOND_NS = 1_000_000_000;
+
 const kindOf = (voteType: number): 'prevotes' | 'precommits' =>
   voteType === PREVOTE ? 'prevotes' : 'precommits';
 
@@ -28,6 +30,15 @@ function firstDenied(claimed: BitArray, held: Indexes | null): number {
   const has = membership(claimed);
   for (let i = 0; i < claimed.bits; i++) if (!has(i) && held.has(i)) return i;
   return -1;
+}
+
+/** How long a height has lasted: not longer than its clock has run, in whole seconds. */
+function secondsOf(
+  { height, secondsSinceStart: seconds }: Said<'new-round-step'>,
+  clockNs: number,
+): string | null {
+  if (seconds >= 0n && Number(seconds) <= clockNs / SECOND_NS) return null;
+  return `that height ${height} began ${seconds} s ago`;
 }
 
 /** What one node says of itself, and where it stands; what it has is counted where it is heard. */
@@ -75,9 +86,17 @@ export class Claims {
       this.shown.sendsVote(message.vote);
   }
 
-  /** What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has. */
-  falsehoodIn(message: ConsensusMessage, heard: (height: bigint) => HeardHeight | null): string | null {
-    if (message.type === 'new-round-step') return this.standingOf(message) ?? this.lastCommitOf(message);
+  /**
+   * What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has.
+   * @param clockNs how long the clock of its machine has run.
+   */
+  falsehoodIn(
+    message: ConsensusMessage,
+    heard: (height: bigint) => HeardHeight | null,
+    clockNs: number,
+  ): string | null {
+    if (message.type === 'new-round-step')
+      return this.standingOf(message) ?? this.lastCommitOf(message) ?? secondsOf(message, clockNs);
     if (this.height < 0n || message.type === 'vote' || message.type === 'proposal') return null;
     const votes = message.height === this.height ? heard(message.height) : null;
     if (!votes) return null;

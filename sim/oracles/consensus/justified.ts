@@ -113,7 +113,7 @@ class Judge {
   private claims(at: Machine, message: ConsensusMessage | null): void {
     if (!message || !this.about.isHonest(at)) return;
     const { claims, heard } = this.of(at);
-    const what = claims.falsehoodIn(message, (height) => heard.at(height));
+    const what = claims.falsehoodIn(message, (height) => heard.at(height), at.clock.count());
     if (what)
       this.report(`${at.name} says ${what}: nothing that reached it makes that true`, at, at.height + 1n);
   }

@@ -1,5 +1,5 @@
 // Where blocks without transactions are not made, or not at once (create_empty_blocks, its interval): nobody begins a height without a reason,
-// and who has one, a transaction or a changed app hash, does not wait (CometBFT enterNewRound, spec 5.2).
+// and who has one, a transaction or a changed app hash, or is in a later round, does not wait (CometBFT enterNewRound, spec 5.2).
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../../actors/mail.ts';
 import { byteKey, equalBytes } from '../../../protocol/bytes.ts';
@@ -52,6 +52,13 @@ interface Wait {
   readonly atNs: number;
 }
 
+/** A round that began after others. */
+interface Later {
+  readonly height: bigint;
+  readonly round: number;
+  readonly atNs: number;
+}
+
 /** One node, in this life. */
 class Waiting {
   readonly pool: Pool;
@@ -60,6 +67,8 @@ class Waiting {
   /** Its mempool has told of something since the last block, or with it: also of what has turned out to be invalid since. */
   hasTold = false;
   wait: Wait | null = null;
+  /** It has begun this round and nothing in it. */
+  later: Later | null = null;
 
   constructor(pool: Pool) {
     this.pool = pool;
@@ -120,7 +129,11 @@ class Watch {
     const node = this.nodes.of(at);
     const { wait } = node;
     node.wait = null;
-    if (round > 0) return;
+    node.later = null;
+    if (round > 0) {
+      if (step === STEP.newRound) node.later = { height, round, atNs: this.about.now() };
+      return;
+    }
     if (step === STEP.newRound) node.wait = { height, count: at.clock.count(), atNs: this.about.now() };
     else if (step === STEP.propose && height > this.begun) {
       this.begun = height;
@@ -149,8 +162,10 @@ class Watch {
 
   looks(): void {
     const now = this.about.now();
-    for (const [at, { pool, txsSinceNs, wait }] of this.nodes) {
-      if (!wait || at.node?.isPaused !== false) continue;
+    for (const [at, { pool, txsSinceNs, wait, later }] of this.nodes) {
+      if (at.node?.isPaused !== false) continue;
+      if (later) this.goesOn(at, later);
+      if (!wait) continue;
       const { height } = wait;
       this.isDue(at, wait);
       const isProofDue = this.isProofDue(height) === true;
@@ -162,6 +177,12 @@ class Watch {
       const late = `does not begin height ${height} for ${Math.round(waitedNs / 1e8) / 10} s`;
       this.report(`${at.name} ${what} and ${late}`, at, height);
     }
+  }
+
+  /** Only a height waits: its later rounds are under way as they begin. */
+  private goesOn(at: Machine, { height, round, atNs }: Later): void {
+    if (this.about.now() === atNs || at.halted !== null) return;
+    this.report(`${at.name} begins round ${round} of height ${height}, and waits`, at, height);
   }
 
   /** The interval after which there is an empty block, by its own clock (CometBFT enterNewRound). */

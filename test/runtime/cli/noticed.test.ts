@@ -463,6 +463,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['own-share-of-evidence', '1', 'X467', "which is more than anybody's share"],
   ['attacked-together', '1', 'X468', 'it accuses who signed one of its two blocks alone'],
   ['attacked-together', '1', 'X469', 'it does not name who attacked in the order of a set'],
+  ['joins-without-transaction', '1', 'X497', 'v2 begins round 1 of height 4, and waits'],
+  ['tour', '1', 'X498', 'v0 says that height 1 began'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -15,18 +15,24 @@ const set = new GhostChain(makeCast({ powers: [10n, 10n, 10n, 10n] }).genesis).s
 const vote = (index: number, type: number, round = 0): Vote =>
   ({ type, height: 7n, round, blockId, validatorIndex: index }) as Vote;
 
-describe('which round decided the height before', () => {
-  const says = (claims: Claims, height: bigint, lastCommitRound: number): string | null =>
+describe('which round decided the height before, and when this one began', () => {
+  const says = (
+    claims: Claims,
+    height: bigint,
+    lastCommitRound: number,
+    secondsSinceStart = 0n,
+  ): string | null =>
     claims.falsehoodIn(
       {
         type: 'new-round-step',
         height,
         round: 0,
         step: STEP.newHeight,
-        secondsSinceStart: 0n,
+        secondsSinceStart,
         lastCommitRound,
       },
       () => null,
+      5_900_000_000,
     );
 
   test.each<[string, bigint, number, number | null, boolean]>([
@@ -38,6 +44,15 @@ describe('which round decided the height before', () => {
     ['another than the disk has', 8n, 0, 2, false],
   ])('%s', (_, height, round, onDisk, isTrue) => {
     expect(says(new Claims(7n, () => onDisk), height, round) === null).toBe(isTrue);
+  });
+
+  test.each([
+    [0n, true],
+    [5n, true],
+    [6n, false],
+    [-1n, false],
+  ])('a clock that has run 5.9 s, and a height that began %s s ago: %s', (seconds, isTrue) => {
+    expect(says(new Claims(7n, () => null), 7n, -1, seconds) === null).toBe(isTrue);
   });
 
   test('is what this life has seen', () => {
@@ -80,7 +95,7 @@ describe('of its own height', () => {
       have: null,
       isCommit,
     } as const;
-    expect(claims.falsehoodIn(message as never, () => heard) === null).toBe(isTrue);
+    expect(claims.falsehoodIn(message as never, () => heard, 0) === null).toBe(isTrue);
   });
 
   it('has what it has sent, until it is over or its life is', () => {
@@ -88,7 +103,7 @@ describe('of its own height', () => {
     heard.addVote(vote(0, PREVOTE));
     heard.addVote(vote(2, PREVOTE));
     const isTrue = (round: number, indexes: readonly number[]): boolean =>
-      claims.falsehoodIn(bits(round, indexes), () => heard) === null;
+      claims.falsehoodIn(bits(round, indexes), () => heard, 0) === null;
     claims.sends({ type: 'vote', vote: vote(2, PREVOTE) });
     claims.sends({ type: 'vote', vote: vote(2, PREVOTE, 5) }); // of a round that it may let go
     expect(isTrue(0, [0, 2])).toBe(true);
