@@ -64,6 +64,7 @@ import {
   transactionEndsTheWait,
   waitingNodeCatchesUp,
 } from './empty-blocks.ts';
+import { failingApplication } from './failing-application.ts';
 import {
   blocksInHalves,
   bothVotesOfALiar,
@@ -417,6 +418,7 @@ export const plays: readonly Play[] = [
   applicationAhead,
   failsWhenAskedAgain,
   brokenApplication,
+  failingApplication,
   brokenProposals,
   unplayableBeginning,
   askedOfWhoHasThem,

@@ -465,6 +465,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['attacked-together', '1', 'X469', 'it does not name who attacked in the order of a set'],
   ['joins-without-transaction', '1', 'X497', 'v2 begins round 1 of height 4, and waits'],
   ['tour', '1', 'X498', 'v0 says that height 1 began'],
+  ['failing-application', '1', 'X499', 'could have judged the proposal'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

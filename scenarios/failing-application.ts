@@ -1,0 +1,65 @@
+// An application that says that it failed, instead of an answer, to each question of a node's consensus: the node stops, and says so.
+
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
+import {
+  after,
+  anyone,
+  crash,
+  everyone,
+  height,
+  scenario,
+  sometime,
+  txs,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+/** What a node says that it asked, and at which height of the chain. */
+const FAILURES: readonly (readonly [string, AbciRequest['type'], bigint])[] = [
+  ['process', 'process-proposal', 3n],
+  ['prepare', 'prepare-proposal', 5n],
+  ['finalize', 'finalize-block', 7n],
+  ['commit', 'commit', 9n],
+];
+
+/** Who has executed the block before, in this life, fails at this one: it is mended as its node starts again. */
+class Failing extends KvStore {
+  private before = 0n;
+  private executed = 0n;
+
+  override answer(request: AbciRequest): AbciResponse {
+    const at = heightOf(request) ?? this.executed;
+    if (request.type === 'finalize-block') {
+      this.before = this.executed;
+      this.executed = at;
+    }
+    const last = this.executed === at ? this.before : this.executed;
+    const isFailure = FAILURES.some(([, type, failsAt]) => type === request.type && failsAt === at);
+    if (isFailure && last === at - 1n) return { type: 'exception', value: { error: 'out of luck' } };
+    return super.answer(request);
+  }
+}
+
+const heightOf = (request: AbciRequest): bigint | null =>
+  'height' in request.value ? request.value.height : null;
+
+const names = ['v0', 'v1', 'v2', 'v3'] as const;
+
+export const failingApplication = scenario(
+  'a node whose application fails stops, and goes on when it is mended',
+  {
+    name: 'failing-application',
+    cast: validators(4),
+    app: () => new Failing(),
+    load: txs({ perSecond: 3 }),
+    act: FAILURES.flatMap(() => [
+      when(anyone.halts()),
+      after('2s', ...names.map((name) => crash(name, { restart: '1s' }))),
+    ]),
+    holds: FAILURES.map(([asked]) =>
+      sometime(anyone.halts(`the application failed (${asked}): out of luck`)),
+    ),
+    ends: everyone.decides(height(12), { within: '300s', afterwards: 2 }),
+  },
+);
