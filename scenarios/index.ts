@@ -249,6 +249,7 @@ import {
   transactionStorm,
   transactionsTravel,
 } from './transactions.ts';
+import { usualSettings } from './usual-settings.ts';
 import {
   keysOfAnotherKind,
   restartWithEverySet,
@@ -261,6 +262,7 @@ import {
 export const plays: readonly Play[] = [
   tour,
   calm,
+  usualSettings,
   lockHolds,
   validValueReproposed,
   valueInOtherBytes,

@@ -466,6 +466,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['joins-without-transaction', '1', 'X497', 'v2 begins round 1 of height 4, and waits'],
   ['tour', '1', 'X498', 'v0 says that height 1 began'],
   ['failing-application', '1', 'X499', 'could have judged the proposal'],
+  ['usual-settings', '1', 'X522', 'v0 begins with consensus.timeoutProposeDeltaNs of 0'],
+  ['usual-settings', '1', 'X523', 'v0 begins with mempool.recheck of false'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
