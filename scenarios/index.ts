@@ -127,6 +127,12 @@ import {
   strangerLeaves,
 } from './no-such-set.ts';
 import { otherParts, otherPartsPunished, stretchedBlocks } from './other-parts.ts';
+  onePartMore,
+  otherNumberOfParts,
+  otherParts,
+  otherPartsPunished,
+  stretchedBlocks,
+} from './other-parts.ts';
 import {
   applicationDecides,
   askedOfWhoHasThem,
@@ -490,6 +496,8 @@ export const plays: readonly Play[] = [
   stretchedBlocks,
   otherParts,
   otherPartsPunished,
+  otherNumberOfParts,
+  onePartMore,
   trueAttacks,
   framedBesideIt,
   knownAndChanged,

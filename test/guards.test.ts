@@ -58,6 +58,11 @@ const rows: { readonly path: string; readonly text: string; readonly says: RegEx
   },
   {
     path: 'sim/oracles/x.ts',
+    text: `import { equalBlockId } from '../../protocol/block-id.ts';\nequalBlockId(a, b);\n`,
+    says: /share no predicate/,
+  },
+  {
+    path: 'sim/oracles/x.ts',
     text: `import { CHANNEL_VOTE } from '../../protocol/messages.ts';\nexport const y = CHANNEL_VOTE;\n`,
     says: /numbers of their own/,
   },

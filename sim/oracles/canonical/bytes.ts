@@ -5,7 +5,6 @@ import { sha256, utf8Encode } from '#platform';
 import type { ExecTxResult } from '../../../protocol/abci.ts';
 import { Lately } from '../../../protocol/lately.ts';
 import type {
-  BlockId,
   Commit,
   ConsensusParams,
   Evidence,
@@ -15,6 +14,7 @@ import type {
   Vote,
 } from '../../../protocol/types.ts';
 import { writeBareEvidence, writeKey, writeSignature } from './block.ts';
+import { isNilBlockId } from './block-id.ts';
 import { BLOCK_PART_BYTES } from './numbers.ts';
 import { type Words, words, writeId, writeTime } from './protobuf.ts';
 
@@ -26,16 +26,13 @@ function useChain(id: string): void {
   if (chain.id !== id) chain = { id, bytes: utf8Encode(id) };
 }
 
-const isNil = ({ hash, parts }: BlockId): boolean =>
-  hash.length === 0 && parts.total === 0 && parts.hash.length === 0;
-
 // --- what is signed --------------------------------------------------------------------------------------------------
 
 type Voted = Pick<Vote, 'type' | 'height' | 'round' | 'blockId' | 'timeNs'>;
 
 function writeCanonicalVote(to: Words, { type, height, round, blockId, timeNs }: Voted): void {
   to.int(1, type).fixed64(2, height).fixed64(3, BigInt(round));
-  if (!isNil(blockId)) to.message(4, writeId, blockId);
+  if (!isNilBlockId(blockId)) to.message(4, writeId, blockId);
   to.message(5, writeTime, timeNs).text(6, chain.bytes);
 }
 
@@ -49,7 +46,7 @@ const PROPOSAL_TYPE = 32;
 
 function writeCanonicalProposal(to: Words, { height, round, polRound, blockId, timeNs }: Proposal): void {
   to.int(1, PROPOSAL_TYPE).fixed64(2, height).fixed64(3, BigInt(round)).int(4, polRound);
-  if (!isNil(blockId)) to.message(5, writeId, blockId);
+  if (!isNilBlockId(blockId)) to.message(5, writeId, blockId);
   to.message(6, writeTime, timeNs).text(7, chain.bytes);
 }
 

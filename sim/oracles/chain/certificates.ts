@@ -1,12 +1,12 @@
 // Every commit that an honest node stores or builds upon is verified again, from its bytes against the set of its height.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
 import type { Verify } from '../../../protocol/signatures.ts';
 import { type Commit, type CommitSig, NIL_BLOCK_ID, type PublicKey } from '../../../protocol/types.ts';
 import { machinesByAddress } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { voteSignBytes } from '../canonical/bytes.ts';
 import { PRECOMMIT } from '../canonical/numbers.ts';
 import { type GhostChain, isQuorum } from '../ghost/ghost.ts';

@@ -2,10 +2,10 @@
 // validators that double-signed or forgot a lock. Own arithmetic; nothing of the product's rules.
 
 import type { Payload } from '../../../actors/turn.ts';
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import type { Vote } from '../../../protocol/types.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { voteSignBytes } from '../canonical/bytes.ts';
 import { CHANNEL_VOTE, PRECOMMIT, PREVOTE } from '../canonical/numbers.ts';
 import { type GhostChain, type GhostSet, isQuorum } from '../ghost/ghost.ts';

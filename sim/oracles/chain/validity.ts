@@ -1,10 +1,10 @@
 // What a block must say: of itself, of the block before it, of what the application answered, and of the time.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import type { Block, Commit } from '../../../protocol/types.ts';
 import type { WorldAbout } from '../../oracle.ts';
 import { blockBytes, evidenceListBytes } from '../canonical/block.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import {
   commitHash,
   dataHash,

@@ -1,10 +1,10 @@
 // Which rule of the paper (arXiv 1807.04938) was at work at one node, and with which outcome: told from what reached it,
 // what it sent and which timers it asked for. The labels that a campaign must have seen (`sim/swarm/coverage.ts`).
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
 import type { BlockId, Proposal, Vote } from '../../../protocol/types.ts';
 import { STEP } from '../../steps.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PRECOMMIT, PREVOTE } from '../canonical/numbers.ts';
 import { slotOf } from '../ghost/about-votes.ts';
 import type { HeardHeight } from '../ghost/tally.ts';

@@ -2,12 +2,12 @@
 // met by messages that had reached that node. Which rule that was is a label of the run (`at-work.ts`).
 
 import type { NodeEvent, Payload, PeerId } from '../../../actors/turn.ts';
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Proposal, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
 import { STEP } from '../../steps.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 import { isOwn, nameOf, slotOf } from '../ghost/about-votes.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from '../ghost/ghost.ts';

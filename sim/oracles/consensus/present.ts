@@ -3,13 +3,13 @@
 // may have said something else first. And who has all precommits waits for none, where skip_timeout_commit says so.
 
 import type { NodeEvent } from '../../../actors/turn.ts';
-import { equalBlockId, isNilBlockId } from '../../../protocol/block-id.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import type { Block, Commit, Vote } from '../../../protocol/types.ts';
 import { machinesByAddress } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { STEP } from '../../steps.ts';
+import { equalBlockId, isNilBlockId } from '../canonical/block-id.ts';
 import { CHANNEL_VOTE, FLAG_ABSENT, PRECOMMIT } from '../canonical/numbers.ts';
 import { countedUntil } from '../ghost/between-heights.ts';
 import { type GhostChain, type GhostSet, isTrueVote } from '../ghost/ghost.ts';

@@ -2,13 +2,13 @@
 // proposal, in this life or an earlier one, has left out what nobody else may do. Its signer signs a proposal again that it has signed before.
 
 import type { AppMail, SignerMail, ValidatorMail } from '../../../actors/mail.ts';
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { Proposal } from '../../../protocol/types.ts';
 import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { SIGNING } from '../../sim-crypto.ts';
 import { STEP } from '../../steps.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { PerMachine } from '../ghost/per-machine.ts';

@@ -1,10 +1,10 @@
 // Vote uniqueness and the lock: what honest keys sign is said once and never taken back.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes, hexOf, settled } from '../../../protocol/bytes.ts';
 import type { BlockId, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PRECOMMIT, PREVOTE } from '../canonical/numbers.ts';
 import { isOwn, nameBeside, nameOf, nameOfId, slotOf } from '../ghost/about-votes.ts';
 import { type GhostChain, isQuorum } from '../ghost/ghost.ts';

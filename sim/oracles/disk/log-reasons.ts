@@ -3,10 +3,10 @@
 // that it rests on, and of a block each part; before a word of a later round why that round began, before a vote for nil or a block why it is
 // for that, and before a timer that fired the votes that set it going.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Vote } from '../../../protocol/types.ts';
 import { bytes, decodeWith, i32, i64, record, text, u8 } from '../../../protocol/words.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, PRECOMMIT } from '../canonical/numbers.ts';
 import { nameOf } from '../ghost/about-votes.ts';
 import { decoded } from '../ghost/messages.ts';

@@ -1,7 +1,6 @@
 // What evidence in a block proves, by the oracles' own words: the two votes of a double vote, the signers of an attack on light clients, and
 // whether it is too old to be punished (spec 5.10).
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { compareBytes, equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import type {
   Commit,
@@ -13,6 +12,7 @@ import type {
   Validator,
 } from '../../../protocol/types.ts';
 import type { WorldAbout } from '../../oracle.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { validatorsHash, voteSignBytes } from '../canonical/bytes.ts';
 import { FLAG_COMMIT, PRECOMMIT } from '../canonical/numbers.ts';
 import { type GhostChain, type GhostSet, isTrueVote } from '../ghost/ghost.ts';

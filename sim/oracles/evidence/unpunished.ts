@@ -1,13 +1,13 @@
 // Double votes that an honest node could prove: whether each is punished in time. What the node says of them may be lost on its way, and
 // is said again: the time counts from when it was heard, or should have been said anew.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import type { Block, Header, Vote } from '../../../protocol/types.ts';
 import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import { STEP } from '../../steps.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PRECOMMIT } from '../canonical/numbers.ts';
 import { countedUntil, isPrompt } from '../ghost/between-heights.ts';
 import { type GhostChain, isTrueVote } from '../ghost/ghost.ts';

@@ -2,8 +2,8 @@
 // and pauses. A log brings back what an earlier life heard, and a node that counts the first word of a double-dealer takes no second one.
 
 import type { PeerId } from '../../../actors/turn.ts';
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { BlockId, Proposal, Vote } from '../../../protocol/types.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 
 const isSame = (a: Proposal, b: Proposal): boolean =>

@@ -2,7 +2,6 @@
 // Only what it cannot have let fall counts: whole proposals, true signatures, two rounds ahead of each peer.
 
 import type { PeerId } from '../../../actors/turn.ts';
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import { Lately, LatelyAt } from '../../../protocol/lately.ts';
 import { leafHash, merkleProofRoot } from '../../../protocol/merkle.ts';
@@ -14,6 +13,7 @@ import {
   type Proposal,
   type Vote,
 } from '../../../protocol/types.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { BLOCK_PART_BYTES, PREVOTE } from '../canonical/numbers.ts';
 import type { FirstWords } from './first-words.ts';
 import { type GhostSet, isQuorum } from './ghost.ts';

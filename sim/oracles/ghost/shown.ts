@@ -1,7 +1,7 @@
 // What a node has shown that it has of one height, in one life, by sending it: it has all of that until the height is over.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import type { BlockId, Part, PartSetHeader, Vote } from '../../../protocol/types.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { slotOf } from './about-votes.ts';
 import { Indexes } from './indexes.ts';
 import { setOfPart, setOfParts } from './seen.ts';

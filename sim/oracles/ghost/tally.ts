@@ -1,8 +1,8 @@
 // What one node heard of the votes, proposals and parts of recent heights, its own included: the oracles' own count.
 
-import { equalBlockId } from '../../../protocol/block-id.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
 import type { BlockId, Part, PartSetHeader, Proposal, Vote } from '../../../protocol/types.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
 import { type GhostSet, type GhostValidator, isQuorum } from './ghost.ts';
 import { Indexes } from './indexes.ts';
