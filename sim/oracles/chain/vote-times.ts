@@ -1,9 +1,9 @@
 // When a vote is dated (spec 5.9): by the clock of who casts it, or just after its block where that clock is behind. The time of the next block is the
-// median of these: by it evidence and trust grow old.
+// median of these: by it evidence and trust grow old. And a proposal: by the clock of who proposes.
 
 import type { AppMail, SignerMail } from '../../../actors/mail.ts';
 import { equalBytes, settled } from '../../../protocol/bytes.ts';
-import type { Vote } from '../../../protocol/types.ts';
+import type { Proposal, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import { PREVOTE } from '../canonical/numbers.ts';
@@ -25,8 +25,10 @@ interface Known {
   readonly timeNs: bigint;
 }
 
-const nameOf = ({ type, height, round }: Vote): string =>
-  `${type === PREVOTE ? 'prevote' : 'precommit'} of ${height}/${round}`;
+function nameOf(said: Vote | Proposal): string {
+  const kind = 'polRound' in said ? 'proposal' : said.type === PREVOTE ? 'prevote' : 'precommit';
+  return `${kind} of ${said.height}/${said.round}`;
+}
 
 export class VoteTimes {
   private readonly ghost: GhostChain;
@@ -61,22 +63,40 @@ export class VoteTimes {
 
   /** Nobody honest dates a vote far beyond all clocks and good blocks. And what its clock says now, it said a moment ago, unless somebody has set it, or the node was held back. */
   asksSigner(at: Machine, mail: SignerMail): void {
-    if (mail.type !== 'sign-vote') return;
-    const { vote } = mail;
-    const beyondNs = this.beyondNs(at, vote);
-    if (beyondNs > BEYOND_NS) return this.wrong(at, vote, `${beyondNs} ns ahead of every honest clock`);
-    if (saidLateNs(at) > PROMPT_NS) return;
-    const { clock } = at;
-    const sinceNs = this.about.now() - PROMPT_NS;
-    if (at.heldUntilNs >= sinceNs || clock.setAtNs >= sinceNs) return;
-    const behindNs = clock.wallNs() - vote.timeNs;
-    if (behindNs > BigInt(Math.ceil(PROMPT_NS * clock.fastest)))
-      this.wrong(at, vote, `${behindNs} ns behind its clock`);
-    else if (behindNs < 0n && this.isAhead(vote)) this.wrong(at, vote, `${-behindNs} ns ahead of its clock`);
+    if (mail.type === 'sign-vote') this.asksForVote(at, mail.vote);
+    else if (mail.type === 'sign-proposal') this.asksForProposal(at, mail.proposal);
   }
 
-  private wrong(at: Machine, vote: Vote, what: string): void {
-    this.report(`time: ${at.name} dates its ${nameOf(vote)} ${what}`, at, vote.height);
+  private asksForVote(at: Machine, vote: Vote): void {
+    const beyondNs = this.beyondNs(at, vote);
+    if (beyondNs > BEYOND_NS) return this.wrong(at, vote, `${beyondNs} ns ahead of every honest clock`);
+    const wrong = this.wrongByClock(at, vote.timeNs);
+    if (wrong && (!wrong.isAhead || this.isAhead(vote))) this.wrong(at, vote, wrong.what);
+  }
+
+  /** No block pushes its time on: what its clock said is what it says. */
+  private asksForProposal(at: Machine, proposal: Proposal): void {
+    const wrong = this.wrongByClock(at, proposal.timeNs);
+    if (wrong) this.wrong(at, proposal, wrong.what);
+  }
+
+  /** Null: it is what its clock said a moment ago, or nobody knows what that said. */
+  private wrongByClock(
+    at: Machine,
+    timeNs: bigint,
+  ): { readonly isAhead: boolean; readonly what: string } | null {
+    if (saidLateNs(at) > PROMPT_NS) return null;
+    const { clock } = at;
+    const sinceNs = this.about.now() - PROMPT_NS;
+    if (at.heldUntilNs >= sinceNs || clock.setAtNs >= sinceNs) return null;
+    const behindNs = clock.wallNs() - timeNs;
+    if (behindNs < 0n) return { isAhead: true, what: `${-behindNs} ns ahead of its clock` };
+    const isPrompt = behindNs <= BigInt(Math.ceil(PROMPT_NS * clock.fastest));
+    return isPrompt ? null : { isAhead: false, what: `${behindNs} ns behind its clock` };
+  }
+
+  private wrong(at: Machine, said: Vote | Proposal, what: string): void {
+    this.report(`time: ${at.name} dates its ${nameOf(said)} ${what}`, at, said.height);
   }
 
   /** How far it is ahead of all that a good block may be of: the time of one that is not good says nothing. 0: it is not, or too many lie. */
