@@ -1,8 +1,9 @@
 // Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof says, blocks without a commit,
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
+import { type CommitSig, EMPTY_BYTES, FLAG_ABSENT, ZERO_TIME_NS } from '../protocol/types.ts';
 import { SECOND } from '../sim/latency.ts';
-import { withOwnSignature } from '../sim/liars/invalid-proposer.ts';
+import { withCommit, withOwnSignature } from '../sim/liars/invalid-proposer.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks, inHalves } from '../sim/liars/own-blocks.ts';
 import {
@@ -224,16 +225,6 @@ export const falseCopies = scenario('who sends a false copy of a vote does not h
   ends: everyone.decides(height(9), { within: '240s' }),
 });
 
-/** It is cut off for its second claim, and comes back. */
-export const flood = scenario('a peer cannot make others keep more than its share', {
-  name: 'flood',
-  cast: validators(4),
-  load: txs({ perSecond: 2 }),
-  liars: [liar('v3', 'flooder', ['v0', 'v1', 'v2'], { fromHeight: 2 })],
-  holds: loses('v3', 'claims two thirds for two blocks'),
-  ends: these('v0', 'v1', 'v2').decides(height(7), { within: '120s' }),
-});
-
 /** v2 has v3's precommits only from those to whom v3 lies now and then. */
 export const extendedVotes = scenario('bytes that nobody signed are not passed on with a vote', {
   name: 'extended-votes',
@@ -285,6 +276,28 @@ export const nothingBeforeTheFirst = scenario('the first block holds no signatur
   cast: validators(4),
   liars: [liar('v2', committer, ['v0', 'v1', 'v3'], { toHeight: 1 })],
   ends: everyone.decides(height(11), { within: '120s' }),
+});
+
+const stranger: CommitSig = {
+  flag: FLAG_ABSENT,
+  validatorAddress: EMPTY_BYTES,
+  timeNs: ZERO_TIME_NS,
+  signature: EMPTY_BYTES,
+};
+
+const lengthener: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: a place too many in a commit', (block) => {
+    const { lastCommit } = block;
+    if (!lastCommit) return null;
+    return withCommit(block, { ...lastCommit, signatures: [...lastCommit.signatures, stranger] });
+  });
+
+/** It adds no power and takes none away: the commit would prove the block as well as before. */
+export const placeTooMany = scenario('a commit has no place for who is no validator', {
+  name: 'place-too-many',
+  cast: validators(4),
+  liars: [liar('v2', lengthener, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
+  ends: everyone.decides(height(14), { within: '120s' }),
 });
 
 const halver: Liar = (kit) => aboutOwnBlocks(kit, 'lie: a block in halves', inHalves);

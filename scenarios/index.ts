@@ -65,6 +65,7 @@ import {
   waitingNodeCatchesUp,
 } from './empty-blocks.ts';
 import { failingApplication } from './failing-application.ts';
+import { flood, proposalsWithoutEnd } from './floods.ts';
 import {
   blocksInHalves,
   bothVotesOfALiar,
@@ -72,7 +73,6 @@ import {
   falseCopies,
   falseEvidence,
   falseGreetings,
-  flood,
   forgedBlocks,
   forgedCommits,
   forgedPolka,
@@ -85,6 +85,7 @@ import {
   nilIsNoCommit,
   nothingBeforeTheFirst,
   oneVoice,
+  placeTooMany,
   polkaForNil,
   slowDispute,
   wordsOfTheAbsent,
@@ -498,6 +499,8 @@ export const plays: readonly Play[] = [
   otherPartsPunished,
   otherNumberOfParts,
   onePartMore,
+  placeTooMany,
+  proposalsWithoutEnd,
   trueAttacks,
   framedBesideIt,
   knownAndChanged,

@@ -69,7 +69,7 @@ const said = (message: ConsensusMessage): Payload => ({
 });
 
 /** So many ids of blocks that nobody has. */
-function invented({ height, round }: Pick<Vote, 'height' | 'round'>, count: number): BlockId[] {
+export function invented({ height, round }: Pick<Vote, 'height' | 'round'>, count: number): BlockId[] {
   return Array.from({ length: count }, (_, i) => {
     const hash = sha256(utf8Encode(`${height}/${round}/${i}`));
     return { hash, parts: { total: 1, hash } };

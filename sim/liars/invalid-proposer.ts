@@ -133,7 +133,7 @@ function withShorterCommit(block: Block, kit: LiarKit): Proposed {
   return withCommit(block, { ...lastCommit, signatures: lastCommit.signatures.slice(0, -1) });
 }
 
-const withCommit = (block: Block, lastCommit: Commit): Proposed => ({
+export const withCommit = (block: Block, lastCommit: Commit): Proposed => ({
   block: { ...block, lastCommit, header: { ...block.header, lastCommitHash: commitHash(lastCommit) } },
 });
 
