@@ -3,6 +3,8 @@
 
 import { heightOfKey, pastKey } from '../../../machines/chain/keys.ts';
 import { byteKey } from '../../../protocol/bytes.ts';
+import { isRefusal } from '../../../protocol/refusal.ts';
+import { decodeBlock } from '../../../protocol/wire/index.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
@@ -57,10 +59,23 @@ export class StoreLeavings {
     if (kept) kept.sinceNs = null;
   }
 
-  writes(at: Machine, key: Uint8Array): void {
-    if (key[0] === PAST) this.outlived.of(at).keys.push(key);
-    else if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE)
+  writes(at: Machine, key: Uint8Array, value: Uint8Array): void {
+    if (key[0] === PAST) {
+      this.outlived.of(at).keys.push(key);
+      this.keepsLittle(at, heightOfKey(key), value);
+    } else if (key.length === EVIDENCE_KEY_BYTES && key[0] === EVIDENCE)
       this.evidence.of(at).set(byteKey(key), key);
+  }
+
+  /** What evidence asks of a block that goes are its header and its last commit. */
+  private keepsLittle(at: Machine, height: bigint, value: Uint8Array): void {
+    const block = decodeBlock(value);
+    if (isRefusal(block) || block.txs.length + block.evidence.length === 0) return;
+    this.report(
+      `${at.name} keeps what block ${height} held, and its application wants it no more`,
+      at,
+      height,
+    );
   }
 
   /** Its application wants no block before this one. */

@@ -32,7 +32,7 @@ export const storesOracle =
         const { key, value, remove } = write;
         if (remove) continue;
         if (equalBytes(key, STORE_RANGE_KEY)) claims.writes(at, value, writes);
-        else leavings.writes(at, key);
+        else leavings.writes(at, key, value);
       }
     };
 
