@@ -10,6 +10,7 @@ import {
   type RequestProcessProposal,
 } from '../protocol/abci.ts';
 import { compareBytes } from '../protocol/bytes.ts';
+import { EMPTY_BYTES } from '../protocol/types.ts';
 import { SECOND } from '../sim/latency.ts';
 import {
   after,
@@ -43,7 +44,7 @@ import {
 
 /**
  * Powers of 10, 15, 20, ... and blocks of three megabytes, whatever the genesis says; every third block of one validator refused; other
- * parameters every fourth height.
+ * parameters every fourth height; and each transaction has data in its result: its own last byte.
  */
 class Wilful extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
@@ -62,13 +63,14 @@ class Wilful extends KvStore {
         : answer;
     }
     if (request.type === 'process-proposal' && isUnwelcome(request.value)) return REJECT;
-    const answer = super.answer(request);
-    if (
-      request.type !== 'finalize-block' ||
-      answer.type !== 'finalize-block' ||
-      request.value.height % 4n !== 0n
-    )
-      return answer;
+    const plain = super.answer(request);
+    if (request.type !== 'finalize-block' || plain.type !== 'finalize-block') return plain;
+    const txResults = plain.value.txResults.map((result, i) => ({
+      ...result,
+      data: request.value.txs[i]?.slice(-1) ?? EMPTY_BYTES,
+    }));
+    const answer = { ...plain, value: { ...plain.value, txResults } };
+    if (request.value.height % 4n !== 0n) return answer;
     const block = { maxBytes: 2_000_000n + request.value.height, maxGas: -1n };
     const evidence = {
       maxAgeBlocks: 1_000n + request.value.height,
