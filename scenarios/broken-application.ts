@@ -1,6 +1,7 @@
 // An application that answers what no chain can follow: each node stops before anything comes of it, says why, and goes on with one that is
 // mended. So it does where an application comes back with another past than its chain has.
 
+import type { Pair } from '../machines/apps/application.ts';
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import { KvStore } from '../machines/apps/kvstore.ts';
 import type {
@@ -277,6 +278,41 @@ export const anotherPastBehind = scenario('an application that is behind, with a
   ],
   holds: [finally_(v1.isHalted)],
   ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
+});
+
+/** Whoever has executed a block comes back in its next version, which cannot read what the one before wrote. */
+class NextVersion extends KvStore {
+  private isNext = false;
+
+  override restore(pairs: readonly Pair[]): void {
+    this.isNext = pairs.length > 0;
+  }
+
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'info' || !this.isNext) return answer;
+    return { ...answer, value: { ...answer.value, appVersion: answer.value.appVersion + 1n } };
+  }
+}
+
+/** It dies as its chain has stored the first block, and is to write the state after it: the chain of its next life begins in another version. */
+export const anotherBeginning = scenario('a first block that another chain began with is not executed', {
+  name: 'another-beginning',
+  cast: validators(4),
+  app: () => new NextVersion(),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      v1.enters('propose', height(1)),
+      crash('v1', {
+        how: 'clean',
+        restart: '1s',
+        point: { when: 'before', op: 'write', on: 'chain', nth: 3 },
+      }),
+    ),
+  ],
+  holds: [sometime(v1.halts('does not follow from the state')), finally_(v1.isHalted)],
+  ends: these('v0', 'v2', 'v3').decides(height(8), { within: '60s' }),
 });
 
 const AGAIN_AT = 6;

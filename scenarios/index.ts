@@ -30,6 +30,7 @@ import {
   thirdIsNeeded,
 } from './block-sync.ts';
 import {
+  anotherBeginning,
   anotherOutcome,
   anotherPast,
   anotherPastBehind,
@@ -500,6 +501,7 @@ export const plays: readonly Play[] = [
   otherNumberOfParts,
   onePartMore,
   placeTooMany,
+  anotherBeginning,
   proposalsWithoutEnd,
   trueAttacks,
   framedBesideIt,

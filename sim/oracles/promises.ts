@@ -6,7 +6,8 @@ export const PROMISES: Readonly<Record<string, string>> = {
   'chain/validity': 'every block follows from the one before it and holds only what was submitted',
   'chain/integrity': 'each height is executed once and in order, each transaction once',
   'chain/certificate': 'every commit carries the signatures of more than two thirds of its validators',
-  'chain/time': 'block times grow, and are not ahead of every honest clock; what is signed is dated by the clock',
+  'chain/time':
+    'block times grow, and are not ahead of every honest clock; what is signed is dated by the clock',
   'chain/proposer': 'validators propose in turn',
   'chain/app hash': 'all nodes have one app hash at a height',
   'chain/application state': 'all applications have one state at a height, after any crash',

@@ -470,12 +470,15 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['usual-settings', '1', 'X523', 'v0 begins with mempool.recheck of false'],
   ['one-part-more', '1', 'X470', 'v0 has not committed height 5'],
   ['other-number-of-parts', '1', 'X470', 'signature 0 is wrong'],
-<<<<<<< HEAD
-=======
   ['place-too-many', '1', 'X471', 'a last commit and its validator set differ in size'],
   ['proposals-without-end', '1', 'X472', 'logs more than 736 records for height 4'],
   ['tour', '1', 'X473', 'v2 dates its proposal of 1/0 1079683265 ns behind its clock'],
->>>>>>> 2086708 (two plays: a place too many in a last commit, and proposals without end)
+<<<<<<< HEAD
+=======
+  ['application-decides', '1', 'X474', 'carries another hash of results than those that the application gave'],
+  ['old-blocks-go', '1', 'X475', 'keeps what block 1 held, and its application wants it no more'],
+  ['another-beginning', '1', 'X476', 'recovery: at height 1 v1 has'],
+>>>>>>> 4516d3e (another-beginning: an application of the next version meets the first block of the one before)
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
