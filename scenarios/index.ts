@@ -214,6 +214,7 @@ import {
   nilStaysNil,
   proposalForgotten,
   saidInALifeBefore,
+  secondVoteIsLogged,
   signerCountsOn,
   thirdRoundAhead,
 } from './recovery.ts';
@@ -503,6 +504,7 @@ export const plays: readonly Play[] = [
   placeTooMany,
   anotherBeginning,
   proposalsWithoutEnd,
+  secondVoteIsLogged,
   trueAttacks,
   framedBesideIt,
   knownAndChanged,

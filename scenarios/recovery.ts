@@ -17,6 +17,7 @@ import {
   heal,
   height,
   isolate,
+  liar,
   never,
   nil,
   node,
@@ -316,6 +317,34 @@ export const saidInALifeBefore = scenario(
       when(v2.starts()),
     ],
     ends: these('v1', 'v2').decides(height(6), { within: '300s' }),
+  },
+);
+
+const there = { height: 5, round: 0 };
+
+/**
+ * v3 tells v0 that it prevotes nil, and what it told the others makes the polka that v0 is to have: v2's prevote does not reach it. It dies as
+ * it has precommitted.
+ */
+export const secondVoteIsLogged = scenario(
+  'who locks by the second vote of a liar knows why when it is back',
+  {
+    name: 'second-vote-is-logged',
+    cast: validators(4),
+    settings: { consensus: { timeoutPrevoteNs: 20_000_000_000n } },
+    liars: [
+      liar('v3', 'vote-equivocator', ['v0'], { votes: 'prevotes', fromHeight: 5, toHeight: 5, toRound: 0 }),
+    ],
+    act: [
+      at(
+        '0s',
+        drop('prevotes', { ...there, by: ['v2'], to: ['v0'] }),
+        drop('precommits', { ...there, by: ['v3'] }),
+      ),
+      when(v0.precommits(block(1), there), crash('v0', { how: 'clean', restart: '500ms' })),
+      when(v0.starts(), heal()),
+    ],
+    ends: everyone.decides(height(8), { within: '120s' }),
   },
 );
 
