@@ -1,11 +1,13 @@
 // The oracles' own words for what is signed, hashed, stored and said, beside the product's, which CometBFT's vectors prove: two writings of one standard.
 
 import fc from 'fast-check';
-import { it } from 'vitest';
+import { expect, it } from 'vitest';
 import { encodeNodeInfo } from '../../../../machines/peers/node-info.ts';
+import * as ids from '../../../../protocol/block-id.ts';
 import { equalBytes } from '../../../../protocol/bytes.ts';
 import * as hashes from '../../../../protocol/hashes.ts';
 import * as signed from '../../../../protocol/sign-bytes.ts';
+import { NIL_BLOCK_ID } from '../../../../protocol/types.ts';
 import {
   encodeBlock,
   encodeBlocksyncMessage,
@@ -14,6 +16,7 @@ import {
   encodeMempoolMessage,
 } from '../../../../protocol/wire/index.ts';
 import { blockBytes, evidenceListBytes } from '../../../../sim/oracles/canonical/block.ts';
+import { equalBlockId, isNilBlockId } from '../../../../sim/oracles/canonical/block-id.ts';
 import * as canonical from '../../../../sim/oracles/canonical/bytes.ts';
 import * as gossip from '../../../../sim/oracles/canonical/gossip.ts';
 import * as arbitrary from '../../../protocol/arbitrary.ts';
@@ -36,6 +39,26 @@ it('signs as the product does', () => {
       (proposal) => signed.proposalSignBytes(chainId, proposal),
     );
   }
+});
+
+it('tells block ids apart as the product does', () => {
+  fc.assert(
+    fc.property(arbitrary.blockId, fc.nat(100), ({ hash, parts }, more) => {
+      const id = { hash, parts };
+      const copy = { hash: hash.slice(), parts: { total: parts.total, hash: parts.hash.slice() } };
+      const others = [
+        { hash: Uint8Array.of(...hash, 1), parts },
+        { hash, parts: { ...parts, total: parts.total + more + 1 } },
+        { hash, parts: { ...parts, hash: Uint8Array.of(...parts.hash, 1) } },
+      ];
+      for (const equal of [equalBlockId, ids.equalBlockId]) {
+        expect(equal(id, copy)).toBe(true);
+        for (const other of others) expect(equal(id, other)).toBe(false);
+      }
+      for (const each of [id, ...others, NIL_BLOCK_ID])
+        expect(isNilBlockId(each)).toBe(ids.isNilBlockId(each));
+    }),
+  );
 });
 
 it('hashes as the product does', () => {

@@ -1,4 +1,4 @@
-// When a vote is dated: not behind the clock of who casts it, and ahead of it only as far as its block is.
+// When a vote is dated: not behind the clock of who casts it, and ahead of it only as far as its block is. And a proposal: neither.
 
 import { expect, it, vi } from 'vitest';
 import { PREVOTE } from '../../../../protocol/types.ts';
@@ -120,3 +120,26 @@ it.each<[string, Case, string | null]>([
     expect(said).toEqual(what === null ? [] : [`time: v0 dates its prevote of ${height}/0 ${what}`]);
   },
 );
+
+it.each<[string, bigint, ((v0: Machine) => void) | null, string | null]>([
+  ['by its clock', 0n, null, null],
+  ['by its clock, a flush ago', -MS, null, null],
+  ['a second behind it', -SECOND, null, `${SECOND} ns behind its clock`],
+  ['a second behind it, held back', -SECOND, (v0) => (v0.heldUntilNs = 10_000e6), null],
+  ['a second behind it, on a slow disk', -SECOND, (v0) => (v0.disk.settings = SLOW_DISK), null],
+  ['by a clock that was set since', SECOND, (v0) => v0.clock.stepWall(-SECOND), null],
+  ['a moment ahead of it', 1n, null, '1 ns ahead of its clock'],
+])('a proposal dated %s', (_, beyondNs, trouble, what) => {
+  const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
+  const { machines, agenda } = new World({ cast, choices: new Choices({ seed: '1' }), crypto: 'sim' });
+  const [v0] = machines as [Machine];
+  const said: string[] = [];
+  const about = { machines, now: () => agenda.now, isHonest: () => true };
+  const times = new VoteTimes(new GhostChain(cast.genesis), (each) => said.push(each), about as never);
+  agenda.runUntil(10_000e6);
+  trouble?.(v0);
+  const timeNs = v0.clock.wallNs() + beyondNs;
+  const proposal = { height: 3n, round: 1, polRound: -1, timeNs };
+  times.asksSigner(v0, { type: 'sign-proposal', proposal } as never);
+  expect(said).toEqual(what === null ? [] : [`time: v0 dates its proposal of 3/1 ${what}`]);
+});
