@@ -128,7 +128,7 @@ import {
   noRoomForAnother,
   strangerLeaves,
 } from './no-such-set.ts';
-import { otherParts, otherPartsPunished, stretchedBlocks } from './other-parts.ts';
+import {
   onePartMore,
   otherNumberOfParts,
   otherParts,

@@ -473,11 +473,6 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['place-too-many', '1', 'X471', 'a last commit and its validator set differ in size'],
   ['proposals-without-end', '1', 'X472', 'logs more than 736 records for height 4'],
   ['tour', '1', 'X473', 'v2 dates its proposal of 1/0 1079683265 ns behind its clock'],
-<<<<<<< HEAD
-  ['application-decides', '1', 'X474', 'carries another hash of results than those that the application gave'],
-  ['old-blocks-go', '1', 'X475', 'keeps what block 1 held, and its application wants it no more'],
-  ['another-beginning', '1', 'X476', 'recovery: at height 1 v1 has'],
-=======
   [
     'application-decides',
     '1',
@@ -487,7 +482,6 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['old-blocks-go', '1', 'X475', 'keeps what block 1 held, and its application wants it no more'],
   ['another-beginning', '1', 'X476', 'recovery: at height 1 v1 has'],
   ['second-vote-is-logged', '1', 'X477', 'and not a polka for it'],
->>>>>>> 1235a89 (second-vote-is-logged: who locks by the second vote of a liar, and dies, still knows why)
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
