@@ -102,6 +102,7 @@ import {
   polkaOfASkippedRound,
   proposalIsAVoice,
   proposalOutlivesLog,
+  roundsBehind,
   shortCommit,
   slowGossip,
 } from './left-behind.ts';
@@ -460,6 +461,7 @@ export const plays: readonly Play[] = [
   longReplay,
   polkaOfASkippedRound,
   proposalIsAVoice,
+  roundsBehind,
   aMomentBehind,
   joinsWithoutTransaction,
   slowGossip,

@@ -75,6 +75,29 @@ export const proposalIsAVoice = scenario('who proposes has spoken in its round',
   ends: everyone.decides(height(8), { within: '120s', afterwards: 2 }),
 });
 
+/**
+ * v2, which proposes round 0, is gone, and all others are needed. v3 does not hear that round 0 is over, nor anything of round 1, in which v0 and v1
+ * wait for it for many seconds: then it hears what they offer again and again.
+ */
+export const roundsBehind = scenario('who is a round behind is offered what is said in the next', {
+  name: 'rounds-behind',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('precommits', { ...fifth, round: 0, to: ['v3'] }),
+      drop('proposals', { ...fifth, round: 1, to: ['v3'] }),
+      drop('prevotes', { ...fifth, round: 1, to: ['v3'] }),
+    ),
+    when(v0.decides(height(4)), crash('v2')),
+    when(v1.prevotes({}, { ...fifth, round: 1 })),
+    after('12s', heal()),
+    when(v3.decides(height(5)), restart('v2')),
+  ],
+  holds: [sometime(v3.enters('propose', { ...fifth, round: 1 }))],
+  ends: everyone.decides(height(8), { within: '120s', afterwards: 2 }),
+});
+
 /** All three are needed. v2 decides when the others have begun the next height, and as it begins that, all that they said of it is there. */
 export const aMomentBehind = scenario('who is a moment behind keeps what is said of the next height', {
   name: 'a-moment-behind',

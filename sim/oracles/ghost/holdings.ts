@@ -26,6 +26,10 @@ const indexOf = (part: string): number => Number(part.slice(part.lastIndexOf('/'
 const PARTS_OWED = 64;
 const VOTES_END = 2 * 256;
 
+/** Of a vote or a proposal; null: a part may be of several. */
+export const roundOf = (thing: Thing): number | null =>
+  typeof thing === 'number' ? Math.floor(thing / PER_ROUND) : null;
+
 export function nameOf(thing: Thing): string {
   if (typeof thing === 'string') return 'a part of the block';
   return thing % PER_ROUND === PER_ROUND - 1 ? 'the proposal' : 'votes';
@@ -137,6 +141,9 @@ export class Peer {
 /** One node: what it surely has of its height in this life, since when, and its peers. */
 export class Holder {
   height = 0n;
+  /** The round that it is in, and since when. */
+  private round = 0;
+  private roundNs = 0;
   /** Since when it tells its peers what it has; null: not yet, at this height. */
   tellsNs: number | null = null;
   readonly things = new Map<Thing, number>();
@@ -171,8 +178,15 @@ export class Holder {
 
   private forgets(): void {
     this.tellsNs = null;
+    this.round = 0;
     if (this.things.size > 0) this.things.clear();
     if (this.sets.size > 0) this.sets.clear();
+  }
+
+  isIn(round: number, nowNs: number): void {
+    if (round === this.round) return;
+    this.round = round;
+    this.roundNs = nowNs;
   }
 
   holds(thing: Thing, nowNs: number): void {
@@ -190,8 +204,18 @@ export class Holder {
     for (const each of this.sets.values()) if (each === set) return this.holds(partOf(set, index), nowNs);
   }
 
-  /** Since when it is to be offered to who stands in this round; null: it is not. */
+  /**
+   * Since when it is to be offered to who stands in this round; null: it is not. Who is rounds behind is to hear what is said in the node's own,
+   * too: a third of that brings it there (L55).
+   */
   owedSince(round: number, thing: Thing, sinceNs: number): number | null {
+    const owedNs = this.owedIn(round, thing, sinceNs);
+    if (owedNs !== null || round >= this.round) return owedNs;
+    const ownNs = this.owedIn(this.round, thing, sinceNs);
+    return ownNs === null ? null : Math.max(ownNs, this.roundNs);
+  }
+
+  private owedIn(round: number, thing: Thing, sinceNs: number): number | null {
     if (typeof thing === 'number') {
       const place = thing - round * PER_ROUND;
       if (place < 0 || place >= PER_ROUND) return null;

@@ -1,5 +1,5 @@
 // What a node has it offers (spec 5.11): to every peer that stands at its height and round and lacks it, again and again, for links lose
-// things; and who says that it is behind gets the votes and the block that ended its height. Where everybody knows everybody, others do it
+// things; what is of its own round to who is rounds behind, too; and who says that it is behind gets the votes and the block that ended its height. Where everybody knows everybody, others do it
 // for a node that does not, and nothing else shows. Nobody gets back what he gave or says to have, nor the same too often (too-often.ts); and while a
 // height is under way each peer hears again and again where the node stands.
 
@@ -24,6 +24,7 @@ import {
   type Peer,
   partOf,
   proposalOf,
+  roundOf,
   SOME_SET,
   type Thing,
   thingIn,
@@ -71,7 +72,7 @@ export const offersOracle =
         if (event.type === 'peer') watch.greets(at, event.peer, event.up);
         else if (event.type === 'committed') watch.isAt(at, event.height);
         else if (event.type === 'mode') watch.turnsTo(at, event.height);
-        else if (event.type === 'step') watch.steps(at, event.step);
+        else if (event.type === 'step') watch.steps(at, event.round, event.step);
       },
       heard(at, from, payloads) {
         if (about.isHonest(at)) watch.hears(at, from, payloads);
@@ -152,9 +153,11 @@ class Watch {
   }
 
   /** From its first proposal on a height is under way, and a node repeats its offers until that ends. */
-  steps(at: Machine, step: number): void {
+  steps(at: Machine, round: number, step: number): void {
     this.atOnce.judge(at);
-    if (step >= STEP.propose) this.of(at).tellsNs ??= this.about.now();
+    const holder = this.of(at);
+    holder.isIn(round, this.about.now());
+    if (step >= STEP.propose) holder.tellsNs ??= this.about.now();
   }
 
   // --- what it has, and what its peers show ----------------------------------------------------------------
@@ -347,7 +350,7 @@ class Watch {
     for (const [thing, sinceNs] of things) {
       if ((holder.owedSince(peer.round, thing, sinceNs) ?? now) > late) continue;
       if (peer.has(peer.height, thing) || (peer.sentNs.get(thing) ?? 0) > late) continue;
-      const where = `${peer.height}/${peer.round}`;
+      const where = `${peer.height}/${roundOf(thing) ?? peer.round}`;
       const what = `does not offer ${this.nameOf(at, peer)} ${nameOf(thing)} of ${where} that it lacks`;
       this.report(`${at.name} ${what}`, at, peer.height);
       return;

@@ -482,6 +482,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['old-blocks-go', '1', 'X475', 'keeps what block 1 held, and its application wants it no more'],
   ['another-beginning', '1', 'X476', 'recovery: at height 1 v1 has'],
   ['second-vote-is-logged', '1', 'X477', 'and not a polka for it'],
+  ['rounds-behind', '1', 'X480', 'v3 the proposal of 5/1 that it lacks'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
