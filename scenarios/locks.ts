@@ -15,6 +15,7 @@ import {
   liar,
   never,
   nil,
+  restart,
   scenario,
   sometime,
   these,
@@ -367,5 +368,28 @@ export const misledAboutAPolka = scenario(
       when(v0.precommits(nil, fourth), crash('v3', { how: 'clean' }), heal()),
     ],
     ends: these('v0', 'v1', 'v2').decides(height(7), { within: '200s' }),
+  },
+);
+
+/**
+ * v1 is gone, and v3 tells v0 another prevote than v2: v2 sees a polka, and v0, which waits for more votes for many seconds, gets the other vote of
+ * v3, which it is said to have, because v2 claims that polka. All three decide in that round.
+ */
+export const polkaIsClaimed = scenario(
+  'who was told another prevote is given the right one in that very round',
+  {
+    name: 'polka-is-claimed',
+    cast: validators(4),
+    liars: [
+      liar('v3', 'vote-equivocator', ['v0'], { votes: 'prevotes', fromHeight: 5, toHeight: 5, toRound: 0 }),
+    ],
+    settings: { consensus: { timeoutPrevoteNs: 20_000_000_000n } },
+    act: [
+      at('0s', delay('prevotes', '300ms', { ...first, by: ['v3'], to: ['v2'] })),
+      when(v0.decides(height(4)), crash('v1', { unnoticed: true })),
+      when(v0.decides(height(5)), restart('v1')),
+    ],
+    holds: [sometime(v0.precommits(block(1), first)), never(anyone.precommits(nil, { height: 5 }))],
+    ends: everyone.decides(height(8), { within: '200s', afterwards: 2 }),
   },
 );

@@ -1,5 +1,5 @@
-// What one node has of its height and may be asked for, and what its peers have shown of it: votes and proposals by their place in a round,
-// parts of blocks by the set that they belong to.
+// What one node has of its height and may be asked for, and what its peers have shown of it: votes, proposals and polkas by their place in a
+// round, parts of blocks by the set that they belong to.
 
 import type { PeerId } from '../../../actors/turn.ts';
 import { placeOfVote } from '../../../protocol/lately.ts';
@@ -7,7 +7,7 @@ import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Proposal, Vote } from '../../../protocol/types.ts';
 import { setOfPart, setOfParts } from './seen.ts';
 
-/** What can be offered: a vote or the proposal of a round, which are numbers, or a part of a block. */
+/** What can be offered: a vote, the proposal or the polka of a round, which are numbers, or a part of a block. */
 export type Thing = number | string;
 
 /** More than there are votes in a round, of the largest set. */
@@ -16,6 +16,9 @@ export const voteIn = (round: number, type: Vote['type'], validatorIndex: number
   round * PER_ROUND + placeOfVote({ type, validatorIndex });
 export const thingOf = ({ round, type, validatorIndex }: Vote): Thing => voteIn(round, type, validatorIndex);
 export const proposalOf = (round: number): Thing => (round + 1) * PER_ROUND - 1;
+/** Two thirds of the prevotes of a round for one value: who saw them claims that. */
+export const polkaOf = (round: number): Thing => (round + 1) * PER_ROUND - 2;
+const isPolka = (thing: Thing): boolean => typeof thing === 'number' && thing % PER_ROUND === PER_ROUND - 2;
 /** By the set of all parts. */
 export const partOf = (set: string, index: number): Thing => `${set}/${index}`;
 /** What a line changed on its way was a part that the sender has, of some block. */
@@ -32,6 +35,7 @@ export const roundOf = (thing: Thing): number | null =>
 
 export function nameOf(thing: Thing): string {
   if (typeof thing === 'string') return 'a part of the block';
+  if (isPolka(thing)) return 'the claim of a polka';
   return thing % PER_ROUND === PER_ROUND - 1 ? 'the proposal' : 'votes';
 }
 
@@ -209,10 +213,16 @@ export class Holder {
    * too: a third of that brings it there (L55).
    */
   owedSince(round: number, thing: Thing, sinceNs: number): number | null {
+    if (isPolka(thing)) return this.polkaOwedSince(round, thing, sinceNs);
     const owedNs = this.owedIn(round, thing, sinceNs);
     if (owedNs !== null || round >= this.round) return owedNs;
     const ownNs = this.owedIn(this.round, thing, sinceNs);
     return ownNs === null ? null : Math.max(ownNs, this.roundNs);
+  }
+
+  /** That of the round under way, to who is in it. */
+  private polkaOwedSince(round: number, polka: Thing, sinceNs: number): number | null {
+    return round === this.round && polka === polkaOf(round) ? Math.max(sinceNs, this.roundNs) : null;
   }
 
   private owedIn(round: number, thing: Thing, sinceNs: number): number | null {

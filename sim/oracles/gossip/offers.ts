@@ -13,6 +13,7 @@ import { hexFor } from '../../addresses.ts';
 import { type Machine, nameOfPeer } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
 import { STEP } from '../../steps.ts';
+import { PREVOTE } from '../canonical/numbers.ts';
 import { isOwn } from '../ghost/about-votes.ts';
 import { Authors } from '../ghost/authors.ts';
 import { type GhostChain, isTrueProposal, isTrueVote } from '../ghost/ghost.ts';
@@ -23,6 +24,7 @@ import {
   nameOf,
   type Peer,
   partOf,
+  polkaOf,
   proposalOf,
   roundOf,
   SOME_SET,
@@ -66,12 +68,13 @@ export const offersOracle =
     return {
       name: 'offers',
       effects: ['send', 'tell'],
-      events: ['peer', 'mode', 'committed', 'step'],
+      events: ['peer', 'mode', 'committed', 'step', 'valid'],
       started: (at) => watch.starts(at),
       published(at, _actor, event) {
         if (event.type === 'peer') watch.greets(at, event.peer, event.up);
         else if (event.type === 'committed') watch.isAt(at, event.height);
         else if (event.type === 'mode') watch.turnsTo(at, event.height);
+        else if (event.type === 'valid') watch.sawPolka(at, event.height, event.round);
         else if (event.type === 'step') watch.steps(at, event.round, event.step);
       },
       heard(at, from, payloads) {
@@ -88,6 +91,17 @@ export const offersOracle =
       },
     };
   };
+
+/** A node says that it saw two thirds, of whatever: where liars are many it may have seen those of two values. */
+function claimed(
+  { height, peers }: Holder,
+  to: readonly PeerId[],
+  claim: Extract<ConsensusMessage, { type: 'vote-set-maj23' }>,
+  now: number,
+): void {
+  if (claim.height !== height || claim.voteType !== PREVOTE) return;
+  for (const each of to) peers.get(each)?.sentNs.set(polkaOf(claim.round), now);
+}
 
 class Watch {
   private readonly ghost: GhostChain;
@@ -160,6 +174,12 @@ class Watch {
     if (step >= STEP.propose) holder.tellsNs ??= this.about.now();
   }
 
+  /** It has a value of this round for valid: its polka, too. */
+  sawPolka(at: Machine, height: bigint, round: number): void {
+    const holder = this.of(at);
+    if (height === holder.height) holder.holds(polkaOf(round), this.about.now());
+  }
+
   // --- what it has, and what its peers show ----------------------------------------------------------------
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
@@ -196,7 +216,9 @@ class Watch {
     } else if (message.height < height) return;
     else if (message.type === 'has-vote')
       peer.shows(message.height, voteIn(message.round, message.voteType, message.index));
-    else if (message.type === 'vote-set-bits')
+    else if (message.type === 'vote-set-maj23') {
+      if (message.voteType === PREVOTE) peer.shows(message.height, polkaOf(message.round));
+    } else if (message.type === 'vote-set-bits')
       for (const index of indexesOf(message.votes))
         peer.shows(message.height, voteIn(message.round, message.voteType, index));
     else if (message.type === 'block-part') {
@@ -293,6 +315,7 @@ class Watch {
     for (const message of messages) {
       if (!message) continue;
       if (message.type === 'new-round-step') for (const each of to) holder.peerOf(each).toldNs = now;
+      if (message.type === 'vote-set-maj23') claimed(holder, to, message, now);
       const thing = thingIn(message);
       if (thing === null) continue; // which may be 0
       const height = heightOf(message);
