@@ -1,11 +1,11 @@
 // Accountability, the part that a running chain shows: only liars are punished, each lie once, by evidence that
-// proves it, and a double vote that one honest node could prove does not go unpunished.
+// proves it, and a double vote that one honest node could prove does not go unpunished; and who is told of evidence can judge it.
 
 import type { NodeEvent, Payload, PeerId } from '../../../actors/turn.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
-import type { Block, DuplicateVoteEvidence } from '../../../protocol/types.ts';
+import type { Block, DuplicateVoteEvidence, Evidence } from '../../../protocol/types.ts';
 import { decodeEvidenceMessage } from '../../../protocol/wire/index.ts';
 import { hexFor, honestPeers } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
@@ -19,15 +19,19 @@ import { endsEnvelope, messagesIn } from '../ghost/messages.ts';
 import { PassedOn } from './passed-on.ts';
 import { accusedBy, Proofs } from './proofs.ts';
 import { Retold } from './retold.ts';
+import { TooEarly } from './too-early.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
+
+function* evidenceIn(payloads: readonly Payload[]): Generator<Evidence> {
+  for (const { channel, bytes } of payloads) {
+    const message = channel === CHANNEL_EVIDENCE ? decodeEvidenceMessage(bytes) : null;
+    if (message && !isRefusal(message)) yield* message.evidence;
+  }
+}
 
 /** The double votes that these messages are evidence of. */
 function* doubleVotesIn(payloads: readonly Payload[]): Generator<DuplicateVoteEvidence> {
-  for (const { channel, bytes } of payloads) {
-    const message = channel === CHANNEL_EVIDENCE ? decodeEvidenceMessage(bytes) : null;
-    if (!message || isRefusal(message)) continue;
-    for (const each of message.evidence) if (each.kind === 'duplicate-vote') yield each;
-  }
+  for (const each of evidenceIn(payloads)) if (each.kind === 'duplicate-vote') yield each;
 }
 
 const placeOfEvidence = ({ voteA }: DuplicateVoteEvidence): string =>
@@ -70,6 +74,7 @@ class Watch {
   private readonly passedOn: PassedOn;
   private readonly greeted = new Greeted();
   private readonly retold = new Retold();
+  private readonly tooEarly = new TooEarly();
   /** Evidence that was in a block, by its hash, and the double votes that were. */
   private readonly punished = new Set<string>();
   private readonly guilty = new Set<string>();
@@ -139,8 +144,17 @@ class Watch {
       const what = `tells ${this.byId.get(peer)?.name} of one evidence again and again`;
       this.report(`${at.name} ${what}`, at, at.height + 1n);
     }
+    for (const each of evidenceIn(payloads)) this.tellsInTime(at, peers, each);
     if (!debts.areOpen(at)) return;
     for (const each of doubleVotesIn(payloads)) debts.tells(at, peers, hexOf(evidenceIdentity(each)));
+  }
+
+  private tellsInTime(at: Machine, peers: readonly PeerId[], evidence: Evidence): void {
+    const height = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
+    const peer = this.tooEarly.tells(at, peers, height);
+    if (peer === null) return;
+    const what = `tells ${this.byId.get(peer)?.name} of evidence of height ${height}, which has shown nothing beyond that`;
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
   }
 
   private hasTold(at: Machine, height: bigint): void {
@@ -172,6 +186,8 @@ class Watch {
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
     const { about, honest, passedOn, unpunished } = this;
     if (honest.size === about.machines.length || !about.isHonest(at)) return;
+    const messages = messagesIn(payloads);
+    this.tooEarly.hears(at, from, messages);
     if (!this.greeted.hears(at, from, about.now())) return;
     for (const each of doubleVotesIn(payloads)) this.learns(at, from, each);
     const sender = this.byId.get(from);
@@ -179,7 +195,6 @@ class Watch {
     const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
     if (sender && isTaken)
       unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !this.changed.has(each))));
-    const messages = messagesIn(payloads);
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message?.type === 'new-round-step') passedOn.stands(at, from, message.height, about.now());
