@@ -1,6 +1,6 @@
 // What a mempool takes in, and whom it tells. Who is given a transaction that it does not know, and has room for, asks the application about
 // it, and about nothing twice where its cache is to keep what was refused; and what it holds it offers to every peer that is not behind and has
-// not said that it has it, again after a while, and never back to who gave it.
+// not said that it has it, again after a while, never back to who gave it, and to nobody who is far behind.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../../actors/mail.ts';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
@@ -31,6 +31,8 @@ const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
 };
 /** So much is held until the handshake is over, whoever brings it. */
 const EARLY_SAFE = { count: 128, bytes: 512 * 1024 };
+/** Who stands at the height of the pool's last block, or one before, is given what comes in. */
+const BEHIND_SAFE = 1n;
 /** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
 /** From then on it matters where peers stand. */
@@ -129,14 +131,22 @@ class Watch {
     if (mail.type === 'committed') {
       const next = mail.height + 1n;
       const room = { bytes: roomAt(this.ghost, next), gas: gasAt(this.ghost, next) };
-      pool.takes(mail.txs, this.codesOf(pool, mail), room, now);
-    } else if (mail.type === 'request' && mail.request.type === 'finalize-block')
+      pool.takes(mail, this.codesOf(pool, mail), room, now);
+    } else if (mail.type === 'peer-height') this.fallsBehind(at, mail.peer, mail.height);
+    else if (mail.type === 'request' && mail.request.type === 'finalize-block')
       pool.executes(mail.request.value.height, mail.request.value.txs);
     else if (mail.type === 'answer' && mail.response.type === 'finalize-block')
       this.executed(at, pool, mail.response.value);
     else if (mail.type === 'request' && mail.request.type === 'check-tx')
       this.asks(at, pool, mail.tag, mail.request.value);
     else if (mail.type === 'answer') this.answers(at, pool, mail.tag, mail.response);
+  }
+
+  /** Its pool is told so, or that the peer is behind no more. What it is told before it knows the peer is lost. */
+  private fallsBehind(at: Machine, id: PeerId, height: bigint): void {
+    const atNs = this.about.now();
+    const peer = this.pools.of(at).peers.get(id);
+    if (peer) peer.behind = height >= 0n && this.greeted.hears(at, id, atNs) ? { height, atNs } : null;
   }
 
   private asks(at: Machine, pool: Counted, tag: number, { tx, type }: RequestCheckTx): void {
@@ -182,7 +192,7 @@ class Watch {
     this.greeted.greets(at, peer, isUp, this.about.now());
     pool.peers.delete(peer);
     pool.greets(peer);
-    if (isUp) pool.peers.set(peer, { height: -1n, fitNs: null });
+    if (isUp) pool.peers.set(peer, { height: -1n, fitNs: null, behind: null });
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
@@ -224,12 +234,23 @@ class Watch {
         if (!known) continue;
         for (const peer of to) {
           this.judgesOffer(at, peer, id, known);
+          this.judgesReader(at, peer, id, known);
           // Else it may have been meant for the peer that was there before.
           if (this.greeted.hears(at, peer, this.about.now())) known.toldAt.set(peer, this.nowAt(at));
           if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
         }
       }
     }
+  }
+
+  /** Who is more than a height behind could not judge what comes in now (CometBFT broadcastTxRoutine). */
+  private judgesReader(at: Machine, id: PeerId, tx: string, { height }: Known): void {
+    const behind = this.pools.of(at).peers.get(id)?.behind;
+    if (!behind || !this.isAwake(at) || behind.height >= height - BEHIND_SAFE) return;
+    if (this.about.now() - Math.max(behind.atNs, at.heldUntilNs) <= HOP_NS) return;
+    const whom = this.byId.get(id)?.name ?? 'a peer';
+    const what = `gives ${whom}, which stands at ${behind.height}, transaction ${nameOf(tx)} that came in after block ${height}`;
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
   }
 
   /** Nobody is given what he gave, what another peer gave only when its time has come, nor the same again before the time for that. */

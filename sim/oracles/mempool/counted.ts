@@ -22,6 +22,8 @@ export interface Known {
   gasWanted: bigint;
   /** Since when it waits for a block; null: the application has not answered. */
   sinceNs: number | null;
+  /** Which block was the pool's last when it came in, at least; it came in before that was known: 0. */
+  height: bigint;
   /** To whom it was offered, and when last; a peer that has shown it: for ever. */
   readonly toldTo: Map<PeerId, number>;
   /** When it was offered to whom last, by the node's own clock, too. */
@@ -57,6 +59,8 @@ interface Peer {
   height: bigint;
   /** Since when that has been the height under way, or the one before; null: it is behind. */
   fitNs: number | null;
+  /** Where it stood when the pool was told that it had fallen behind, and when that was; null: it is not. */
+  behind: { readonly height: bigint; readonly atNs: number } | null;
 }
 
 /** What a pool may hold, and what it has been given. */
@@ -86,6 +90,9 @@ export class Counted {
   /** What the last block took. */
   private taken: readonly string[] = [];
   private takenNs = 0;
+  /** That block, and the one before it, which may still be the pool's last. */
+  private height = 0n;
+  private heightBefore = 0n;
   /** When the application answered last: the pool reads that a moment later, and has no room until then. */
   private answeredNs = 0;
   /** The block that the application executed last, in this life. */
@@ -182,6 +189,7 @@ export class Counted {
       bytes: tx.length,
       gasWanted: 0n,
       sinceNs: null,
+      height: 0n,
       toldTo,
       toldAt: new Map(),
       shownBy,
@@ -210,6 +218,7 @@ export class Counted {
     if (!known) return;
     if (about.isNew) known.gasWanted = gasWanted;
     if (isHeld) {
+      if (known.sinceNs === null) known.height = this.heightAt(now.atNs);
       known.sinceNs ??= now.atNs;
       if (about.isNew && known.isFromOne) known.relayed ??= now;
     } else this.leaves(about.id, known);
@@ -272,8 +281,14 @@ export class Counted {
     return execution?.height === height && execution.codes?.length === txs.length ? execution.codes : null;
   }
 
+  private heightAt(nowNs: number): bigint {
+    return nowNs - this.takenNs < HOP_NS ? this.heightBefore : this.height;
+  }
+
   /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves, and may come again likewise. */
-  takes(txs: readonly Uint8Array[], codes: readonly number[], next: Room, nowNs: number): void {
+  takes({ height, txs }: Taken, codes: readonly number[], next: Room, nowNs: number): void {
+    this.heightBefore = this.heightAt(nowNs);
+    this.height = height;
     this.takenNs = nowNs;
     this.once?.takes(txs.length, nowNs);
     for (const [id, known] of this.known) {

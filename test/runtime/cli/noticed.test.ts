@@ -485,6 +485,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['rounds-behind', '1', 'X480', 'v3 the proposal of 5/1 that it lacks'],
   ['polka-is-claimed', '2', 'X481', 'the claim of a polka of 5/0 that it lacks'],
   ['equivocator-punished', '1', 'X482', 'which has shown nothing beyond that'],
+  ['held-transactions', '1', 'X483', 'that came in after block 7'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
