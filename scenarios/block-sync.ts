@@ -17,6 +17,7 @@ import {
   everyone,
   heal,
   height,
+  isolate,
   liar,
   links,
   never,
@@ -272,4 +273,19 @@ export const askedByWhoDied = scenario('who comes back is not given what it aske
   ],
   holds: [never(v1.drops('v0'))],
   ends: everyone.decides(height(46), { within: '600s' }),
+});
+
+/** v3 starts where nobody hears it, and is alone for more than a minute: whoever has a peer and gains nothing for so long joins without more ado. */
+export const longAlone = scenario('who was alone for long fetches what it lacks when it meets others', {
+  name: 'long-alone',
+  cast: validators(4),
+  settings: { consensus: { timeoutCommitNs: 2_000n * MS } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    after('1s', isolate('v3'), restart('v3')),
+    after('75s', heal(), links({ latency: SLOW }, { from: ['v0', 'v1', 'v2'], to: ['v3'] })),
+    when(v3.joins(), calm()),
+  ],
+  holds: [never(v3.enters('propose', { height: 10 }))],
+  ends: everyone.decides(height(34), { within: '240s', afterwards: 2 }),
 });

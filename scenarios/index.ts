@@ -16,6 +16,7 @@ import {
 } from './attacks.ts';
 import {
   askedByWhoDied,
+  longAlone,
   longLine,
   longWayBack,
   lossNowAndThen,
@@ -348,6 +349,7 @@ export const plays: readonly Play[] = [
   linesComeBack,
   slowSync,
   laterBeginning,
+  longAlone,
   longLine,
   lossNowAndThen,
   longWayBack,

@@ -1,5 +1,6 @@
 // Who has caught up takes part: a node that asks for blocks, and has as many as the chain has, does not go on asking. While it has nobody to ask it
-// cannot know, and does not take part: it would begin a height that others have decided long ago. Nor does it while somebody has more than it has.
+// cannot know, and does not take part: it would begin a height that others have decided long ago. Nor does it before somebody has said how many
+// there are, or while somebody has more than it has, however long it was alone before.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { honestPeers } from '../../addresses.ts';
@@ -55,6 +56,8 @@ export const joiningOracle =
     });
     const takesPart = (at: Machine): void => {
       if (!hasMet.has(at)) report(`${at.name} takes part before it has met anybody`, at, at.height + 1n);
+      else if (claims.isUntold(at, about.now()))
+        report(`${at.name} takes part, and nobody has said how many blocks there are`, at, at.height + 1n);
       const highest = claims.highest(at, about.now());
       if (highest === null || highest <= at.height + LEFT_TO_CONSENSUS) return;
       const what = `ends block sync at ${at.height}, and a peer says that it has ${highest}`;
@@ -75,6 +78,7 @@ export const joiningOracle =
         changed.add(payload);
       },
       heard(at, from, payloads) {
+        if (at.mode !== 'consensus') claims.mayBeTold(at, payloads);
         if (at.mode !== 'sync') return;
         if (!honest.has(from) || payloads.some((payload) => changed.has(payload))) claims.distrusts(at, from);
         else if (greeted.hears(at, from, about.now())) claims.hears(at, from, payloads, about.now());
@@ -89,6 +93,7 @@ export const joiningOracle =
         if (event.type !== 'peer') return;
         greeted.greets(at, event.peer, event.up, about.now());
         if (event.up) {
+          if (!hasMet.has(at)) claims.meets(at, about.now());
           peers.of(at).add(event.peer);
           hasMet.add(at);
         } else {

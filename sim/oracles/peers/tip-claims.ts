@@ -11,7 +11,9 @@ import { PerMachine } from '../ghost/per-machine.ts';
 const QUESTIONS = 3;
 
 class Sync {
-  readonly sinceNs: number;
+  sinceNs: number;
+  /** So many questions lie at least a period apart, from then on. */
+  questions = QUESTIONS;
   /** Null: believed no more. */
   readonly heights = new Map<PeerId, bigint | null>();
 
@@ -22,14 +24,25 @@ class Sync {
 
 export class TipClaims {
   private readonly syncs = new PerMachine<Sync | null>(() => null);
+  /** To whom somebody may have said how far it is. */
+  private readonly told = new Set<Machine>();
 
   starts(at: Machine): void {
     this.syncs.delete(at);
+    this.told.delete(at);
   }
 
   /** A node begins to ask for blocks. */
   begins(at: Machine, nowNs: number): void {
     this.syncs.set(at, new Sync(nowNs));
+  }
+
+  /** It was alone until now, and its patience begins. Its first question may come right away. */
+  meets(at: Machine, nowNs: number): void {
+    const sync = this.syncs.get(at);
+    if (!sync) return;
+    sync.sinceNs = nowNs;
+    sync.questions = QUESTIONS - 1;
   }
 
   /** A connection is gone, and with it what was said; who is not believed is not believed when it comes again. */
@@ -41,6 +54,11 @@ export class TipClaims {
   /** Whatever this peer says: it broke a rule, or a line changed its words. */
   distrusts(at: Machine, peer: PeerId): void {
     this.syncs.get(at)?.heights.set(peer, null);
+  }
+
+  /** Whoever says something to its block sync in this life, and whether that is believed. */
+  mayBeTold(at: Machine, payloads: readonly Payload[]): void {
+    if (payloads.some(({ channel }) => channel === CHANNEL_BLOCKSYNC)) this.told.add(at);
   }
 
   hears(at: Machine, peer: PeerId, payloads: readonly Payload[], nowNs: number): void {
@@ -58,14 +76,23 @@ export class TipClaims {
 
   /** What somebody has for certain at most; null: nobody can say, for it may have waited for it in vain. */
   highest(at: Machine, nowNs: number): bigint | null {
+    let highest: bigint | null = null;
+    for (const height of this.patient(at, nowNs)?.heights.values() ?? [])
+      if (height !== null && (highest === null || height > highest)) highest = height;
+    return highest;
+  }
+
+  /** For certain: it still waits, and nobody has said how far it is. */
+  isUntold(at: Machine, nowNs: number): boolean {
+    return !this.told.has(at) && this.patient(at, nowNs) !== null;
+  }
+
+  /** Null: it may have waited long enough. */
+  private patient(at: Machine, nowNs: number): Sync | null {
     const sync = this.syncs.get(at);
     if (!sync || at.heldUntilNs >= sync.sinceNs) return null;
     const { statusNs, stallNs } = at.config.sync;
-    const patienceNs = Math.min(QUESTIONS * Number(statusNs), Number(stallNs)) / at.clock.fastest;
-    if (nowNs - sync.sinceNs >= patienceNs) return null;
-    let highest: bigint | null = null;
-    for (const height of sync.heights.values())
-      if (height !== null && (highest === null || height > highest)) highest = height;
-    return highest;
+    const patienceNs = Math.min(sync.questions * Number(statusNs), Number(stallNs)) / at.clock.fastest;
+    return nowNs - sync.sinceNs >= patienceNs ? null : sync;
   }
 }

@@ -486,6 +486,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['polka-is-claimed', '2', 'X481', 'the claim of a polka of 5/0 that it lacks'],
   ['equivocator-punished', '1', 'X482', 'which has shown nothing beyond that'],
   ['held-transactions', '1', 'X483', 'that came in after block 7'],
+  ['long-alone', '1', 'X484', 'takes part, and nobody has said how many blocks there are'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
