@@ -1,6 +1,6 @@
 // What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, of a second
-// peer only what the first does not give; and what a peer owed that went is asked at once of another. The next two are asked for in any case,
-// and twice: one of them proves the other, and a dispute about them is settled by one peer.
+// peer only what the first does not give, of a third only when it is time to ask again; and what a peer owed that went is asked at once of
+// another. The next two are asked for in any case, and twice: one of them proves the other, and a dispute about them is settled by one peer.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { encodeBlock } from '../../../protocol/wire/index.ts';
@@ -179,6 +179,7 @@ function asks(
   const last = at.height + PAIR;
   const bytes = node.bytesBeyond(last, height, now);
   node.asks(peer, height, now, at.heldUntilNs);
+  const sinceLastNs = node.sources.sinceLast(height, at.clock.count());
   const waitedNs = node.sources.asks(peer, height, at.clock.count());
   if (height <= last || node.isTold) return;
   const tell = (what: string): void => {
@@ -196,6 +197,9 @@ function asks(
     tell(
       `asks ${whom(peer)} for block ${height} ${waitedNs} ns after ${first}, and is to wait ${patienceNs}`,
     );
+  } else if (sinceLastNs !== null && sinceLastNs + HOP_NS < Number(retryNs) && !isFresh) {
+    const often = `when two were asked, ${sinceLastNs} ns after the last, and is to wait ${retryNs}`;
+    tell(`asks ${whom(peer)} for block ${height} ${often}`);
   } else if (count > requestsPerPeerMax) {
     tell(`asks ${whom(peer)} for ${count} blocks at once, and may for ${requestsPerPeerMax}`);
   } else if (bytes !== null && bytes >= bufferBytesMax)

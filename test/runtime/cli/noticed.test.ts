@@ -487,6 +487,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['equivocator-punished', '1', 'X482', 'which has shown nothing beyond that'],
   ['held-transactions', '1', 'X483', 'that came in after block 7'],
   ['long-alone', '1', 'X484', 'takes part, and nobody has said how many blocks there are'],
+  ['slow-sync', '1', 'X485', 'when two were asked, 1000000000 ns after the last'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

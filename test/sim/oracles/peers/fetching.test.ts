@@ -26,7 +26,7 @@ function watched() {
     config: { sync },
     clock: { count: () => clock.nowNs },
   };
-  const others = ['v1', 'v2'].map((name, i) => ({ index: i + 1, name, member: { id: name } }));
+  const others = ['v1', 'v2', 'v3'].map((name, i) => ({ index: i + 1, name, member: { id: name } }));
   const machines = [at, ...others] as unknown as Machine[];
   const found: string[] = [];
   const oracle = fetchingOracle((what) => found.push(what), {
@@ -100,6 +100,33 @@ it('a second peer is asked for what the first does not give, and not before', ()
   clock.nowNs += 10 * MS;
   asks(7, 1, 'v2');
   expect(found).toEqual(['v0 asks v2 for block 7 10000000 ns after v1, and is to wait 1000000000']);
+});
+
+it.each([
+  [5_000, []],
+  [
+    1_000,
+    ['v0 asks v3 for block 7 when two were asked, 1000000000 ns after the last, and is to wait 5000000000'],
+  ],
+])('a third peer is asked when it is time to ask again: after %d ms', (ms, told) => {
+  const { found, clock, asks } = watched();
+  asks(7, 1);
+  clock.nowNs += 1_000 * MS;
+  asks(7, 1, 'v2');
+  clock.nowNs += ms * MS;
+  asks(7, 1, 'v3');
+  expect(found).toEqual(told);
+});
+
+it('a third peer is asked at once when one of the two says what it has, and may have been one too many', () => {
+  const { found, clock, asks, claims } = watched();
+  asks(7, 1);
+  clock.nowNs += 1_000 * MS;
+  asks(7, 1, 'v2');
+  claims(9);
+  clock.nowNs += 10 * MS;
+  asks(7, 1, 'v3');
+  expect(found).toEqual([]);
 });
 
 it.each([
