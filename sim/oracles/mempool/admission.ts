@@ -1,6 +1,7 @@
 // What a mempool takes in, and whom it tells. Who is given a transaction that it does not know, and has room for, asks the application about
-// it, and about nothing twice where its cache is to keep what was refused; and what it holds it offers to every peer that is not behind and has
-// not said that it has it, again after a while, never back to who gave it, and to nobody who is far behind.
+// it, and about nothing twice where its cache is to keep what was refused, nor about anything new while it still checks again what the block before
+// the last left over; and what it holds it offers to every peer that is not behind and has not said that it has it, again after a while, never back
+// to who gave it, and to nobody who is far behind.
 
 import type { AppMail, MempoolMail, ValidatorMail } from '../../../actors/mail.ts';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
@@ -154,6 +155,11 @@ class Watch {
     if (isAgain && this.about.isHonest(at)) {
       const what = `asks its application about transaction ${nameOf(idOf(tx))} a second time`;
       this.report(`${at.name} ${what}, and keep_invalid_txs_in_cache is set`, at, at.height + 1n);
+    }
+    const isFull = type === CHECK_TX_NEW && pool.isOverrun(this.about.now(), at.heldUntilNs);
+    if (isFull && this.about.isHonest(at)) {
+      const what = `asks its application about new transaction ${nameOf(idOf(tx))}, and has not checked again all that the block before the last left over`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
     }
     pool.asks(tag, tx, type, this.about.now());
   }

@@ -16,6 +16,9 @@ const SENDERS_NS = 60_000_000_000;
 
 export type Taken = Extract<MempoolMail, { type: 'committed' }>;
 
+/** Of each transaction in the next block; -1: none. */
+type Limits = Pick<Taken, 'blockTxBytesMax' | 'gasMax'>;
+
 export interface Known {
   readonly bytes: number;
   /** As the application said when it was asked first. */
@@ -98,6 +101,10 @@ export class Counted {
   /** The block that the application executed last, in this life. */
   execution: Execution | null = null;
   private rechecks = 0;
+  /** What the application is asked about again and has not answered, by tag; and of what a block came meanwhile that left it in the pool, and when. */
+  private readonly rechecking = new Map<number, string>();
+  private readonly overrun = new Map<number, number>();
+  private limits: Limits | null = null;
   private count = 0;
   private bytes = 0;
 
@@ -159,6 +166,7 @@ export class Counted {
     this.asked.set(tag, { id, isNew });
     if (!isNew) {
       this.rechecks++;
+      this.rechecking.set(tag, id);
       return;
     }
     this.due.delete(id);
@@ -210,6 +218,7 @@ export class Counted {
   answers(tag: number, isHeld: boolean | null, gasWanted: bigint, now: Moment): void {
     const about = this.asked.get(tag);
     this.asked.delete(tag);
+    if (this.rechecking.delete(tag)) this.overrun.delete(tag);
     if (!about) return;
     this.answeredNs = now.atNs;
     if (!about.isNew) this.rechecks--;
@@ -286,7 +295,7 @@ export class Counted {
   }
 
   /** What failed in a block may come again, if the operator does not say otherwise; what the next has no room for leaves, and may come again likewise. */
-  takes({ height, txs }: Taken, codes: readonly number[], next: Room, nowNs: number): void {
+  takes({ height, txs, ...limits }: Taken, codes: readonly number[], next: Room, nowNs: number): void {
     this.heightBefore = this.heightAt(nowNs);
     this.height = height;
     this.takenNs = nowNs;
@@ -305,5 +314,23 @@ export class Counted {
       if (codes[i] === 0 || this.config.keepInvalidTxsInCache) this.isGone(id, codes[i] === 0);
     }
     this.taken = ids;
+    this.overtakes(limits, nowNs);
+  }
+
+  /** What is asked about again, and stays, is asked too late. Where there is another room than before, anything may have left. */
+  private overtakes({ blockTxBytesMax, gasMax }: Limits, nowNs: number): void {
+    const before = this.limits;
+    this.limits = { blockTxBytesMax, gasMax };
+    const isSame = before !== null && before.blockTxBytesMax === blockTxBytesMax && before.gasMax === gasMax;
+    for (const [tag, id] of this.rechecking) {
+      if (isSame && this.known.has(id)) this.overrun.set(tag, this.overrun.get(tag) ?? nowNs);
+      else if (this.rechecking.delete(tag)) this.overrun.delete(tag);
+    }
+  }
+
+  /** A block came before all was checked again since the one before: until it is, the pool takes nothing new. `heldNs`: it may have read that late. */
+  isOverrun(nowNs: number, heldNs: number): boolean {
+    for (const sinceNs of this.overrun.values()) return nowNs - Math.max(sinceNs, heldNs) > HOP_NS;
+    return false;
   }
 }

@@ -125,3 +125,32 @@ it('what comes in one envelope takes the room of what comes behind it', () => {
   pool.due.set('d', { sinceNs: late, bytes: 10 });
   expect(pool.mayBeFull(10, late)).toBe(true);
 });
+
+it.each([
+  ['as it was', {}, true],
+  ['with another room', { blockTxBytesMax: 90n }, false],
+  ['with what is asked about', { txs: [Uint8Array.of(1)] }, false],
+])('a block that comes before all is checked again, %s', (_, second, isOverrun) => {
+  const [ms, tx] = [1e6, Uint8Array.of(1)];
+  const block = {
+    type: 'committed',
+    height: 1n,
+    txs: [],
+    codes: [0],
+    blockTxBytesMax: 100n,
+    gasMax: -1n,
+  } as const;
+  const room = { bytes: 100, gas: Number.POSITIVE_INFINITY };
+  const pool = new Counted(DEFAULT_MEMPOOL);
+  pool.asks(1, tx, 0, 10 * ms);
+  pool.answers(1, true, 0n, { count: 20 * ms, atNs: 20 * ms });
+  pool.takes(block, [], room, 30 * ms);
+  pool.asks(2, tx, 1, 30 * ms);
+  expect(pool.isOverrun(40 * ms, -1)).toBe(false);
+  pool.takes({ ...block, height: 2n, ...second }, [0], room, 50 * ms);
+  expect(pool.isOverrun(50 * ms, -1)).toBe(false); // it may not have read that
+  expect(pool.isOverrun(60 * ms, 60 * ms)).toBe(false); // nor when it was held until now
+  expect(pool.isOverrun(60 * ms, -1)).toBe(isOverrun);
+  pool.answers(2, true, 0n, { count: 70 * ms, atNs: 70 * ms });
+  expect(pool.isOverrun(80 * ms, -1)).toBe(false);
+});
