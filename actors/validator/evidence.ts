@@ -64,6 +64,6 @@ function isTaken(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
     return false;
   }
   storeEvidence(v, added);
-  v.evidenceTold.has(peer, added);
+  v.evidenceTold.has(peer, added, v.turn.monoNs);
   return true;
 }

@@ -20,8 +20,20 @@ export class EvidenceTold {
   private readonly told = new Map<string, Set<Pending>>();
   private endsNs = 0n;
 
-  /** It has it: it was told, or told us. */
-  has(peer: string, evidence: Pending): void {
+  /** It has it, for it told us: it is not told in this period. */
+  has(peer: string, evidence: Pending, nowNs: bigint): void {
+    this.begins(nowNs);
+    this.marks(peer, evidence);
+  }
+
+  /** When a period is over the next one begins with whatever is said of evidence first. */
+  private begins(nowNs: bigint): void {
+    if (nowNs < this.endsNs) return;
+    this.told.clear();
+    this.endsNs = nowNs + PERIOD_NS;
+  }
+
+  private marks(peer: string, evidence: Pending): void {
     let known = this.told.get(peer);
     if (!known) {
       known = new Set();
@@ -43,10 +55,7 @@ export class EvidenceTold {
     peers: readonly Listener[],
     nowNs: bigint,
   ): { readonly tellings: readonly Telling[]; readonly afterNs: bigint } {
-    if (nowNs >= this.endsNs) {
-      this.told.clear();
-      this.endsNs = nowNs + PERIOD_NS;
-    }
+    this.begins(nowNs);
     // Peers that lack the same are told in one breath.
     const tellings = new Map<string, { peers: string[]; evidence: Pending[] }>();
     let isEarly = false;
@@ -59,7 +68,7 @@ export class EvidenceTold {
       }
       if (lacks.length === 0) continue;
       const evidence = lacks.map((i) => pending[i] as Pending);
-      for (const each of evidence) this.has(peer, each);
+      for (const each of evidence) this.marks(peer, each);
       const key = lacks.join();
       const same = tellings.get(key);
       if (same) same.peers.push(peer);
