@@ -145,8 +145,21 @@ class Watch {
       this.report(`${at.name} ${what}`, at, at.height + 1n);
     }
     for (const each of evidenceIn(payloads)) this.tellsInTime(at, peers, each);
-    if (!debts.areOpen(at)) return;
-    for (const each of doubleVotesIn(payloads)) debts.tells(at, peers, hexOf(evidenceIdentity(each)));
+    for (const each of doubleVotesIn(payloads)) {
+      const id = hexOf(evidenceIdentity(each));
+      debts.tells(at, peers, id);
+      this.givesBack(at, this.passedOn.givesBack(at, peers, id));
+    }
+  }
+
+  private givesBack(at: Machine, peer: PeerId | null): void {
+    if (peer === null) return;
+    const whom = this.byId.get(peer)?.name;
+    this.report(
+      `${at.name} tells ${whom} of evidence that it has just heard of from ${whom}`,
+      at,
+      at.height + 1n,
+    );
   }
 
   private tellsInTime(at: Machine, peers: readonly PeerId[], evidence: Evidence): void {
@@ -168,6 +181,7 @@ class Watch {
     const { about, passedOn, unpunished } = this;
     if (event.type === 'committed') {
       unpunished.decides(at, event.round);
+      passedOn.commits(at, about.now());
       if (about.isHonest(at)) this.hasTold(at, event.height);
     } else if (event.type === 'step' && event.step === STEP.newRound) unpunished.begins(at);
     else if (event.type === 'evidence') {
@@ -188,6 +202,8 @@ class Watch {
     if (honest.size === about.machines.length || !about.isHonest(at)) return;
     const messages = messagesIn(payloads);
     this.tooEarly.hears(at, from, messages);
+    for (const each of doubleVotesIn(payloads))
+      this.passedOn.mayBeToldBy(from, at, hexOf(evidenceIdentity(each)), about.now());
     if (!this.greeted.hears(at, from, about.now())) return;
     for (const each of doubleVotesIn(payloads)) this.learns(at, from, each);
     const sender = this.byId.get(from);

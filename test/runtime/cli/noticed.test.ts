@@ -489,6 +489,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['long-alone', '1', 'X484', 'takes part, and nobody has said how many blocks there are'],
   ['slow-sync', '1', 'X485', 'when two were asked, 1000000000 ns after the last'],
   ['slow-checks', '1', 'X486', 'has not checked again all that the block before the last left over'],
+  ['evidence-travels', '1', 'X487', 'tells v4 of evidence that it has just heard of from v4'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
