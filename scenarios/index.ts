@@ -125,6 +125,13 @@ import {
 } from './locks.ts';
 import { longReplay } from './long-ago.ts';
 import {
+  newLogOutlivesCrash,
+  prevotedIsNotLocked,
+  signedIsLocked,
+  signedIsProposed,
+  voteOutlivesLostLog,
+} from './lost-logs.ts';
+import {
   allLeaveAtOnce,
   impossibleUpdates,
   lastLeaves,
@@ -167,7 +174,6 @@ import {
 import { failedAndKept, noPool, refusedAndKept } from './pools.ts';
 import {
   lockOutlivesExecution,
-  newLogOutlivesCrash,
   oldCopiesOfAll,
   oldCopy,
   ownBlockOutlivesCrash,
@@ -177,10 +183,7 @@ import {
   powerCutWithOldApplications,
   sameProposalAgain,
   signedAndNotLogged,
-  signedIsLocked,
-  signedIsProposed,
   signerForgetsTheOldest,
-  voteOutlivesLostLog,
   voteOutlivesPowerCut,
   youngCopy,
 } from './power-cut.ts';
@@ -336,6 +339,7 @@ export const plays: readonly Play[] = [
   signedIsLocked,
   signedIsProposed,
   newLogOutlivesCrash,
+  prevotedIsNotLocked,
   voteOutlivesLostLog,
   lockOutlivesExecution,
   powerCutBetweenStores,

@@ -124,11 +124,22 @@ class Judge {
     heard?.addProposal(proposal);
     if (proposal.height !== node.height || !heard?.isProposer(proposal.round)) return;
     node.work.proposes(proposal, node.lock);
-    this.proposes(at, node.lock, proposal);
+    this.proposes(at, node.lock, proposal, heard);
   }
 
-  /** L15, L37 and L42: who is locked holds a value for valid that is as late, in every life, and proposes that. */
-  private proposes(at: Machine, lock: Choice, { height, round, polRound }: Proposal): void {
+  /** L15, L37 and L42: who is locked holds a value for valid that is as late, in every life, and proposes that. A value is valid by its polka. */
+  private proposes(
+    at: Machine,
+    lock: Choice,
+    { height, round, polRound, blockId }: Proposal,
+    heard: HeardHeight,
+  ): void {
+    if (polRound >= 0 && this.about.isHonest(at) && !heard.isPolka(polRound, blockId))
+      this.report(
+        `${at.name} proposes a value of round ${polRound} at ${height}/${round}: its polka never reached it`,
+        at,
+        height,
+      );
     if (!lock || round <= lock.round || polRound >= lock.round || !this.about.isHonest(at)) return;
     const what = polRound < 0 ? 'a new block' : `a value of round ${polRound}`;
     this.report(

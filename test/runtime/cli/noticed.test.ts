@@ -490,6 +490,12 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['slow-sync', '1', 'X485', 'when two were asked, 1000000000 ns after the last'],
   ['slow-checks', '1', 'X486', 'has not checked again all that the block before the last left over'],
   ['evidence-travels', '1', 'X487', 'tells v4 of evidence that it has just heard of from v4'],
+  [
+    'prevoted-is-not-locked',
+    '1',
+    'X524',
+    'v0 proposes a value of round 0 at 6/1: its polka never reached it',
+  ],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
