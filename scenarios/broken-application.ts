@@ -280,6 +280,42 @@ export const anotherPastBehind = scenario('an application that is behind, with a
   ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
 });
 
+/** It dies as its application has written block 5 and the state after it is not written: the saved answer says what came out of it. */
+export const anotherPastAhead = scenario('an application that is ahead, with another past, takes no part', {
+  name: 'another-past-ahead',
+  cast: validators(4),
+  app: () => new Changed(),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      v1.decides(height(4)),
+      crash('v1', {
+        how: 'clean',
+        restart: '1s',
+        point: { when: 'before', op: 'write', on: 'chain', nth: 3 },
+      }),
+    ),
+  ],
+  holds: [finally_(v1.isHalted)],
+  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
+});
+
+/** Without transactions its hash is that of the chain's beginning, whatever it has executed. */
+export const chainIsGone = scenario(
+  'an application executes no chain a second time: its node takes no part',
+  {
+    name: 'chain-is-gone',
+    cast: validators(4),
+    act: [
+      at('500ms', backUp('v1')),
+      when(v1.decides(height(4)), crash('v1', { how: 'clean' }), putBack('v1', 'chain', 'consensus')),
+      after('1s', restart('v1')),
+    ],
+    holds: [finally_(v1.isHalted)],
+    ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
+  },
+);
+
 /** Whoever has executed a block comes back in its next version, which cannot read what the one before wrote. */
 class NextVersion extends KvStore {
   private isNext = false;

@@ -34,9 +34,11 @@ import {
   anotherBeginning,
   anotherOutcome,
   anotherPast,
+  anotherPastAhead,
   anotherPastBehind,
   brokenApplication,
   brokenProposals,
+  chainIsGone,
   unplayableBeginning,
 } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
@@ -435,6 +437,8 @@ export const plays: readonly Play[] = [
   anotherOutcome,
   anotherPast,
   anotherPastBehind,
+  anotherPastAhead,
+  chainIsGone,
   applicationAhead,
   failsWhenAskedAgain,
   brokenApplication,

@@ -490,6 +490,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['slow-sync', '1', 'X485', 'when two were asked, 1000000000 ns after the last'],
   ['slow-checks', '1', 'X486', 'has not checked again all that the block before the last left over'],
   ['evidence-travels', '1', 'X487', 'tells v4 of evidence that it has just heard of from v4'],
+  ['another-past-ahead', '1', 'X525', 'not so at the end: v1 is halted'],
+  ['chain-is-gone', '1', 'X526', 'not so at the end: v1 is halted'],
   [
     'prevoted-is-not-locked',
     '1',
