@@ -95,6 +95,7 @@ import {
   wordsOfTheAbsent,
 } from './forgeries.ts';
 import { forkByAmnesia, forkByTwoVotes, twoThirdsLie, twoThirdsLieToOneBehind } from './forks.ts';
+import { halfABlock } from './half-a-block.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
 import {
@@ -531,6 +532,7 @@ export const plays: readonly Play[] = [
   allPrecommitsAreHere,
   datedByTheLock,
   misledAboutAPolka,
+  halfABlock,
   swarm,
   wideSwarm,
 ];

@@ -7,6 +7,7 @@ import {
   at,
   block,
   crash,
+  delay,
   drop,
   everyone,
   height,
@@ -80,3 +81,32 @@ export const twoJudgedAtOnce = scenario(
     ends: everyone.decides(height(12), { within: '180s', afterwards: 2 }),
   },
 );
+
+const sixth = { height: 6, round: 0 };
+const sixthAgain = { height: 6, round: 1 };
+
+/**
+ * With four equal validators v1, v0 and v3 propose the first rounds of height 6, and v0 the next height. v0, v1 and v2 lock block 1, and of the third
+ * precommit v0 alone hears, when it has proposed the block again. While its application executes it the others decide it in round 1.
+ */
+export const decidedTwice = scenario('what is decided once more while it is executed is decided already', {
+  name: 'decided-twice',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...sixth, to: ['v3'] }),
+      drop('parts', { ...sixth, to: ['v3'] }),
+      drop('precommits', { ...sixth, by: ['v0'], to: ['v2'] }),
+      drop('precommits', { ...sixth, by: ['v2'], to: ['v1', 'v3'] }),
+      delay('precommits', '5200ms', { ...sixth, by: ['v2'], to: ['v0'] }),
+      delay('prevotes', '500ms', sixthAgain),
+    ),
+    when(v0.proposes(block(1), sixthAgain), application('v0', { blocks: '1s' })),
+    when(v1.precommits(block(1), sixthAgain)),
+    when(v0.decides(height(6)), application('v0', {})),
+    when(v0.proposes(block(1), { height: 7, round: 0 })),
+  ],
+  holds: [never(v0.precommits({}, sixthAgain)), never(anyone.enters('propose', { height: 7, round: 1 }))],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
