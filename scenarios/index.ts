@@ -237,7 +237,13 @@ import {
   tooDearLeaves,
   tooLargeLeaves,
 } from './room-in-blocks.ts';
-import { applicationTooSlow, slowApplications, slowChecks, twoJudgedAtOnce } from './slow-application.ts';
+import {
+  applicationTooSlow,
+  decidedTwice,
+  slowApplications,
+  slowChecks,
+  twoJudgedAtOnce,
+} from './slow-application.ts';
 import { swarm, wideSwarm } from './swarm.ts';
 import { tour } from './tour.ts';
 import {
@@ -533,6 +539,7 @@ export const plays: readonly Play[] = [
   datedByTheLock,
   misledAboutAPolka,
   halfABlock,
+  decidedTwice,
   swarm,
   wideSwarm,
 ];
