@@ -20,10 +20,13 @@ const halfATwin: Liar = (kit) => {
 };
 
 /** Blocks of three parts. What v2 has begun for v0 nobody can end, and what is decided instead comes from everybody. */
-export const halfABlock = scenario('who was given the beginning of another block gets the one that is decided', {
-  name: 'half-a-block',
-  cast: validators(4),
-  load: txs({ perBlock: 4, size: 40_000 }),
-  liars: [liar('v2', halfATwin, ['v0'])],
-  ends: everyone.decides(height(12), { within: '240s' }),
-});
+export const halfABlock = scenario(
+  'who was given the beginning of another block gets the one that is decided',
+  {
+    name: 'half-a-block',
+    cast: validators(4),
+    load: txs({ perBlock: 4, size: 40_000 }),
+    liars: [liar('v2', halfATwin, ['v0'])],
+    ends: everyone.decides(height(12), { within: '240s' }),
+  },
+);

@@ -42,6 +42,7 @@ import {
   unplayableBeginning,
 } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
+import { paddedBlocks, saidAgainAndAgain } from './burdens.ts';
 import { calm } from './calm.ts';
 import {
   allSignersSlow,
@@ -540,6 +541,8 @@ export const plays: readonly Play[] = [
   misledAboutAPolka,
   halfABlock,
   decidedTwice,
+  saidAgainAndAgain,
+  paddedBlocks,
   swarm,
   wideSwarm,
 ];

@@ -28,11 +28,13 @@ export function endIn(logged: Uint8Array): bigint | null {
   return logged[0] === END_OF_HEIGHT ? (decodeWith(endRecord, logged)?.height ?? null) : null;
 }
 
+export const isHeard = (logged: Uint8Array): boolean => logged[0] === HEARD;
+
 /** What a peer said; null: it is another record. */
 export const heardIn = (
   logged: Uint8Array,
 ): { readonly channel: number; readonly bytes: Uint8Array } | null =>
-  logged[0] === HEARD ? decodeWith(heardRecord, logged) : null;
+  isHeard(logged) ? decodeWith(heardRecord, logged) : null;
 
 /** A word of consensus that a record holds, a peer's or its own; null: it holds none. */
 function wordIn(logged: Uint8Array): ConsensusMessage | null {

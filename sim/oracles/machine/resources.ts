@@ -1,11 +1,10 @@
-// Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it. How
-// often it says the same is the business of offers. And what it says at once is bounded, too: a frame holds up what comes behind it.
+// Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it, and
+// of what it hears it logs nothing twice (heard-words.ts). How often it says the same is the business of offers. And what it says at once is bounded, too: a frame holds up what comes behind it.
 
 import type { Payload } from '../../../actors/turn.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
-import { CHANNEL_VOTE } from '../canonical/numbers.ts';
-import { heardIn } from '../disk/log-reasons.ts';
+import { HeardWords } from './heard-words.ts';
 
 /** Records of a height that do not depend on its rounds: its end, timeouts, a restart's own. */
 const RECORDS_BASE = 64;
@@ -14,8 +13,6 @@ const RECORDS_PER_VALIDATOR = 4;
 const RECORDS_PER_ROUND = 16;
 /** Votes, proposals and timeouts are smaller. */
 const SMALL_BYTES = 1_024;
-/** A vote has some hundred; what stands behind it and nobody knows is not kept. */
-const VOTE_BYTES_MAX = 5 * 1_024;
 /** Votes for rounds ahead of its own that a peer may make a node take, in one height. */
 const AHEAD_PER_VALIDATOR = 160;
 
@@ -41,6 +38,7 @@ interface Use {
   rounds: number;
   /** The height of the last trim. */
   trimmed: bigint;
+  readonly heard: HeardWords;
 }
 
 export const resourceBounds: OracleMaker = (report, about): Oracle => {
@@ -48,7 +46,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   const of = (at: Machine): Use => {
     let use = uses.get(at);
     if (!use) {
-      use = { height: at.height, records: 0, rounds: 1, trimmed: at.height };
+      use = { height: at.height, records: 0, rounds: 1, trimmed: at.height, heard: new HeardWords() };
       uses.set(at, use);
     }
     if (use.height !== at.height) {
@@ -65,6 +63,9 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
     started(at) {
       uses.delete(at);
     },
+    heard(at, _from, payloads) {
+      of(at).heard.hears(payloads);
+    },
     published(at, _actor, event) {
       if (event.type !== 'step') return;
       const use = of(at);
@@ -77,10 +78,10 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
       }
       if (effect.type === 'trim' && effect.log === 'consensus') of(at).trimmed = at.height;
       if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
-      if (effect.record.length > VOTE_BYTES_MAX && heardIn(effect.record)?.channel === CHANNEL_VOTE)
-        report(`${at.name} logs ${effect.record.length} bytes for a vote`, at, at.height + 1n);
-      if (effect.record.length > SMALL_BYTES) return; // parts of blocks: bounded by the size of a block
       const use = of(at);
+      const what = use.heard.logs(effect.record, at.height);
+      if (what) report(`${at.name} logs ${what}`, at, at.height + 1n);
+      if (effect.record.length > SMALL_BYTES) return; // parts of blocks: bounded by the size of a block
       if (at.height - use.trimmed > HEIGHTS_LOGGED_MAX) {
         report(`${at.name} has not trimmed its log since height ${use.trimmed}`, at, at.height + 1n);
         use.trimmed = at.height;
