@@ -42,7 +42,7 @@ import {
   unplayableBeginning,
 } from './broken-application.ts';
 import { brokenWords, unaskedBlocks } from './broken-words.ts';
-import { paddedBlocks, saidAgainAndAgain } from './burdens.ts';
+import { behindAgainAndAgain, paddedBlocks, saidAgainAndAgain } from './burdens.ts';
 import { calm } from './calm.ts';
 import {
   allSignersSlow,
@@ -543,6 +543,7 @@ export const plays: readonly Play[] = [
   decidedTwice,
   saidAgainAndAgain,
   paddedBlocks,
+  behindAgainAndAgain,
   swarm,
   wideSwarm,
 ];

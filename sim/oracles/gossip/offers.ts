@@ -1,7 +1,7 @@
 // What a node has it offers (spec 5.11): to every peer that stands at its height and round and lacks it, again and again, for links lose
-// things; what is of its own round to who is rounds behind, too; and who says that it is behind gets the votes and the block that ended its height. Where everybody knows everybody, others do it
-// for a node that does not, and nothing else shows. Nobody gets back what he gave or says to have, nor the same too often (too-often.ts); and while a
-// height is under way each peer hears again and again where the node stands.
+// things; what is of its own round to who is rounds behind, too; and who says that it is behind gets the votes and the block that ended its height.
+// Where everybody knows everybody, others do it for a node that does not, and nothing else shows. Nobody gets back what he gave or says to have, nor
+// the same too often (too-often.ts, from-behind.ts); and while a height is under way each peer hears again and again where the node stands.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../../machines/chain/keys.ts';
@@ -38,6 +38,7 @@ import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { setOfPart, setOfParts } from '../ghost/seen.ts';
 import { AtOnce } from './at-once.ts';
+import { FromBehind } from './from-behind.ts';
 import { TooOften } from './too-often.ts';
 
 /** Offers are repeated every `reofferNs`; with jitter and one that was skipped, it is never as long as so many of those, by the node's own clock. */
@@ -113,6 +114,7 @@ class Watch {
   private readonly authors: Authors;
   private readonly atOnce: AtOnce;
   private readonly tooOften: TooOften;
+  private readonly fromBehind: FromBehind;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -122,17 +124,20 @@ class Watch {
     this.givenUp = new GivenUp(ghost, about);
     this.atOnce = new AtOnce(report, about);
     this.tooOften = new TooOften(ghost, report, about, this.authors);
+    this.fromBehind = new FromBehind(report, about);
   }
 
   starts(at: Machine): void {
     this.of(at).startsLife();
     this.greeted.starts(at);
     this.atOnce.starts(at);
+    this.fromBehind.starts(at);
   }
 
   /** A node may say so late, when it has heard a new connection already: what the peer has shown stays. */
   greets(at: Machine, peer: PeerId, isUp: boolean): void {
     this.greeted.greets(at, peer, isUp, this.about.now());
+    this.fromBehind.greets(at, peer);
     const met = this.of(at).peerOf(peer);
     met.isLost();
     met.metNs = isUp ? this.about.now() : null;
@@ -324,6 +329,7 @@ class Watch {
         const peer = holder.peers.get(each);
         if (!peer) continue;
         if (height === peer.height) peer.givenNs = now;
+        if (height < holder.height) this.fromBehind.sends(at, each, message);
         if (isHere && isRelay) this.relays(at, peer, thing, now);
         if (!isHere || !isLate) continue;
         // Most things go once: only what goes again is looked at more closely.
