@@ -127,7 +127,7 @@ import {
   valueInOtherBytes,
   valueOutlivesCrash,
 } from './locks.ts';
-import { longReplay } from './long-ago.ts';
+import { longAgoInBlockSync, longReplay } from './long-ago.ts';
 import {
   newLogOutlivesCrash,
   prevotedIsNotLocked,
@@ -544,6 +544,7 @@ export const plays: readonly Play[] = [
   saidAgainAndAgain,
   paddedBlocks,
   behindAgainAndAgain,
+  longAgoInBlockSync,
   swarm,
   wideSwarm,
 ];

@@ -2,7 +2,24 @@
 
 import { KvStore } from '../machines/apps/kvstore.ts';
 import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
-import { crash, empower, everyone, height, powers, scenario, v0, v1, when } from '../sim/scenario/words.ts';
+import {
+  at,
+  crash,
+  drop,
+  empower,
+  everyone,
+  f0,
+  heal,
+  height,
+  liar,
+  node,
+  powers,
+  restart,
+  scenario,
+  v0,
+  v1,
+  when,
+} from '../sim/scenario/words.ts';
 
 /** Ten heights a second. */
 const quick = { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100_000_000n } };
@@ -27,4 +44,32 @@ export const longReplay = scenario('an application that kept nothing is given a 
     when(v1.joins()),
   ],
   ends: everyone.decides(height(LONG + 12), { within: '90s' }),
+});
+
+const f1 = node('f1');
+const GOES_AT = 84;
+const SHOWN_AT = 96;
+
+/**
+ * f0 alone has the evidence, proposes nothing, and is heard when it is long ago. f1 is gone by then; back from a restart it has in mind the 64
+ * heights before it went, and block sync gives it the blocks that punish.
+ */
+export const longAgoInBlockSync = scenario('what was done long ago is judged in block sync, too', {
+  name: 'long-ago-in-block-sync',
+  cast: { ...powers(40, 20, 20, 20), fullNodes: 2 },
+  settings: quick,
+  liars: [
+    liar('v0', 'attack-inventor', ['f0'], { fromHeight: 4, toHeight: 10, times: 3 }),
+    liar('v3', 'double-voter', ['f0'], { votes: 'prevotes', fromHeight: 12, toHeight: 16 }),
+  ],
+  act: [
+    at('0s', drop('evidence', { from: ['f0'] })),
+    when(f1.decides(height(GOES_AT)), crash('f1', { how: 'clean' })),
+    when(f0.decides(height(SHOWN_AT)), heal(), crash('f0', { how: 'clean', restart: '1s' })),
+    when(v1.punishes('v0')),
+    when(v1.punishes('v3')),
+    when(v0.decides(height(130)), restart('f1')),
+    when(f1.joins()),
+  ],
+  ends: everyone.decides(height(136), { within: '50s', afterwards: 2 }),
 });
