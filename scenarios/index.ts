@@ -101,6 +101,7 @@ import { hiddenLock } from './hidden-lock.ts';
 import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
 import {
   aMomentBehind,
+  decidedInARoundBefore,
   joinsWithoutTransaction,
   keepsPace,
   liarsComeAgain,
@@ -545,6 +546,7 @@ export const plays: readonly Play[] = [
   paddedBlocks,
   behindAgainAndAgain,
   longAgoInBlockSync,
+  decidedInARoundBefore,
   swarm,
   wideSwarm,
 ];

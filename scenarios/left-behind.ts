@@ -1,11 +1,13 @@
 // Who missed something, or lost it, gets what it needs; and who leaves something out is found out.
 
+import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import { commitHash } from '../protocol/hashes.ts';
 import { FLAG_ABSENT, FLAG_COMMIT, ZERO_TIME_NS } from '../protocol/types.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   after,
+  anyone,
   at,
   core,
   crash,
@@ -57,6 +59,48 @@ export const polkaOfASkippedRound = scenario('who was away in the round of a pol
   ],
   ends: these('v0', 'v1', 'v2', 'v3', 'v6').decides(height(10), { within: '300s' }),
 });
+
+const sixth = { height: 6, round: 0 };
+/** v3 has nothing of the block, and of what is proposed in round 1 nobody hears. */
+const NO_BLOCK_FOR_V3 = [
+  drop('proposals', { ...sixth, to: ['v3'] }),
+  drop('parts', { height: 6, to: ['v3'] }),
+  drop('proposals', { height: 6, round: 1 }),
+];
+
+/**
+ * v0, v1 and v2 lock a block, and each misses one of their precommits. v3 misses the last of them until round 1 has begun: it knows then what is
+ * decided, they have what that is, and nobody else tells them.
+ */
+export const decidedInARoundBefore = scenario(
+  'who knows what an earlier round decided tells those who left it',
+  {
+    name: 'decided-in-a-round-before',
+    cast: validators(4),
+    settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutProposeDeltaNs: 7_000_000_000n } },
+    act: [
+      at(
+        '0s',
+        ...NO_BLOCK_FOR_V3,
+        drop('precommits', { ...sixth, by: ['v0'], to: ['v2'] }),
+        drop('precommits', { ...sixth, by: ['v1'], to: ['v0'] }),
+        drop('precommits', { ...sixth, by: ['v2'], to: ['v1'] }),
+        drop('precommits', { ...sixth, by: ['v2'], from: ['v0', 'v1'], to: ['v3'] }),
+        delay('precommits', '7s', { ...sixth, by: ['v2'], from: ['v2'], to: ['v3'] }),
+      ),
+      when(
+        v3.enters('commit', { height: 6, round: 1 }),
+        heal(),
+        ...NO_BLOCK_FOR_V3,
+        drop('precommits', { ...sixth, from: ['v0', 'v1'] }),
+        drop('precommits', { ...sixth, to: ['v2'] }),
+      ),
+      when(v0.decides(height(6)), heal()),
+    ],
+    holds: [never(anyone.enters('propose', { height: 6, round: 2 }))],
+    ends: everyone.decides(height(9), { within: '120s' }),
+  },
+);
 
 /** v2, which proposes round 0, is gone, and all others are needed. v3 does not hear that round 0 is over; of round 1 it hears v1's proposal and v0's prevote. */
 export const proposalIsAVoice = scenario('who proposes has spoken in its round', {

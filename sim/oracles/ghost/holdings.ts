@@ -225,7 +225,8 @@ export class Holder {
     return round === this.round && polka === polkaOf(round) ? Math.max(sinceNs, this.roundNs) : null;
   }
 
-  private owedIn(round: number, thing: Thing, sinceNs: number): number | null {
+  /** As one of this round. */
+  owedIn(round: number, thing: Thing, sinceNs: number): number | null {
     if (typeof thing === 'number') {
       const place = thing - round * PER_ROUND;
       if (place < 0 || place >= PER_ROUND) return null;

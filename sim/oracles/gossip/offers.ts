@@ -38,6 +38,7 @@ import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { setOfPart, setOfParts } from '../ghost/seen.ts';
 import { AtOnce } from './at-once.ts';
+import { Decisions } from './decisions.ts';
 import { FromBehind } from './from-behind.ts';
 import { TooOften } from './too-often.ts';
 
@@ -115,6 +116,7 @@ class Watch {
   private readonly atOnce: AtOnce;
   private readonly tooOften: TooOften;
   private readonly fromBehind: FromBehind;
+  private readonly decisions = new Decisions();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -132,6 +134,7 @@ class Watch {
     this.greeted.starts(at);
     this.atOnce.starts(at);
     this.fromBehind.starts(at);
+    this.decisions.starts(at);
   }
 
   /** A node may say so late, when it has heard a new connection already: what the peer has shown stays. */
@@ -256,6 +259,7 @@ class Watch {
       holder.holds(thing, now);
       // Of who signs two the node may have the other one, and passes that on.
       const isOne = this.authors.isHonest(set.members[vote.validatorIndex]?.address);
+      if (isOne) this.decisions.counts(at, set, vote, now);
       if (isOne && height === peer.height && this.authors.isHonestPeer(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'proposal') {
       const { proposal } = message;
@@ -338,8 +342,11 @@ class Watch {
       }
       if (!isHere) continue;
       if (message.type === 'proposal') holder.holdsProposal(message.proposal, now);
-      else if (message.type === 'block-part' || (message.type === 'vote' && isOwn(at, message.vote)))
+      else if (message.type === 'block-part') holder.holds(thing, now);
+      else if (message.type === 'vote' && isOwn(at, message.vote)) {
         holder.holds(thing, now);
+        this.decisions.counts(at, this.ghost.set(height), message.vote, now);
+      }
     }
   }
 
@@ -377,7 +384,9 @@ class Watch {
     const { tellsNs, things } = holder;
     if (tellsNs === null || Math.max(tellsNs + FIRST_NS, peer.sinceNs, at.heldUntilNs) > late) return;
     for (const [thing, sinceNs] of things) {
-      if ((holder.owedSince(peer.round, thing, sinceNs) ?? now) > late) continue;
+      const owedNs =
+        holder.owedSince(peer.round, thing, sinceNs) ?? this.decisions.owedSince(at, holder, thing, sinceNs);
+      if ((owedNs ?? now) > late) continue;
       if (peer.has(peer.height, thing) || (peer.sentNs.get(thing) ?? 0) > late) continue;
       const where = `${peer.height}/${roundOf(thing) ?? peer.round}`;
       const what = `does not offer ${this.nameOf(at, peer)} ${nameOf(thing)} of ${where} that it lacks`;
