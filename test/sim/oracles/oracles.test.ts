@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Effect } from '../../../actors/turn.ts';
+import { encodeRecord } from '../../../actors/validator/logbook.ts';
 import { seenCommitKey } from '../../../machines/chain/keys.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
@@ -544,7 +545,8 @@ describe('evidence', () => {
 describe('bounds', () => {
   it('a height writes so many small records, and no more', () => {
     const oracle = oracleOf(resourceBounds);
-    const effect: Effect = { type: 'append', log: 'consensus', record: new Uint8Array(100) };
+    const record = encodeRecord({ type: 'timeout', step: 'propose', height: 1n, round: 0 });
+    const effect: Effect = { type: 'append', log: 'consensus', record };
     for (let i = 0; i < 736; i++) oracle.leaving?.(v0, 'validator', effect);
     expect(said).toEqual([]);
     oracle.leaving?.(v0, 'validator', effect);
