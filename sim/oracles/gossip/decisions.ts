@@ -1,9 +1,9 @@
 // What two thirds of precommits that a node has heard decided, in whatever round: those whom it is with may have left that round without them, and may
 // have the block that it lacks.
 
-import { equalBytes } from '../../../protocol/bytes.ts';
-import type { Vote } from '../../../protocol/types.ts';
+import type { BlockId, Vote } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
+import { equalBlockId } from '../canonical/block-id.ts';
 import { PRECOMMIT } from '../canonical/numbers.ts';
 import type { GhostSet } from '../ghost/ghost.ts';
 import type { Holder, Thing } from '../ghost/holdings.ts';
@@ -11,8 +11,7 @@ import { PerMachine } from '../ghost/per-machine.ts';
 
 interface Tally {
   readonly round: number;
-  readonly hash: Uint8Array;
-  readonly parts: Uint8Array;
+  readonly id: BlockId;
   readonly voters: Set<number>;
   power: bigint;
 }
@@ -35,13 +34,10 @@ class Counted {
     this.decisions.length = 0;
   }
 
-  tallyOf({ round, blockId }: Vote): Tally {
-    const { hash, parts } = blockId;
-    const known = this.tallies.find(
-      (each) => each.round === round && equalBytes(each.hash, hash) && equalBytes(each.parts, parts.hash),
-    );
+  tallyOf({ round, blockId: id }: Vote): Tally {
+    const known = this.tallies.find((each) => each.round === round && equalBlockId(each.id, id));
     if (known) return known;
-    const tally: Tally = { round, hash, parts: parts.hash, voters: new Set(), power: 0n };
+    const tally: Tally = { round, id, voters: new Set(), power: 0n };
     this.tallies.push(tally);
     return tally;
   }

@@ -5,7 +5,6 @@
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../../machines/chain/keys.ts';
-import { indexesOf } from '../../../protocol/bit-array.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Part, Proposal, Vote } from '../../../protocol/types.ts';
 import { decodeWith } from '../../../protocol/words.ts';
@@ -27,7 +26,6 @@ import {
   polkaOf,
   proposalOf,
   roundOf,
-  SOME_SET,
   type Thing,
   thingIn,
   thingOf,
@@ -36,10 +34,11 @@ import {
 import { endsEnvelope, heightOf, messagesIn } from '../ghost/messages.ts';
 import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
-import { setOfPart, setOfParts } from '../ghost/seen.ts';
+import { setOfPart } from '../ghost/seen.ts';
 import { AtOnce } from './at-once.ts';
 import { Decisions } from './decisions.ts';
 import { FromBehind } from './from-behind.ts';
+import { shows } from './showing.ts';
 import { TooOften } from './too-often.ts';
 
 /** Offers are repeated every `reofferNs`; with jitter and one that was skipped, it is never as long as so many of those, by the node's own clock. */
@@ -202,7 +201,7 @@ class Watch {
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message) {
-        this.shows(holder, peer, message);
+        shows(peer, holder.height, message);
         if (isHeard) this.takes(at, holder, from, message, now);
         // Of an envelope the node reads nothing behind what is no word.
       } else if (endsEnvelope(payloads[i]?.channel ?? 0)) return this.loses(at, from, peer);
@@ -213,29 +212,6 @@ class Watch {
   private loses(at: Machine, from: PeerId, peer: Peer): void {
     peer.isLost();
     this.atOnce.forgives(at, from);
-  }
-
-  private shows({ height }: Holder, peer: Peer, message: ConsensusMessage): void {
-    if (message.type === 'vote') {
-      if (message.vote.height >= height) peer.shows(message.vote.height, thingOf(message.vote));
-    } else if (message.type === 'proposal') {
-      const { proposal } = message;
-      if (proposal.height >= height) peer.shows(proposal.height, proposalOf(proposal.round));
-    } else if (message.height < height) return;
-    else if (message.type === 'has-vote')
-      peer.shows(message.height, voteIn(message.round, message.voteType, message.index));
-    else if (message.type === 'vote-set-maj23') {
-      if (message.voteType === PREVOTE) peer.shows(message.height, polkaOf(message.round));
-    } else if (message.type === 'vote-set-bits')
-      for (const index of indexesOf(message.votes))
-        peer.shows(message.height, voteIn(message.round, message.voteType, index));
-    else if (message.type === 'block-part') {
-      const { part } = message;
-      peer.shows(message.height, partOf(setOfPart(part) ?? SOME_SET, part.index));
-    } else if (message.type === 'new-valid-block' && message.have) {
-      const set = setOfParts(message.parts);
-      for (const index of indexesOf(message.have)) peer.shows(message.height, partOf(set, index));
-    }
   }
 
   private takes(at: Machine, holder: Holder, from: PeerId, message: ConsensusMessage, now: number): void {
