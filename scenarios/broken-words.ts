@@ -15,7 +15,10 @@ import {
 } from '../sim/scenario/words.ts';
 import { loses } from './promises.ts';
 
-/** One for each, again and again: v2 is cut off for it, and comes back with the next. */
+/**
+ * One for each, again and again: v2 is cut off for it, and comes back with the next. Each of the reasons is that of one
+ * babble alone, and no part of another's.
+ */
 export const brokenWords = scenario('who says what is no word loses its connection', {
   name: 'broken-words',
   cast: validators(4),
@@ -23,21 +26,21 @@ export const brokenWords = scenario('who says what is no word loses its connecti
   liars: [liar('v2', 'babbler', ['v0', 'v1', 'v3'])],
   holds: loses(
     'v2',
-    'consensus.Message cannot be decoded',
-    'a message of no known kind',
-    'height must not be negative: -1',
-    'round must not be negative: -1',
+    'consensus.Message cannot be decoded: the bytes end',
+    'consensus.Message cannot be decoded: a message of no known kind',
+    'height must not be negative: -3',
+    'round must not be negative: -3',
     'type must be prevote or precommit',
     'has-vote does not belong on channel 0x22',
     'has-vote does not belong on channel 0x99',
     'bytes on a consensus channel',
-    'index must not be negative',
+    'index must not be negative: -3',
     'step 9',
     'last_commit_round -2',
     'block_parts must not be empty',
     'block_parts of 2 bits for 1 parts',
     'block_parts of more than',
-    'block_id.hash must be',
+    'block_id.hash must be empty or 32 bytes, not 31',
     'block_id.parts.hash must be',
     'votes of more than',
     'proposal.type must be',
@@ -64,13 +67,14 @@ export const brokenWords = scenario('who says what is no word loses its connecti
     'vote.signature must be at most',
     'vote.extension belongs on',
     'vote.extension_signature belongs on',
-    'mempool message: mempool.Message cannot be decoded',
+    'mempool message: mempool.Message cannot be decoded: the bytes end',
     'a mempool message must carry transactions',
     'a transaction must not be empty',
     'a transaction of 1048577 bytes',
     '1048577 bytes of transactions',
-    'EvidenceList cannot be decoded',
+    'EvidenceList cannot be decoded: the bytes end',
     'evidence of 1048577 bytes',
+    'blocksync.Message cannot be decoded: the bytes end',
     'blocksync.Message cannot be decoded: a message of no known kind',
     'height must not be negative: -7',
     'base must not be negative',
@@ -87,6 +91,8 @@ export const brokenWords = scenario('who says what is no word loses its connecti
     'field 1 has wire type 2',
     'a number takes more than ten bytes',
     'time of 253402300800 seconds',
+    'time of -62135596801 seconds',
+    'time of 0 seconds and -1 nanoseconds',
   ),
   ends: everyone.decides(height(80), { within: '1000s' }),
 });

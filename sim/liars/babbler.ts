@@ -60,8 +60,13 @@ const UNKNOWN_FIELD = Uint8Array.of(0x7a, 0x00);
 const HEIGHT_IN_BYTES = Uint8Array.of(0x3a, 0x04, 0x0a, 0x00, 0x18, 0x01);
 const LONG_ZERO = new Uint8Array(11).fill(0x80, 0, 10);
 const ELEVEN_BYTES_OF_HEIGHT = Uint8Array.of(0x3a, 0x0e, 0x08, ...LONG_ZERO, 0x18, 0x01);
-/** The year 10000. */
-const END_OF_TIME_NS = 253_402_300_800_000_000_000n;
+const NS_PER_SECOND = 1_000_000_000n;
+/** The years 1 and 10000. */
+const BEGINNING_OF_TIME_NS = -62_135_596_800n * NS_PER_SECOND;
+const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
+/** A proposal that has a time and nothing else: -1 nanoseconds, in ten bytes. */
+const MINUS_ONE = [...new Uint8Array(9).fill(0xff), 0x01];
+const NANOS_BELOW_ZERO = Uint8Array.of(0x1a, 0x0f, 0x0a, 0x0d, 0x32, 0x0b, 0x10, ...MINUS_ONE);
 
 const raw =
   (channel: number, bytes: Uint8Array): Babble =>
@@ -195,10 +200,10 @@ const gives =
 const BABBLE: readonly Babble[] = [
   raw(CHANNEL_STATE, BROKEN_OFF),
   raw(CHANNEL_VOTE, UNKNOWN_FIELD),
-  hasVote({ height: -1n }),
-  hasVote({ round: -1 }),
+  hasVote({ height: -3n }),
+  hasVote({ round: -3 }),
   hasVote({ voteType: 3 }),
-  hasVote({ index: -1 }),
+  hasVote({ index: -3 }),
   hasVote({}, CHANNEL_VOTE),
   hasVote({}, CHANNEL_OF_NOBODY),
   stretched(hasVote({}), MEBIBYTE),
@@ -261,6 +266,8 @@ const BABBLE: readonly Babble[] = [
   raw(CHANNEL_STATE, HEIGHT_IN_BYTES),
   raw(CHANNEL_STATE, ELEVEN_BYTES_OF_HEIGHT),
   votes({ timeNs: END_OF_TIME_NS }),
+  votes({ timeNs: BEGINNING_OF_TIME_NS - NS_PER_SECOND }),
+  raw(CHANNEL_DATA, NANOS_BELOW_ZERO),
 ];
 
 export const babbler: Liar = (kit) => {

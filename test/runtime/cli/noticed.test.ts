@@ -513,6 +513,11 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
     "f1 halted: CONSENSUS FAILURE: +2/3 committed an invalid block at height 127: don't have header #38",
   ],
   ['decided-in-a-round-before', '1', 'X509', 'v3 does not offer v1 votes of 6/0 that it lacks'],
+  ['broken-words', '1', 'X510', 'never happened: anyone drops v2 (height must not be negative: -3)'],
+  ['broken-words', '1', 'X511', 'never happened: anyone drops v2 (round must not be negative: -3)'],
+  ['broken-words', '1', 'X512', 'never happened: anyone drops v2 (index must not be negative: -3)'],
+  ['broken-words', '1', 'X513', 'never happened: anyone drops v2 (time of -62135596801 seconds)'],
+  ['broken-words', '1', 'X514', 'never happened: anyone drops v2 (time of 0 seconds and -1 nanoseconds)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
