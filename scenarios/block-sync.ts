@@ -245,6 +245,31 @@ export const narrowLine = scenario('who gives blocks all the time is not quiet',
   ends: everyone.decides(height(156), { within: '600s', afterwards: 2 }),
 });
 
+/**
+ * v1 gains on v0 all the time, and has far to go: for longer than it would wait without a gain, and with more questions of how far v0 is than one who is
+ * mute may leave open.
+ */
+export const longAndSteady = scenario('who gains on the chain goes on fetching, of who answers', {
+  name: 'long-and-steady',
+  cast: powers(10, 1),
+  settings: {
+    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 2_000n * MS },
+    sync: { statusNs: 2_000n * MS, peerTimeoutNs: 4_000n * MS, stallNs: 6_000n * MS },
+  },
+  act: [
+    when(v0.decides(height(2)), crash('v1')),
+    when(
+      v0.decides(height(150)),
+      links({ latency: NEAR, bytesPerSecond: 6_000 }, { from: ['v0'], to: ['v1'] }),
+      restart('v1'),
+    ),
+    when(v1.decides(height(145)), calm()),
+    when(v1.joins()),
+  ],
+  holds: [never(v1.drops('v0'))],
+  ends: everyone.decides(height(160), { within: '500s', afterwards: 2 }),
+});
+
 const QUESTIONS = 4_000;
 const asksWithoutEnd: Liar = (kit) =>
   aboutOwnVotes(kit, 'lie: questions without end', (vote, payload) => {

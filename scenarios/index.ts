@@ -17,6 +17,7 @@ import {
 import {
   askedByWhoDied,
   longAlone,
+  longAndSteady,
   longLine,
   longWayBack,
   lossNowAndThen,
@@ -370,6 +371,7 @@ export const plays: readonly Play[] = [
   longWayBack,
   oneHasAll,
   owedByWhoWent,
+  longAndSteady,
   narrowLine,
   askedByWhoDied,
   questionsWithoutEnd,

@@ -518,6 +518,8 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-words', '1', 'X512', 'never happened: anyone drops v2 (index must not be negative: -3)'],
   ['broken-words', '1', 'X513', 'never happened: anyone drops v2 (time of -62135596801 seconds)'],
   ['broken-words', '1', 'X514', 'never happened: anyone drops v2 (time of 0 seconds and -1 nanoseconds)'],
+  ['long-and-steady', '1', 'X515', 'directive 4 never fired: when v1 joins'],
+  ['long-and-steady', '1', 'X516', 'never: v1 drops v0'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
