@@ -177,7 +177,7 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
-import { failedAndKept, noPool, refusedAndKept } from './pools.ts';
+import { failedAndKept, noPool, refusedAndKept, takenAlone, takenLeaveRoom } from './pools.ts';
 import {
   lockOutlivesExecution,
   oldCopiesOfAll,
@@ -235,6 +235,7 @@ import {
   checkedMeanwhile,
   earlyGreed,
   gasIsCounted,
+  lessThanNoGas,
   roomShrinks,
   tooDearAndKept,
   tooDearLeaves,
@@ -505,6 +506,8 @@ export const plays: readonly Play[] = [
   noPool,
   refusedAndKept,
   failedAndKept,
+  takenAlone,
+  takenLeaveRoom,
   largerThanABatch,
   longKeys,
   tyrantOverthrown,
@@ -521,6 +524,7 @@ export const plays: readonly Play[] = [
   invalidBlocksForOne,
   falseEvidence,
   earlyGreed,
+  lessThanNoGas,
   stretchedBlocks,
   otherParts,
   otherPartsPunished,

@@ -1,6 +1,18 @@
-// Pools in other settings: one that takes nothing, and one that keeps in mind what was refused.
+// Pools in other settings: one that takes nothing, one that keeps in mind what was refused, one that is small; and one whose node is alone.
 
-import { after, everyone, height, scenario, submit, txs, validators } from '../sim/scenario/words.ts';
+import {
+  after,
+  application,
+  at,
+  drop,
+  everyone,
+  height,
+  reset,
+  scenario,
+  submit,
+  txs,
+  validators,
+} from '../sim/scenario/words.ts';
 import { numbersInForms } from './transactions.ts';
 
 /** Each block is empty, and nobody waits for a transaction. */
@@ -34,4 +46,36 @@ export const failedAndKept = scenario('what failed, or became stale, is not aske
   settings: { mempool: { keepInvalidTxsInCache: true } },
   act: [...numbersInForms(4), after('3s'), ...numbersInForms(4)],
   ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
+});
+
+const value = 'v'.repeat(300);
+
+/** v3's application takes longer over each than the others over the block that has it. All together that is more than its pool may hold; there is room for what comes after. */
+export const takenLeaveRoom = scenario('what a block took while it was checked takes no room', {
+  name: 'taken-leave-room',
+  cast: validators(4),
+  settings: { mempool: { bytesMax: 2_000 } },
+  act: [
+    at('0s', drop('transactions', { to: ['v3'] })),
+    at('1s', application('v3', { checks: '1500ms' })),
+    ...Array.from({ length: 8 }, (_, i) => `k${i}=${value}`).flatMap((tx) => [
+      after('3s', submit('v0', tx), submit('v3', tx)),
+    ]),
+    after('3s', application('v3', {})),
+    ...[1, 2, 3].map((i) => after('1500ms', submit('v3', `room${i}=${value}`))),
+    after('2s'),
+  ],
+  ends: everyone.decides(height(34), { within: '240s', afterwards: 2 }),
+});
+
+/** f0 has just lost all of its connections, and has offered nobody anything yet. */
+export const takenAlone = scenario('what a node takes while it is alone it offers to who comes', {
+  name: 'taken-alone',
+  cast: validators(4, { fullNodes: 1 }),
+  act: [
+    at('3s', ...nodes.map((each) => reset('f0', each))),
+    after('20ms', submit('f0', 'alone=v')),
+    after('25s'),
+  ],
+  ends: everyone.decides(height(30), { within: '120s', afterwards: 1 }),
 });

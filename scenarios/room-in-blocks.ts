@@ -71,9 +71,12 @@ export const checkedMeanwhile = scenario('what lost its room while it was checke
   ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
 });
 
+/** What wants less than nothing: none that others have is of this length. */
+const GIVES_GAS = `less=${'x'.repeat(145)}`;
+
 /**
  * A transaction wants ten of the twenty-five gas that a block may take, from height 5 on of fifteen; all of it, if it is a long one;
- * twenty, if it is longer; or more than any block takes, if it is the longest.
+ * twenty, if it is longer; or more than any block takes, if it is the longest. One wants less than nothing.
  */
 class Metered extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
@@ -81,7 +84,8 @@ class Metered extends KvStore {
     const block = (maxGas: bigint) => ({ block: { maxBytes: 3_000_000n, maxGas } });
     if (request.type === 'check-tx' && answer.type === 'check-tx') {
       const { length } = request.value.tx;
-      const gasWanted = length > 400 ? 30n : length > 300 ? 20n : length > 200 ? 15n : 10n;
+      const wanted = length > 400 ? 30n : length > 300 ? 20n : length > 200 ? 15n : 10n;
+      const gasWanted = length === GIVES_GAS.length ? -10n : wanted;
       return { ...answer, value: { ...answer.value, gasWanted } };
     }
     if (answer.type === 'init-chain')
@@ -170,3 +174,13 @@ export const earlyGreed = scenario(
     ends: everyone.decides(height(5), { within: '120s', afterwards: 1 }),
   },
 );
+
+/** A block that took it would have room for more than it may take. */
+export const lessThanNoGas = scenario('no pool takes what wants less gas than nothing', {
+  name: 'less-than-no-gas',
+  cast: validators(4, { evidence: { maxAgeBlocks: 500 } }),
+  app: () => new Metered(),
+  load: txs({ perSecond: 2, count: 12 }),
+  act: [when(v0.decides(height(3)), submit('v0', GIVES_GAS)), after('3s', submit('v2', GIVES_GAS))],
+  ends: everyone.decides(height(10), { within: '120s', afterwards: 1 }),
+});

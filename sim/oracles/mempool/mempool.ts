@@ -12,7 +12,15 @@ import { machinesByAddress } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
 import { CHANNEL_MEMPOOL, CHECK_TX_NEW } from '../canonical/numbers.ts';
-import { fieldBytes, gasAt, mayBeTooDear, mayRefuseSize, proposerRoomAt, roomAt } from '../chain/room.ts';
+import {
+  fieldBytes,
+  gasAt,
+  isTooDear,
+  mayBeTooDear,
+  mayRefuseSize,
+  proposerRoomAt,
+  roomAt,
+} from '../chain/room.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { txsIn } from '../ghost/messages.ts';
 import { HOP_NS } from '../ghost/pace.ts';
@@ -144,7 +152,7 @@ class Watch {
     const known = [at.height, at.height + 1n].filter((height) => this.ghost.params(height));
     if (known.length === 0) return;
     const gasMax = Math.max(...known.map((height) => gasAt(this.ghost, height)));
-    if (gasWanted > gasMax)
+    if (isTooDear(gasWanted, gasMax))
       this.bad(at, `holds a transaction that wants ${gasWanted} gas, and a block may take ${gasMax}`);
     const room = Math.max(...known.map((height) => roomAt(this.ghost, height)));
     if (bytes > room) this.bad(at, `holds a transaction of ${bytes} bytes, and a block has room for ${room}`);

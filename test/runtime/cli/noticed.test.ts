@@ -520,6 +520,9 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['broken-words', '1', 'X514', 'never happened: anyone drops v2 (time of 0 seconds and -1 nanoseconds)'],
   ['long-and-steady', '1', 'X515', 'directive 4 never fired: when v1 joins'],
   ['long-and-steady', '1', 'X516', 'never: v1 drops v0'],
+  ['taken-leave-room', '1', 'X517', 'v3 was given a transaction and does not ask its application about it'],
+  ['less-than-no-gas', '1', 'X518', 'holds a transaction that wants -10 gas'],
+  ['taken-alone', '1', 'X519', 'and has not offered it to v'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
