@@ -1,5 +1,9 @@
-// Where something ends or begins: a height of more than two bytes, a chain of one, the last block, a pool that is full.
+// Where something ends or begins: the first block, a height of more than two bytes, a chain of one, the last block, a pool that is full.
 
+import { type BlockId, type Commit, NIL_BLOCK_ID } from '../protocol/types.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
+import type { NodeName } from '../sim/scenario/play.ts';
 import {
   after,
   crash,
@@ -12,6 +16,7 @@ import {
   powers,
   restart,
   scenario,
+  sometime,
   submit,
   txs,
   v0,
@@ -20,6 +25,33 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 import { loses } from './promises.ts';
+
+/** As the first block carries it, but for one thing that it says. */
+const emptyCommit =
+  (change: Partial<Commit>): Liar =>
+  (kit) =>
+    aboutOwnBlocks(kit, 'lie: a commit of no block', (block) => {
+      const lastCommit = { height: 0n, round: 0, blockId: NIL_BLOCK_ID, signatures: [], ...change };
+      return { block: { ...block, lastCommit } };
+    });
+
+const ODD = new Uint8Array(32).fill(0xee);
+const NO_BLOCK: BlockId = { hash: ODD, parts: { total: 1, hash: ODD } };
+
+const TEN: NodeName[] = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7', 'v8', 'v9'];
+
+/** v8, v2 and v5 propose the first rounds. */
+export const noCommitBeforeTheFirst = scenario('the first block carries a commit of nothing', {
+  name: 'no-commit-before-the-first',
+  cast: validators(10),
+  liars: [
+    liar('v8', emptyCommit({ height: 5n, blockId: NO_BLOCK }), TEN, { toHeight: 1 }),
+    liar('v2', emptyCommit({ round: -1 }), TEN, { toHeight: 1 }),
+    liar('v5', emptyCommit({ height: -1n }), TEN, { toHeight: 1 }),
+  ],
+  holds: [sometime(v0.enters('propose', { height: 1, round: 3 }))],
+  ends: everyone.decides(height(6), { within: '120s' }),
+});
 
 /** v1 is away as the chain passes it, and has the blocks on both sides from the others. */
 export const pastTwoBytes = scenario('a chain passes the height 65,536', {

@@ -61,7 +61,15 @@ import {
   slowSigner,
   timeGoesOn,
 } from './clocks-and-disks.ts';
-import { fullThenRoom, largerThanABatch, longKeys, oneSignature, pastTwoBytes, takenOnce } from './edges.ts';
+import {
+  fullThenRoom,
+  largerThanABatch,
+  longKeys,
+  noCommitBeforeTheFirst,
+  oneSignature,
+  pastTwoBytes,
+  takenOnce,
+} from './edges.ts';
 import {
   earlyTransaction,
   emptyBlocksAtIntervals,
@@ -500,6 +508,7 @@ export const plays: readonly Play[] = [
   noRoomForAnother,
   impossibleUpdates,
   oneSignature,
+  noCommitBeforeTheFirst,
   pastTwoBytes,
   fullThenRoom,
   takenOnce,

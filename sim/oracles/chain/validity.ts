@@ -35,6 +35,8 @@ export function* wrongWith(
   const isFirst = header.height === ghost.genesis.initialHeight;
   if (isFirst && ((lastCommit?.signatures.length ?? 0) > 0 || header.lastBlockId.hash.length > 0))
     yield 'follows another block, and is the first';
+  if (isFirst && lastCommit && (lastCommit.height !== 0n || lastCommit.round < 0))
+    yield `is the first, and carries a commit of ${lastCommit.height}/${lastCommit.round}`;
   if (isFirst && header.version.block !== BLOCK_PROTOCOL)
     yield `is the first, and of block protocol ${header.version.block}, not ${BLOCK_PROTOCOL}`;
   if (isFirst && !equalBytes(header.lastResultsHash, resultsHash([])))
