@@ -185,7 +185,7 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
-import { failedAndKept, noPool, refusedAndKept, takenAlone, takenLeaveRoom } from './pools.ts';
+import { earlyGifts, failedAndKept, noPool, refusedAndKept, takenAlone, takenLeaveRoom } from './pools.ts';
 import {
   lockOutlivesExecution,
   oldCopiesOfAll,
@@ -517,6 +517,7 @@ export const plays: readonly Play[] = [
   failedAndKept,
   takenAlone,
   takenLeaveRoom,
+  earlyGifts,
   largerThanABatch,
   longKeys,
   tyrantOverthrown,

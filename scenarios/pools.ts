@@ -1,17 +1,27 @@
 // Pools in other settings: one that takes nothing, one that keeps in mind what was refused, one that is small; and one whose node is alone.
 
+import { utf8Encode } from '#platform';
+import { CHANNEL_MEMPOOL } from '../protocol/messages.ts';
+import { encodeMempoolMessage } from '../protocol/wire/index.ts';
+import { isItsPlace, type Liar } from '../sim/liars/liar.ts';
+import { messagesIn } from '../sim/oracles/ghost/messages.ts';
 import {
   after,
   application,
   at,
+  crash,
   drop,
   everyone,
   height,
+  liar,
   reset,
   scenario,
   submit,
   txs,
+  v0,
+  v3,
   validators,
+  when,
 } from '../sim/scenario/words.ts';
 import { numbersInForms } from './transactions.ts';
 
@@ -78,4 +88,32 @@ export const takenAlone = scenario('what a node takes while it is alone it offer
     after('25s'),
   ],
   ends: everyone.decides(height(30), { within: '120s', afterwards: 1 }),
+});
+
+const GIFTS = 1_000;
+
+/** Behind a word of where it stands it gives as many transactions as a pool holds, each another one. */
+const giver: Liar = (kit) => (to, payloads) => {
+  const [stands] = messagesIn(payloads);
+  if (!kit.victims.has(to) || stands?.type !== 'new-round-step') return null;
+  if (!isItsPlace(kit.words, stands.height, stands.round) || !kit.lies()) return null;
+  kit.count('lie: many gifts');
+  const gifts = Array.from({ length: GIFTS }, (_, i) => utf8Encode(`gift${i}=v`));
+  for (const tx of gifts) kit.submitted(tx);
+  return [
+    ...payloads,
+    { channel: CHANNEL_MEMPOOL, bytes: encodeMempoolMessage({ type: 'txs', txs: gifts }) },
+  ];
+};
+
+/** v3's application needs two seconds for each answer, also to say where it is. */
+export const earlyGifts = scenario('of what one peer gives to who cannot look yet little is kept', {
+  name: 'early-gifts',
+  cast: validators(4),
+  liars: [liar('v2', giver, ['v3'], { fromHeight: 6, times: 1 })],
+  act: [
+    when(v0.decides(height(4)), application('v3', { blocks: '2s' }), crash('v3', { restart: '100ms' })),
+    when(v3.joins(), application('v3', {})),
+  ],
+  ends: everyone.decides(height(16), { within: '240s', afterwards: 2 }),
 });

@@ -18,6 +18,7 @@ import { messagesIn, txsIn } from '../ghost/messages.ts';
 import { HOP_NS, saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { Counted, HAS_IT, type Known, type Moment, type Taken } from './counted.ts';
+import { EARLY_OF_PEER_MAX, EarlyShare } from './early-share.ts';
 import { Outcomes } from './outcomes.ts';
 import { type Checked, checkedIn, idOf } from './pool.ts';
 
@@ -74,6 +75,7 @@ class Watch {
   private readonly outcomes = new Outcomes();
   /** What came in this life before its handshake was over. */
   private readonly early = new PerMachine(() => ({ count: 0, bytes: 0 }));
+  private readonly shares = new PerMachine(() => ({ share: new EarlyShare(), sinceNs: this.about.now() }));
   private readonly greeted = new Greeted();
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
@@ -89,6 +91,8 @@ class Watch {
   starts(at: Machine): void {
     this.pools.delete(at);
     this.early.delete(at);
+    this.shares.delete(at);
+    this.shares.of(at);
     this.greeted.starts(at);
     this.watching.delete(at);
   }
@@ -112,7 +116,9 @@ class Watch {
 
   submitted(at: Machine, tx: Uint8Array): void {
     this.comesEarly(at, tx.length);
-    this.pools.of(at).submits(idOf(tx), this.about.now());
+    const id = idOf(tx);
+    this.shares.of(at).share.comes(id, null);
+    this.pools.of(at).submits(id, this.about.now());
     this.given(at, tx);
   }
 
@@ -129,6 +135,7 @@ class Watch {
   passes(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     const now = this.about.now();
     const pool = this.pools.of(at);
+    if (mail.type === 'opens') this.shares.of(at).share.opens();
     if (mail.type === 'committed') {
       const next = mail.height + 1n;
       const room = { bytes: roomAt(this.ghost, next), gas: gasAt(this.ghost, next) };
@@ -161,7 +168,17 @@ class Watch {
       const what = `asks its application about new transaction ${nameOf(idOf(tx))}, and has not checked again all that the block before the last left over`;
       this.report(`${at.name} ${what}`, at, at.height + 1n);
     }
+    if (type === CHECK_TX_NEW) this.judgesShare(at, tx);
     pool.asks(tag, tx, type, this.about.now());
+  }
+
+  /** In a pause letters wait, and are read with what came later. */
+  private judgesShare(at: Machine, tx: Uint8Array): void {
+    const { share, sinceNs } = this.shares.of(at);
+    const peer = share.isEmpty ? null : share.asks(idOf(tx));
+    if (peer === null || at.heldUntilNs >= sinceNs || !this.about.isHonest(at)) return;
+    const what = `asks about more than ${EARLY_OF_PEER_MAX} transactions that ${this.byId.get(peer)?.name ?? 'a peer'} alone gave it`;
+    this.report(`${at.name} ${what} before its handshake was over`, at, at.height + 1n);
   }
 
   private executed(at: Machine, pool: Counted, { txResults }: ResponseFinalizeBlock): void {
@@ -226,7 +243,9 @@ class Watch {
     const isHonest = sender !== undefined && this.about.isHonest(sender);
     for (const tx of txs) {
       this.comesEarly(at, tx.length);
-      this.pools.of(at).shows(idOf(tx), from, this.about.now(), isHonest && isHeard);
+      const id = idOf(tx);
+      this.shares.of(at).share.comes(id, from);
+      this.pools.of(at).shows(id, from, this.about.now(), isHonest && isHeard);
       if (isHonest && isHeard) this.given(at, tx);
     }
   }

@@ -524,6 +524,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['less-than-no-gas', '1', 'X518', 'holds a transaction that wants -10 gas'],
   ['taken-alone', '1', 'X519', 'and has not offered it to v'],
   ['no-commit-before-the-first', '1', 'X520', 'block 1 is the first, and carries a commit of 0/-1'],
+  ['early-gifts', '1', 'X521', 'asks about more than 256 transactions that v2 alone gave it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
