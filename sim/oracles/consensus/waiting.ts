@@ -11,7 +11,7 @@ import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { idOf, Pool } from '../mempool/pool.ts';
 
-/** The mempool tells at once that it has something. */
+/** The mempool tells at once that it has something, and a round that begins goes on as soon as a disk lets it. */
 const PATIENCE_NS = 2_000_000_000;
 /** Some node may be that far behind the others. */
 const HEIGHTS_REMEMBERED = 64n;
@@ -181,7 +181,7 @@ class Watch {
 
   /** Only a height waits: its later rounds are under way as they begin. */
   private goesOn(at: Machine, { height, round, atNs }: Later): void {
-    if (this.about.now() === atNs || at.halted !== null) return;
+    if (this.about.now() - Math.max(atNs, at.heldUntilNs) <= PATIENCE_NS || at.halted !== null) return;
     this.report(`${at.name} begins round ${round} of height ${height}, and waits`, at, height);
   }
 

@@ -74,7 +74,7 @@ describe('patches', () => {
   });
 
   test('each is expected by oracles that there are', () => {
-    const known = ['chain', ...Object.keys(PROMISES)];
+    const known = ['chain', 'usual settings', ...Object.keys(PROMISES)]; // the second is a play's own
     for (const { oracles } of all) expect(known).toEqual(expect.arrayContaining([...oracles]));
   });
 
