@@ -114,7 +114,6 @@ export class Proofs {
     const isOfAnotherPower =
       !isByThere && byzantineValidators.some(({ address, power }) => power !== set.powerOf(hexOf(address)));
     if (isOfAnotherPower || claim.powerTotal !== set.total) return OTHER_POWERS;
-    if (!areInOrder(byzantineValidators)) return 'it does not name who attacked in the order of a set';
     const { height, round, blockId, signatures } = conflictingBlock.signedHeader.commit;
     const signers = set.members.filter(({ addressBytes, key }) =>
       signatures.some(({ flag, validatorAddress, timeNs: signedNs, signature }) => {
@@ -125,6 +124,7 @@ export class Proofs {
     );
     const power = signers.reduce((sum, each) => sum + each.power, 0n);
     if (3n * power <= set.total) return 'no third of its validators signed what it shows';
+    if (!areInOrder(byzantineValidators)) return 'it does not name who attacked in the order of a set';
     return header.height === commonHeight ? this.flawOfSecondBlock(evidence, set) : null;
   }
 
