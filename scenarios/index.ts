@@ -298,7 +298,6 @@ import {
 export const plays: readonly Play[] = [
   tour,
   calm,
-  usualSettings,
   lockHolds,
   validValueReproposed,
   valueInOtherBytes,
@@ -463,6 +462,7 @@ export const plays: readonly Play[] = [
   failsWhenAskedAgain,
   brokenApplication,
   failingApplication,
+  usualSettings,
   brokenProposals,
   unplayableBeginning,
   askedOfWhoHasThem,
