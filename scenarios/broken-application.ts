@@ -17,7 +17,7 @@ import {
   VOTING_POWER_TOTAL_MAX as POWER_MAX,
   type PublicKey,
 } from '../protocol/types.ts';
-import type { NodeName } from '../sim/scenario/play.ts';
+import type { Action, NodeName } from '../sim/scenario/play.ts';
 import {
   after,
   anyone,
@@ -34,7 +34,6 @@ import {
   sometime,
   these,
   txs,
-  v0,
   v1,
   validators,
   when,
@@ -253,52 +252,40 @@ class Changed extends KvStore {
   }
 }
 
-/** Closed in good order, so that its application has executed all that the chain has. */
-export const anotherPast = scenario('an application that comes back with another past takes no part', {
-  name: 'another-past',
+/** v1 dies, and its application comes back with another past than the others have. */
+const comesBackChanged = (name: string, dies: Action) => ({
+  name,
   cast: validators(4),
   app: () => new Changed(),
   load: txs({ perSecond: 3 }),
-  act: [when(v0.decides(height(4)), crash('v1', { how: 'clean', restart: '1s' }))],
+  act: [when(v1.decides(height(4)), dies)],
   holds: [finally_(v1.isHalted)],
   ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
 });
+
+/** Closed in good order, so that its application has executed all that the chain has. */
+export const anotherPast = scenario(
+  'an application that comes back with another past takes no part',
+  comesBackChanged('another-past', crash('v1', { how: 'clean', restart: '1s' })),
+);
 
 /** It dies as its application is to write block 5, and so comes back with one that lacks this block alone: its header says what came out of those before. */
-export const anotherPastBehind = scenario('an application that is behind, with another past, takes no part', {
-  name: 'another-past-behind',
-  cast: validators(4),
-  app: () => new Changed(),
-  load: txs({ perSecond: 3 }),
-  act: [
-    when(
-      v1.decides(height(4)),
-      crash('v1', { how: 'lose', restart: '1s', point: { when: 'before', op: 'write', on: 'app', nth: 1 } }),
-    ),
-  ],
-  holds: [finally_(v1.isHalted)],
-  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
-});
+export const anotherPastBehind = scenario(
+  'an application that is behind, with another past, takes no part',
+  comesBackChanged(
+    'another-past-behind',
+    crash('v1', { how: 'lose', restart: '1s', point: { when: 'before', op: 'write', on: 'app', nth: 1 } }),
+  ),
+);
 
 /** It dies as its application has written block 5 and the state after it is not written: the saved answer says what came out of it. */
-export const anotherPastAhead = scenario('an application that is ahead, with another past, takes no part', {
-  name: 'another-past-ahead',
-  cast: validators(4),
-  app: () => new Changed(),
-  load: txs({ perSecond: 3 }),
-  act: [
-    when(
-      v1.decides(height(4)),
-      crash('v1', {
-        how: 'clean',
-        restart: '1s',
-        point: { when: 'before', op: 'write', on: 'chain', nth: 3 },
-      }),
-    ),
-  ],
-  holds: [finally_(v1.isHalted)],
-  ends: these('v0', 'v2', 'v3').decides(height(10), { within: '60s' }),
-});
+export const anotherPastAhead = scenario(
+  'an application that is ahead, with another past, takes no part',
+  comesBackChanged(
+    'another-past-ahead',
+    crash('v1', { how: 'clean', restart: '1s', point: { when: 'before', op: 'write', on: 'chain', nth: 3 } }),
+  ),
+);
 
 /** Without transactions its hash is that of the chain's beginning, whatever it has executed. */
 export const chainIsGone = scenario(

@@ -2,6 +2,7 @@
 // heights, and one more rule makes trouble at each of them.
 
 import type { Action, CrashPoint, Directive, NodeName, RuleAction, Scenario } from '../scenario/play.ts';
+import { type Crash, isCrash } from './deaths.ts';
 import { type Lab, type Sample, SCORE_GOOD } from './lab.ts';
 
 const HEIGHTS_LONGER = 8;
@@ -62,9 +63,6 @@ export function singleTrouble(scenario: Scenario, lab: Lab): Scenario | null {
 }
 
 // --- crashes -----------------------------------------------------------------------------------------------------------
-
-type Crash = Extract<Action, { do: 'crash' | 'crash-at' }>;
-const isCrash = (action: Action): action is Crash => action.do === 'crash' || action.do === 'crash-at';
 
 /** Where data is lost: what one keeper holds is durable, and not yet what another does. */
 const POINTS: readonly Pick<CrashPoint, 'on' | 'when' | 'nth'>[] = [

@@ -13,6 +13,7 @@ import type {
   Scenario,
 } from '../scenario/play.ts';
 import { nonsenseIn } from '../scenario/sense.ts';
+import { type Crash, crashAtOnce, isCrash } from './deaths.ts';
 import { nodesOf, POWER_USUAL, withEqualPowers, withoutNode } from './recast.ts';
 
 export type Family = (scenario: Scenario) => Generator<Scenario>;
@@ -85,8 +86,7 @@ function* simplerActions(scenario: Scenario): Generator<Scenario> {
 }
 
 /** Who dies and starts at once, whenever it starts, does so a thousand times a second. */
-const isRestless = (action: Action): boolean =>
-  (action.do === 'crash' || action.do === 'crash-at') && action.restartMs === 0;
+const isRestless = (action: Action): boolean => isCrash(action) && action.restartMs === 0;
 
 function* simplerAction(action: Action): Generator<Action> {
   switch (action.do) {
@@ -157,15 +157,10 @@ function* simplerLinks(action: Extract<Action, { do: 'links' }>): Generator<Acti
   }
 }
 
-function* simplerCrash(action: Extract<Action, { do: 'crash' | 'crash-at' }>): Generator<Action> {
+function* simplerCrash(action: Crash): Generator<Action> {
   const { restartMs, ...stays } = action;
   if (action.do === 'crash-at') {
-    const { node, how, unnoticed } = action;
-    const after = {
-      ...(restartMs !== undefined && { restartMs }),
-      ...(unnoticed !== undefined && { unnoticed }),
-    };
-    yield { do: 'crash', node, how, ...after };
+    yield crashAtOnce(action);
     for (let nth = 1; nth < Math.min(action.nth, 4); nth++) yield { ...action, nth };
   }
   if (restartMs !== undefined) yield stays as Action;

@@ -4,6 +4,7 @@
 import type { Chronicle, Deeds, Performed } from '../chronicle.ts';
 import type { Action, Condition, Directive } from '../scenario/play.ts';
 import { STEP_NAMES, type StepName } from '../scenario/play.ts';
+import { crashAtOnce } from './deaths.ts';
 
 /** Of what a node did before, so much is tried. */
 const DEEDS_TRIED = 6;
@@ -59,11 +60,6 @@ function* actionsFor(action: Action): Generator<Action> {
     yield action;
     return;
   }
-  const { node, how, restartMs, unnoticed } = action;
-  const after = {
-    ...(restartMs !== undefined && { restartMs }),
-    ...(unnoticed !== undefined && { unnoticed }),
-  };
-  yield { do: 'crash', node, how, ...after };
+  yield crashAtOnce(action);
   for (let nth = 1; nth <= NTH_TRIED; nth++) yield { ...action, nth };
 }

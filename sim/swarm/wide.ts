@@ -1,5 +1,5 @@
-// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and applications, deaths that nobody notices, and liars that the swarm leaves out. Most
-// of them matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
+// The wide swarm: a run of the swarm in other settings, with limits, first heights, slow keys and applications, deaths that nobody
+// notices, and liars that the swarm leaves out. Most of them matter seldom, and what they cost would thin out what the swarm is for; but what nobody draws nobody tests.
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';

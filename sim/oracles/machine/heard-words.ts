@@ -6,8 +6,8 @@ import { equalBytes } from '../../../protocol/bytes.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE } from '../canonical/numbers.ts';
 import { heardIn, isHeard } from '../disk/log-reasons.ts';
 
-/** Votes and proposals are smaller. */
-const SMALL_BYTES = 1_024;
+/** Votes, proposals and timeouts are smaller. */
+export const SMALL_BYTES = 1_024;
 /** A vote has some hundred. */
 const VOTE_BYTES_MAX = 5 * 1_024;
 /** A part of a block has 64 KiB, its proof some more, and what hangs behind it may be as long again. */
@@ -46,7 +46,8 @@ export class HeardWords {
     this.height = height;
     const asLong = this.parts.get(bytes.length) ?? [];
     if (asLong.some((each) => equalBytes(each, bytes))) return false;
-    this.parts.set(bytes.length, [...asLong, bytes]);
+    asLong.push(bytes);
+    this.parts.set(bytes.length, asLong);
     return true;
   }
 }

@@ -1,18 +1,17 @@
-// Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it, and
-// of what it hears it logs nothing twice (heard-words.ts). How often it says the same is the business of offers. And what it says at once is bounded, too: a frame holds up what comes behind it.
+// Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it, and of
+// what it hears it logs nothing twice (heard-words.ts). How often it says the same is the business of offers. And what it says at once is bounded,
+// too: a frame holds up what comes behind it.
 
 import type { Payload } from '../../../actors/turn.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
-import { HeardWords } from './heard-words.ts';
+import { HeardWords, SMALL_BYTES } from './heard-words.ts';
 
 /** Records of a height that do not depend on its rounds: its end, timeouts, a restart's own. */
 const RECORDS_BASE = 64;
 /** Of each round: two votes of everyone, as many again by those who equivocate, proposals, timeouts. */
 const RECORDS_PER_VALIDATOR = 4;
 const RECORDS_PER_ROUND = 16;
-/** Votes, proposals and timeouts are smaller. */
-const SMALL_BYTES = 1_024;
 /** Votes for rounds ahead of its own that a peer may make a node take, in one height. */
 const AHEAD_PER_VALIDATOR = 160;
 
