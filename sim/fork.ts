@@ -15,6 +15,9 @@ export interface Fork {
   readonly guilty: readonly { readonly name: string; readonly why: string }[];
 }
 
+/** The promise that a fork breaks. */
+const AGREEMENT = 'chain/agreement';
+
 export type ForkEnding = Extract<Ending, { who: 'fork' }>;
 
 /**
@@ -35,7 +38,7 @@ export function takeFork(
   }
   const isOfFork = (each: Violation): boolean =>
     each.oracle === 'chain' && each.height === BigInt(ends.decides) && each.atNs === first.atNs;
-  if (!first.what.startsWith('agreement: ') || !violations.every(isOfFork)) return null;
+  if (first.promise !== AGREEMENT || !violations.every(isOfFork)) return null;
   violations.length = 0;
   const findings = forensics.examine();
   const fork = forkOf(world, ends, findings);

@@ -74,7 +74,6 @@ export { scenarioUnder } from './scenario/under.ts';
 export type { Witness } from './scenario/witness.ts';
 export * from './scenario/words.ts';
 export type { SoFar } from './shrink/lab.ts';
-export { promiseOf } from './shrink/promise.ts';
 export { type ShrinkOptions, type Shrunk, shrink } from './shrink/shrink.ts';
 export { swarmPlay } from './swarm/index.ts';
 export { widePlay } from './swarm/wide.ts';

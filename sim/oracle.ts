@@ -6,6 +6,8 @@ import type { Machine } from './machine.ts';
 
 export interface Violation {
   readonly oracle: string;
+  /** The oracle's name, or `chain/agreement` where an oracle keeps several: what stays the same while a failing run is made smaller. */
+  readonly promise: string;
   readonly what: string;
   readonly node: string;
   readonly atNs: number;
@@ -14,8 +16,19 @@ export interface Violation {
   readonly thrown?: unknown;
 }
 
-/** How an oracle says that something is broken. */
-export type Report = (what: string, at: Machine | null, height: bigint) => void;
+export type ViolationWords = Pick<Violation, 'oracle' | 'promise' | 'what'>;
+
+/** How an oracle says that something is broken; `promise`: which, where it keeps several. */
+export type Report = (what: string, at: Machine | null, height: bigint, promise?: string) => void;
+
+/** What a play itself promises is no oracle's word. */
+export const PLAY = 'play';
+
+/** What a violation says of itself, by the oracle that found it. `what` begins with the promise, where there are several. */
+export const wordsOf = (oracle: string, what: string, promise?: string): ViolationWords =>
+  promise === undefined
+    ? { oracle, promise: oracle, what }
+    : { oracle, promise: `${oracle}/${promise}`, what: `${promise}: ${what}` };
 
 export interface Oracle {
   readonly name: string;

@@ -15,7 +15,7 @@ import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
 import { Liveness } from './liveness/watch.ts';
 import { type Machine, nameOfPeer } from './machine.ts';
-import type { OracleMaker } from './oracle.ts';
+import { type OracleMaker, PLAY, wordsOf } from './oracle.ts';
 import { Forensics } from './oracles/chain/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
 import { mustBeOptions, type RunOptions } from './run-options.ts';
@@ -134,7 +134,7 @@ class Run {
       honest: this.honest,
       addressByName: (name) => this.addressOf(name),
       perform: (action) => this.stage.perform(action),
-      broken: ({ what, at }) => this.violate('play', what, at),
+      broken: ({ what, at }) => this.violate(PLAY, what, at),
     });
     this.end = new EndOfPlay({
       ends: scenario.ends,
@@ -208,7 +208,7 @@ class Run {
 
   private violate(oracle: string, what: string, at: Machine | null): void {
     const height = at?.height ?? this.heightMax;
-    this.world.violations.push({ oracle, what, node: at?.name ?? '', atNs: this.now, height });
+    this.world.violations.push({ ...wordsOf(oracle, what), node: at?.name ?? '', atNs: this.now, height });
   }
 
   // --- watching --------------------------------------------------------------------------------------------
@@ -277,7 +277,7 @@ class Run {
     }
     if (world.violations.length === 0 && world.agenda.nextAt() === Infinity) this.lookForStall(true);
     if (ends.who === 'fork' && this.forensics)
-      this.fork = takeFork(world, ends, this.forensics, (what) => this.violate('play', what, null));
+      this.fork = takeFork(world, ends, this.forensics, (what) => this.violate(PLAY, what, null));
     if (world.violations.length === 0 && !this.liveness.isHopeless) this.judgeEnd();
     world.end();
     this.watch.choices?.(world.choices.recorded());
@@ -302,9 +302,9 @@ class Run {
   }
 
   private judgeEnd(): void {
-    for (const { what, at } of this.script.unkept()) this.violate('play', what, at);
+    for (const { what, at } of this.script.unkept()) this.violate(PLAY, what, at);
     const broken = this.end.broken();
-    if (broken) this.violate('play', broken.what, broken.at);
+    if (broken) this.violate(PLAY, broken.what, broken.at);
   }
 
   private verdict(): Verdict {

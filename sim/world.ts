@@ -18,7 +18,14 @@ import type { LinkSettings } from './links.ts';
 import { Machine } from './machine.ts';
 import { SimMail } from './mail.ts';
 import { Network } from './network.ts';
-import type { Oracle, OracleMaker, Violation } from './oracle.ts';
+import {
+  type Oracle,
+  type OracleMaker,
+  type Report,
+  type Violation,
+  type ViolationWords,
+  wordsOf,
+} from './oracle.ts';
 import { ed25519Key, SimSign, worldCrypto } from './sim-crypto.ts';
 import { STEP } from './steps.ts';
 
@@ -108,7 +115,9 @@ export class World {
     const liars = options.liars ?? new Set<string>();
     const honest = this.machines.map(({ name }) => !liars.has(name));
     this.oracles = (options.oracles ?? []).map((make) => {
-      const oracle: Oracle = make((what, at, height) => this.violate(oracle.name, what, at, height), {
+      const report: Report = (what, at, height, promise) =>
+        this.violate(wordsOf(oracle.name, what, promise), at, height);
+      const oracle: Oracle = make(report, {
         chainId: cast.chainId,
         machines: this.machines,
         now: () => this.agenda.now,
@@ -135,10 +144,11 @@ export class World {
     });
   }
 
-  private violate(oracle: string, what: string, at: Machine | null, height: bigint, thrown?: unknown): void {
+  private violate(words: ViolationWords, at: Machine | null, height: bigint, thrown?: unknown): void {
+    const { oracle, what } = words;
     if (this.violations.some((each) => each.oracle === oracle && each.what === what)) return;
     const where = { node: at?.name ?? '', atNs: this.agenda.now, height };
-    this.violations.push({ oracle, what, ...where, ...(thrown !== undefined && { thrown }) });
+    this.violations.push({ ...words, ...where, ...(thrown !== undefined && { thrown }) });
   }
 
   machine(name: string): Machine {
@@ -281,12 +291,16 @@ export class World {
       },
       bug: (_node, actor, error) => {
         const what = error instanceof Error ? error.message : String(error);
-        this.violate('hygiene', `${actor} threw: ${what}`, machine, machine.height, error);
+        this.violate(wordsOf('hygiene', `${actor} threw: ${what}`), machine, machine.height, error);
       },
       // A peer may be gone before what was said to it comes; all others live as long as their node.
       lost: (_node, actor) => {
         if (!actor.startsWith('peer:'))
-          this.violate('hygiene', `there is mail for ${actor}, and no such actor`, machine, machine.height);
+          this.violate(
+            wordsOf('hygiene', `there is mail for ${actor}, and no such actor`),
+            machine,
+            machine.height,
+          );
       },
     };
   }

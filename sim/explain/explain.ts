@@ -3,11 +3,10 @@
 
 import { type Chronicle, chronicled, type Deeds } from '../chronicle.ts';
 import { SECOND } from '../latency.ts';
-import type { Violation } from '../oracle.ts';
+import { PLAY, type Violation } from '../oracle.ts';
 import { PROMISES } from '../oracles/promises.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { Play } from '../scenario/play.ts';
-import { PLAY, promiseOf } from '../shrink/promise.ts';
 import { actionText } from '../story.ts';
 import type { StoryLine } from '../verdict.ts';
 import { stallLines } from './stall.ts';
@@ -34,7 +33,7 @@ export function explainRun(play: Play, options: Omit<RunOptions, 'watch' | 'onWo
 }
 
 function sentenceOf(violation: Violation): string {
-  const promised = PROMISES[promiseOf(violation)];
+  const promised = PROMISES[violation.promise];
   const what = violation.what.replace(/^[a-z ]+: (?=.)/, violation.oracle === 'chain' ? '' : '$&');
   return promised ? `It was promised that ${promised}; but ${what}.` : `${what}.`;
 }

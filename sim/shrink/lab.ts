@@ -8,7 +8,6 @@ import { textOf } from '../scenario/json.ts';
 import type { Scenario } from '../scenario/play.ts';
 import type { World } from '../world.ts';
 import { directivesIn } from './parts.ts';
-import { promiseOf } from './promise.ts';
 
 /** What came of one run, as far as shrinking asks. */
 export interface Outcome {
@@ -177,7 +176,7 @@ export class Lab {
       const atMs = Math.ceil(first.atNs / NS_PER_MS);
       const height = Number(first.height);
       return {
-        promise: promiseOf(first),
+        promise: first.promise,
         what: first.what,
         atMs,
         height,

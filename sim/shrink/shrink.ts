@@ -2,7 +2,7 @@
 // budget give the same scenario.
 
 import { type Seed, seedText } from '../choices.ts';
-import type { OracleMaker } from '../oracle.ts';
+import { type OracleMaker, PLAY } from '../oracle.ts';
 import { runScenario } from '../run.ts';
 import { mustBeOptions } from '../run-options.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
@@ -13,7 +13,6 @@ import { costOf } from './cost.ts';
 import { Lab, SCORE, SCORE_GOOD, type SoFar, seedAfter } from './lab.ts';
 import { directivesIn, partsOf, without } from './parts.ts';
 import { atItsEnd, fewerParts, polished } from './polish.ts';
-import { PLAY, promiseOf } from './promise.ts';
 import { rewritten } from './rewrite.ts';
 import { SHARP, SHARP_GOOD, sharpened, singleTrouble } from './sharpen.ts';
 
@@ -51,7 +50,7 @@ const BUDGET = 220_000;
 
 export interface ShrinkOptions {
   readonly seed: Seed;
-  /** The one that stays broken, as `promiseOf` a violation says it; default: the first that the run breaks. */
+  /** The one that stays broken, as a violation's `promise` says it; default: the first that the run breaks. */
   readonly promise?: string;
   /** In deliveries; default: 220,000, a dozen seconds of one core. */
   readonly budget?: number;
@@ -106,7 +105,7 @@ function mustBeShrinkOptions(options: ShrinkOptions | undefined): void {
     throw new ScenarioError(`${odd}: no such option; there are seed, promise, budget, oracles, heard`);
   mustBeOptions({ seed, ...(oracles !== undefined && { oracles }) });
   if (promise !== undefined && typeof promise !== 'string')
-    throw new ScenarioError(`promise: expected a text, as promiseOf(a violation) gives it, not ${promise}`);
+    throw new ScenarioError(`promise: expected a text, as a violation's promise is, not ${promise}`);
   if (budget !== undefined && !(typeof budget === 'number' && budget > 0))
     throw new ScenarioError(`budget: expected a number of deliveries, not ${budget}`);
   if (heard !== undefined && typeof heard !== 'function')
@@ -115,7 +114,7 @@ function mustBeShrinkOptions(options: ShrinkOptions | undefined): void {
 
 function firstBroken(play: Play, seed: string, oracles: readonly OracleMaker[]): string | null {
   const [first] = runScenario(play, { seed, crypto: 'sim', oracles }).violations;
-  return first ? promiseOf(first) : null;
+  return first?.promise ?? null;
 }
 
 /** What nobody promises is never broken, and is a slip. */
@@ -123,8 +122,10 @@ function mustBePromise(play: Scenario, seed: string, promise: string): void {
   const known: string[] = [];
   const onWorld = ({ oracles }: World): void => void known.push(...oracles.map(({ name }) => name));
   runScenario(play, { seed, crypto: 'sim', onWorld });
-  if (known.includes(promise.replace(/^chain\/.*/, 'chain'))) return;
-  throw new ScenarioError(`shrink: nobody promises ${JSON.stringify(promise)}; say promiseOf(a violation)`);
+  if (known.some((name) => promise === name || promise.startsWith(`${name}/`))) return;
+  throw new ScenarioError(
+    `shrink: nobody promises ${JSON.stringify(promise)}; say the promise of a violation`,
+  );
 }
 
 function smallest(cut: Scenario, lab: Lab): Scenario {

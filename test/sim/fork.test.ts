@@ -10,7 +10,7 @@ import { forkByAmnesia, forkByTwoVotes } from '../../scenarios/forks.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { type ForkEnding, takeFork } from '../../sim/fork.ts';
 import type { Machine } from '../../sim/machine.ts';
-import type { WorldAbout } from '../../sim/oracle.ts';
+import { type WorldAbout, wordsOf } from '../../sim/oracle.ts';
 import { type Findings, Forensics } from '../../sim/oracles/chain/forensics.ts';
 import { GhostChain } from '../../sim/oracles/ghost/ghost.ts';
 import { runScenario } from '../../sim/run.ts';
@@ -63,7 +63,7 @@ describe('a play that promises a fork', () => {
     const machines = [{ name: 'v2', member: makeCast({ powers: [1n] }).members[0] }];
     const broken = (findings: Omit<Findings, 'guilty'>, power: bigint): string[] => {
       const said: string[] = [];
-      const violations = [{ oracle: 'chain', what: 'agreement: two', node: 'v1', atNs: 7, height: 13n }];
+      const violations = [{ ...wordsOf('chain', 'two', 'agreement'), node: 'v1', atNs: 7, height: 13n }];
       const address = new GhostChain(makeCast({ powers: [1n] }).genesis).set(1n)?.members[0]?.address ?? '';
       const forensics = { examine: () => ({ ...findings, guilty: [{ address, power, why: '' }] }) };
       const world = { violations, machines } as unknown as World;

@@ -32,7 +32,6 @@ import {
 import { ddmin } from '../../sim/shrink/ddmin.ts';
 import { missedAt, rulesOf } from '../../sim/shrink/materialise.ts';
 import { directivesIn, keeping, partsOf, without } from '../../sim/shrink/parts.ts';
-import { promiseOf } from '../../sim/shrink/promise.ts';
 import { earlier, nodesOf, proposersOf, swapped, withoutNode } from '../../sim/shrink/recast.ts';
 import { rewritten } from '../../sim/shrink/rewrite.ts';
 import { shrink } from '../../sim/shrink/shrink.ts';
@@ -245,7 +244,7 @@ describe('the whole', () => {
   });
   const breaks = (seed: string): string | null => {
     const [first] = runScenario(forked, { seed }).violations;
-    return first ? promiseOf(first) : null;
+    return first?.promise ?? null;
   };
   /** Chance decides who hears which lie in time: the first seeds under which the chain forks. */
   const seeds = Array.from({ length: 30 }, (_, i) => String(i + 1))
@@ -267,7 +266,7 @@ describe('the whole', () => {
     expect(once).toEqual(shrunk(forked));
     const saved = fromJson(String(toJson(once?.scenario ?? forked))) as Scenario;
     const again = runScenario(saved, { seed: once?.seed ?? '' }).violations[0];
-    expect(again && promiseOf(again)).toBe('chain/agreement');
+    expect(again?.promise).toBe('chain/agreement');
   });
 
   test('a run that keeps the promise is not shrunk', () => {
@@ -277,7 +276,7 @@ describe('the whole', () => {
 
   test('what nobody promises is a slip', () => {
     const nonsense = () => shrink(forked, { seed, promise: 'nonsense', budget: BUDGET });
-    expect(nonsense).toThrow('shrink: nobody promises "nonsense"; say promiseOf(a violation)');
+    expect(nonsense).toThrow('shrink: nobody promises "nonsense"; say the promise of a violation');
   });
 });
 

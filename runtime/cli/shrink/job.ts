@@ -2,12 +2,12 @@
 
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { type Explanation, explainRun } from '../../../sim/explain/explain.ts';
+import { PLAY } from '../../../sim/oracle.ts';
 import { runScenario } from '../../../sim/run.ts';
 import { toJson } from '../../../sim/scenario/json.ts';
 import type { Play } from '../../../sim/scenario/play.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
 import type { Least, SoFar } from '../../../sim/shrink/lab.ts';
-import { PLAY, promiseOf } from '../../../sim/shrink/promise.ts';
 import { type Shrunk, shrink } from '../../../sim/shrink/shrink.ts';
 import { playFromJson, playNamed } from '../run/play-file.ts';
 
@@ -46,7 +46,7 @@ export function performShrink(
   const [first] = runScenario(play, { seed, crypto: 'sim' }).violations;
   if (!first) return { not: 'it holds (with sim-crypto)' };
   if (first.oracle === PLAY) return { not: `only the play's own promise breaks: ${first.what}` };
-  const shrunk = shrink(play, { seed, promise: promiseOf(first), heard: teller(tell) });
+  const shrunk = shrink(play, { seed, promise: first.promise, heard: teller(tell) });
   if (!shrunk) return { not: 'it breaks no promise when its faults are written down' };
   const ms = performance.now() - startedMs;
   // Here, where the bug is.

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Violation, ViolationWords } from '../../../sim/oracle.ts';
 import { runScenario } from '../../../sim/run.ts';
 import { playAtOnce } from '../run/play-file.ts';
 import { TraceWriter } from '../traces/trace-file.ts';
@@ -18,13 +19,19 @@ export interface Job {
   readonly trace?: string;
 }
 
+/** What of it is told to the other process. */
+export interface FirstViolation extends ViolationWords {
+  /** An actor or an application threw: a bug that stops the program. */
+  readonly isThrown: boolean;
+}
+
 export interface JobResult {
   readonly digest: string;
   readonly shape: string;
   readonly holds: boolean;
   readonly heights: number;
   /** The first, when there are any. */
-  readonly violation: { readonly oracle: string; readonly what: string } | null;
+  readonly violation: FirstViolation | null;
   /** The run threw: a bug outside the actors, or a play that cannot be performed. */
   readonly threw: string | null;
   readonly ms: number;
@@ -47,7 +54,7 @@ export function performJob(job: Job): JobResult {
       shape: verdict.shape,
       holds: verdict.holds,
       heights: Number(verdict.heights),
-      violation: first ? { oracle: first.oracle, what: first.what } : null,
+      violation: first ? firstOf(first) : null,
       threw: null,
       ms: performance.now() - startedMs,
     };
@@ -57,6 +64,13 @@ export function performJob(job: Job): JobResult {
     trace?.close();
   }
 }
+
+const firstOf = ({ oracle, promise, what, thrown }: Violation): FirstViolation => ({
+  oracle,
+  promise,
+  what,
+  isThrown: thrown !== undefined,
+});
 
 /** Nothing came of it. */
 export function lost(error: unknown, ms: number): JobResult {

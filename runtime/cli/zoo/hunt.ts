@@ -1,6 +1,6 @@
 // Hunts one planted bug: runs of a patched build until an oracle speaks, and what came of it.
 
-import { PLAY, promiseOf } from '../../../sim/shrink/promise.ts';
+import { PLAY } from '../../../sim/oracle.ts';
 import { Interrupted } from '../interrupt.ts';
 import type { Patch } from '../patch/patched-build.ts';
 import { ProgressBar } from '../screen.ts';
@@ -99,8 +99,7 @@ export async function hunt(
   return outcomeOf(patch, jobs, results, kills);
 }
 
-const isCrash = ({ violation, threw }: JobResult): boolean =>
-  threw !== null || (violation?.oracle === 'hygiene' && violation.what.includes(' threw: '));
+const isCrash = ({ violation, threw }: JobResult): boolean => threw !== null || violation?.isThrown === true;
 
 const isKill = (result: JobResult): boolean =>
   result.violation !== null && result.violation.oracle !== PLAY && !isCrash(result);
@@ -130,7 +129,7 @@ function outcomeOf(
   return {
     mutant: patch?.id ?? HEALTHY,
     name: patch?.name ?? 'the healthy build',
-    oracle: violation && promiseOf(violation),
+    oracle: violation?.promise ?? null,
     expected: patch?.oracles ?? [],
     from: jobs[0]?.seed ?? '',
     seeds: isKilled ? firstAt + 1 : results.length,

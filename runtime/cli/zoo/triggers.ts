@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promiseOf } from '../../../sim/shrink/promise.ts';
 import { Interrupted } from '../interrupt.ts';
 import { type Patch, withPatchedBuild } from '../patch/patched-build.ts';
 import { CliError, EXIT, type Exit, packageFolder } from '../usage.ts';
@@ -77,7 +76,7 @@ const runAll = (jobs: readonly Job[], dist: string, runMsMax: number): Promise<R
 
 function proofOf(patch: Patch, healthy: Runs, mutant: Runs): Proof {
   const words = ({ violation, threw }: JobResult): string =>
-    violation ? promiseOf(violation) : threw === null ? '' : 'threw';
+    violation ? violation.promise : threw === null ? '' : 'threw';
   const failed = mutant.results.filter(({ holds }) => !holds);
   const first = healthy.results.find(({ holds }) => !holds) ?? failed[0];
   return {

@@ -85,7 +85,7 @@ export class Certificates {
     const { commits, signatures: good } = this.of(height);
     commits.push(bytes);
     const bad = (why: string): void =>
-      this.report(`certificate: ${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height);
+      this.report(`${what} ${commit.height} at ${at.name}: ${why}`, at, commit.height, 'certificate');
     if (commit.signatures.length !== set.members.length)
       return bad(`${commit.signatures.length} signatures for ${set.members.length} validators`);
     let sum = 0n;

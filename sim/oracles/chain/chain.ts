@@ -151,7 +151,7 @@ class Watch {
   }
 
   private isUnreadable(at: Machine, what: string, height: bigint): void {
-    this.report(`validity: ${at.name} stores a ${what} of ${height} that nobody can read`, at, height);
+    this.report(`${at.name} stores a ${what} of ${height} that nobody can read`, at, height, 'validity');
   }
 
   /** A commit that is true may be of another height, or another block. */
@@ -159,7 +159,7 @@ class Watch {
     const hash = this.lastStored.of(at);
     if (commit.height === height && (hash.length === 0 || equalBytes(commit.blockId.hash, hash))) return;
     const what = `stores under ${height} a commit of ${commit.height} for ${short(commit.blockId.hash)}`;
-    this.report(`certificate: ${at.name} ${what}`, at, height);
+    this.report(`${at.name} ${what}`, at, height, 'certificate');
   }
 
   /** 1. Whoever stores a block of this height stores the same. */
@@ -173,10 +173,10 @@ class Watch {
       for (const told of this.ghost.onBlock) told(at, block);
     } else if (!equalBytes(known.hash, hash)) {
       const what = `${known.by} committed ${short(known.hash)} at height ${height}, ${at.name} ${short(hash)}`;
-      this.report(`agreement: ${what}`, at, height);
+      this.report(what, at, height, 'agreement');
     } else if (known.bytes && !equalBytes(known.bytes, bytes)) {
       const what = `stores other bytes of block ${height} than ${known.by}, and one hash names them`;
-      this.report(`agreement: ${at.name} ${what}`, at, height);
+      this.report(`${at.name} ${what}`, at, height, 'agreement');
     }
   }
 
@@ -187,16 +187,16 @@ class Watch {
     const { lastCommit } = block;
     const before = this.heights.at(height - 1n);
     for (const what of wrongWith(block, bytes, before, ghost))
-      report(`validity: block ${height} ${what}`, at, height);
+      report(`block ${height} ${what}`, at, height, 'validity');
     const lowest = about.machines.reduce(
       (low, { isUp, height: its }) => (isUp && its < low ? its : low),
       height,
     );
-    for (const what of transactions.take(block, lowest)) report(what, at, height);
+    for (const { promise, what } of transactions.take(block, lowest)) report(what, at, height, promise);
     if (lastCommit && lastCommit.height > 0n)
       this.certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
     for (const what of wrongTime(block, before, ghost, about))
-      report(`time: block ${height} ${what}`, at, height);
+      report(`block ${height} ${what}`, at, height, 'time');
   }
 
   /** An answer of the application, when the first node stores it. */
@@ -237,7 +237,7 @@ class Watch {
       );
       if (wrong === undefined || (wrong < 0 && members?.length === validators.length)) continue;
       const what = `keeps another set for ${height} than the chain decided, or other priorities in it`;
-      this.report(`proposer: ${at.name} ${what}`, at, state.lastBlockHeight);
+      this.report(`${at.name} ${what}`, at, state.lastBlockHeight, 'proposer');
     }
   }
 
@@ -250,7 +250,7 @@ class Watch {
     const proposer = hexOf(known.block.header.proposerAddress);
     for (let r = 0; r <= round; r++) if (set.atRound(r) === proposer) return;
     const what = `decided in round ${round} was proposed by ${proposer.slice(0, 12)}, out of turn`;
-    this.report(`proposer: block ${height} ${what}`, at, height);
+    this.report(`block ${height} ${what}`, at, height, 'proposer');
   }
 
   // --- what it executes ------------------------------------------------------------------------------------
@@ -261,12 +261,12 @@ class Watch {
     const before = this.lastCommitted.get(at);
     this.lastCommitted.set(at, height);
     if (before !== undefined && height > before + 1n)
-      report(`integrity: ${at.name} executed ${height} right after ${before}`, at, height);
+      report(`${at.name} executed ${height} right after ${before}`, at, height, 'integrity');
     const known = heights.at(height);
-    if (!known) report(`integrity: ${at.name} executed height ${height} and never stored it`, at, height);
+    if (!known) report(`${at.name} executed height ${height} and never stored it`, at, height, 'integrity');
     else if (!equalBytes(known.hash, event.hash)) {
       const what = `${at.name} executed ${short(event.hash)} at ${height}, not ${short(known.hash)}`;
-      report(`agreement: ${what}`, at, height);
+      report(what, at, height, 'agreement');
     }
     this.isInTurn(at, height, event.round);
     this.isSame(at, height, 'appHash', event.appHash, 'app hash');
@@ -278,7 +278,7 @@ class Watch {
     this.lastApplied.set(at, height);
     if (before !== undefined && height !== before + 1n) {
       const what = `the application of ${at.name} applied ${height} after ${before}`;
-      this.report(`integrity: ${what}`, at, height);
+      this.report(what, at, height, 'integrity');
     }
     this.isSame(at, height, 'appliedDigest', stateDigest, 'application state');
   }
@@ -298,7 +298,7 @@ class Watch {
     else if (!equalBytes(before, value)) {
       const [here, there] = apart(value, before);
       const what = `at height ${height} ${at.name} has ${here} where others have ${there}`;
-      this.report(`${promise}: ${what}`, at, height);
+      this.report(what, at, height, promise);
     }
   }
 }

@@ -96,7 +96,7 @@ export class VoteTimes {
   }
 
   private wrong(at: Machine, said: Vote | Proposal, what: string): void {
-    this.report(`time: ${at.name} dates its ${nameOf(said)} ${what}`, at, said.height);
+    this.report(`${at.name} dates its ${nameOf(said)} ${what}`, at, said.height, 'time');
   }
 
   /** How far it is ahead of all that a good block may be of: the time of one that is not good says nothing. 0: it is not, or too many lie. */

@@ -14,6 +14,11 @@ const named = (tx: Uint8Array): string => hexOf(txHash(tx).subarray(0, SHORT_BYT
 /** Nodes hear in different orders: a cache may forget before so much of it came between. */
 const SHARE_OF_CACHE = 0.75;
 
+export interface Wrong {
+  readonly promise: 'integrity' | 'validity';
+  readonly what: string;
+}
+
 export class Transactions {
   /** The one that was given or taken last is the last. */
   private readonly given = new Set<string>();
@@ -59,7 +64,7 @@ export class Transactions {
   }
 
   /** A block holds them now, `lowest` being the height of the node that is furthest behind. What is wrong with that. */
-  *take({ header: { height }, txs }: Block, lowest: bigint): Generator<string> {
+  *take({ header: { height }, txs }: Block, lowest: bigint): Generator<Wrong> {
     this.behind = this.behind.filter((each) => each.height > lowest);
     this.behind.push({ height, count: txs.length });
     if (this.behind.reduce((sum, { count }) => sum + count, 0) > this.forgottenAfter) this.isThrashing = true;
@@ -67,10 +72,14 @@ export class Transactions {
       const key = keyOf(tx);
       const before = this.taken.get(key);
       if (before !== undefined && !this.mayBeForgotten(key))
-        yield `integrity: transaction ${named(tx)} is in blocks ${before} and ${height}`;
+        yield { promise: 'integrity', what: `transaction ${named(tx)} is in blocks ${before} and ${height}` };
       this.taken.set(key, height);
       if (this.given.delete(key)) this.given.add(key);
-      else yield `validity: block ${height} holds transaction ${named(tx)}, which nobody submitted`;
+      else
+        yield {
+          promise: 'validity',
+          what: `block ${height} holds transaction ${named(tx)}, which nobody submitted`,
+        };
     }
   }
 

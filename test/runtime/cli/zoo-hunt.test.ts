@@ -38,7 +38,7 @@ const planted = (what: string) => {
 
 /** Each run answers, in place of what it did, that an oracle spoke. */
 const SPEAKS =
-  "const startedMs = performance.now(); if (job.seed > '4') return { holds: false, violation: { oracle: 'lock', what: job.seed }, threw: null };";
+  "const startedMs = performance.now(); if (job.seed > '4') return { holds: false, violation: { oracle: 'lock', promise: 'lock', what: job.seed, isThrown: false }, threw: null };";
 
 describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => {
   it('names the first in which an oracle spoke, and goes on until enough of those that count are there', async () => {

@@ -22,7 +22,7 @@ import {
 import { wrongTime, wrongWith } from '../../../../sim/oracles/chain/validity.ts';
 import { GhostChain } from '../../../../sim/oracles/ghost/ghost.ts';
 import { Heights, type KnownHeight } from '../../../../sim/oracles/ghost/heights.ts';
-import { Transactions } from '../../../../sim/oracles/ghost/transactions.ts';
+import { Transactions, type Wrong } from '../../../../sim/oracles/ghost/transactions.ts';
 
 const blocks = new Map<number, Block>();
 const collects: OracleMaker = () => ({
@@ -176,24 +176,24 @@ describe('clocks that are set back', () => {
 });
 
 describe('transactions', () => {
+  const wrong = (promise: Wrong['promise'], what: RegExp) => ({ promise, what: expect.stringMatching(what) });
+
   test('are in one block, and somebody gave them', () => {
     const all = new Transactions(100);
     for (const tx of block.txs) all.submitted(tx);
     expect([...all.take(block, 3n)]).toEqual([]);
     expect([...all.take({ ...block, header: { ...block.header, height: 9n } }, 9n)]).toEqual(
-      block.txs.map(() =>
-        expect.stringMatching(/^integrity: transaction [0-9a-f]{12} is in blocks 3 and 9$/),
-      ),
+      block.txs.map(() => wrong('integrity', /^transaction [0-9a-f]{12} is in blocks 3 and 9$/)),
     );
     expect([...all.take({ ...block, txs: [other] }, 3n)]).toEqual([
-      expect.stringMatching(/^validity: block 3 holds transaction [0-9a-f]{12}, which nobody submitted$/),
+      wrong('validity', /^block 3 holds transaction [0-9a-f]{12}, which nobody submitted$/),
     ]);
   });
 
   test('may come again when as many others came after it as a cache forgets', () => {
     const all = new Transactions(4);
     const [first] = block.txs as [Uint8Array];
-    const again = (): string[] => [...all.take({ ...block, txs: [first] }, 3n)];
+    const again = (): Wrong[] => [...all.take({ ...block, txs: [first] }, 3n)];
     all.submitted(first);
     expect(again()).toEqual([]);
     for (const more of [1, 2]) all.submitted(Uint8Array.of(more));
