@@ -25,6 +25,11 @@ import {
   tagAfter,
 } from './turn.ts';
 
+/** Said of who is slow, dead or behind a bad line: it broke no rule. */
+export const QUIET_PEER = 'blocks asked for do not come';
+/** Said of who gave a wrong block, or a wrong commit for one: a height follows, and why. */
+export const WRONG_BLOCK = 'block sync at height';
+
 /** One connection of a peer: who comes back has asked for nothing yet. */
 interface Connection {
   /** How many reads are under way for it. */
@@ -187,7 +192,7 @@ class BlocksyncTurn {
       this.schedule(STATUS, config.statusNs);
     } else if (timer === CHECK) {
       for (const peer of state.pool.removeQuiet(this.nowNs)) {
-        this.score(peer, 'blocks asked for do not come');
+        this.score(peer, QUIET_PEER);
       }
       if (!this.stopIfCaughtUp(state.pool)) this.schedule(CHECK, config.checkNs);
     }
@@ -217,14 +222,14 @@ class BlocksyncTurn {
   private onApplied(height: bigint): void {
     const pool = this.state.pool ?? unreachable('a block was applied that nobody fetched');
     const liar = pool.applied(height, this.nowNs);
-    if (liar !== null) this.score(liar, `block sync at height ${height}: its half of a pair was wrong`);
+    if (liar !== null) this.score(liar, `${WRONG_BLOCK} ${height}: its half of a pair was wrong`);
     this.stopIfCaughtUp(pool);
   }
 
   private onRefused(height: bigint, because: string): void {
     const pool = this.state.pool ?? unreachable('a block was refused that nobody fetched');
     const liar = pool.refused(height, this.nowNs);
-    if (liar !== null) this.score(liar, `block sync at height ${height}: ${because}`);
+    if (liar !== null) this.score(liar, `${WRONG_BLOCK} ${height}: ${because}`);
   }
 
   private stopIfCaughtUp(pool: SyncPool): boolean {

@@ -1,6 +1,7 @@
 // Keeps us connected to the peers we were told of: dials, and dials again for as long as it takes.
 
 import { unreachable } from '../protocol/refusal.ts';
+import { NS_PER_S } from '../protocol/time.ts';
 import { type DialerMail, dialerMail } from './mail.ts';
 import { type Effect, type Logic, NO_EFFECTS, NO_READS, type PeerId, type Turn } from './turn.ts';
 
@@ -18,14 +19,12 @@ export interface DialerConfig {
   readonly goodAfterNs: bigint;
 }
 
-const S = 1_000_000_000n;
-
 export const DEFAULT_DIALER: Omit<DialerConfig, 'self' | 'peers'> = {
-  waitForOtherNs: 3n * S,
-  backoffNs: S / 2n,
-  backoffMaxNs: 30n * S,
-  lostAfterNs: 10n * S,
-  goodAfterNs: 10n * S,
+  waitForOtherNs: 3n * NS_PER_S,
+  backoffNs: NS_PER_S / 2n,
+  backoffMaxNs: 30n * NS_PER_S,
+  lostAfterNs: 10n * NS_PER_S,
+  goodAfterNs: 10n * NS_PER_S,
 };
 
 interface Dialed {

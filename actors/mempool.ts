@@ -205,11 +205,11 @@ class MempoolTurn {
         break;
       case 'peer-up':
         if (this.config.broadcast)
-          gossip.peerUp(message.peer, pool.forgottenBy(message.peer), this.turn.monoNs);
+          gossip.peerUp(message.peer, pool.forgetPeer(message.peer), this.turn.monoNs);
         break;
       case 'peer-down':
         gossip.peerDown(message.peer);
-        pool.forgottenBy(message.peer);
+        pool.forgetPeer(message.peer);
         break;
       case 'peer-height':
         gossip.peerAt(message.peer, message.height, this.turn.monoNs);

@@ -2,6 +2,7 @@
 
 import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
 import { CHANNEL_BLOCKSYNC } from '../protocol/messages.ts';
+import { NS_PER_MS } from '../protocol/time.ts';
 import { encodeBlocksyncMessage } from '../protocol/wire/index.ts';
 import { MILLISECOND } from '../sim/latency.ts';
 import type { Liar } from '../sim/liars/liar.ts';
@@ -37,7 +38,6 @@ import {
   when,
 } from '../sim/scenario/words.ts';
 
-const MS = 1_000_000n;
 const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
 const NEAR = { kind: 'uniform', minNs: MILLISECOND, maxNs: 5 * MILLISECOND } as const;
 const IN_ORDER = { kind: 'uniform', minNs: 500 * MILLISECOND, maxNs: 500 * MILLISECOND } as const;
@@ -86,7 +86,13 @@ export const slowSync = scenario('who is slow to answer and answers everything s
   name: 'slow-sync',
   cast: validators(4),
   load: txs({ perSecond: 2 }),
-  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * MS, timeoutProposeNs: 300n * MS } },
+  settings: {
+    consensus: {
+      ...DEFAULT_CONSENSUS,
+      timeoutCommitNs: 100n * NS_PER_MS,
+      timeoutProposeNs: 300n * NS_PER_MS,
+    },
+  },
   act: [
     when(v0.decides(height(2)), crash('v3')),
     when(
@@ -103,7 +109,7 @@ export const slowSync = scenario('who is slow to answer and answers everything s
 export const longLine = scenario('over a long line many blocks are on their way at once', {
   name: 'long-line',
   cast: powers(10, 1),
-  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS } },
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * NS_PER_MS } },
   act: [
     when(v0.decides(height(2)), crash('v1')),
     when(v0.decides(height(60)), links({ latency: LONG_WAY }, { from: ['v0'], to: ['v1'] }), restart('v1')),
@@ -121,8 +127,8 @@ export const lossNowAndThen = scenario('who owes a lost block now and then is as
   name: 'loss-now-and-then',
   cast: powers(10, 1),
   settings: {
-    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS },
-    sync: { statusNs: 3_000n * MS, retryNs: 2_000n * MS, requestsPerPeerMax: 5 },
+    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * NS_PER_MS },
+    sync: { statusNs: 3_000n * NS_PER_MS, retryNs: 2_000n * NS_PER_MS, requestsPerPeerMax: 5 },
   },
   act: [
     when(v0.decides(height(2)), crash('v1')),
@@ -144,8 +150,12 @@ export const owedByWhoWent = scenario('what a peer owed that went is asked of an
   name: 'owed-by-who-went',
   cast: powers(10, 1, 1),
   settings: {
-    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 200n * MS, timeoutProposeNs: 500n * MS },
-    sync: { waitNs: 1_000n * MS, secondSourceAfterNs: 5_000n * MS, requestsPerPeerMax: 5 },
+    consensus: {
+      ...DEFAULT_CONSENSUS,
+      timeoutCommitNs: 200n * NS_PER_MS,
+      timeoutProposeNs: 500n * NS_PER_MS,
+    },
+    sync: { waitNs: 1_000n * NS_PER_MS, secondSourceAfterNs: 5_000n * NS_PER_MS, requestsPerPeerMax: 5 },
   },
   act: [
     when(v0.decides(height(2)), crash('v1')),
@@ -177,7 +187,7 @@ export const longWayBack = scenario('one peer gives a whole chain to who asks fo
 export const oneHasAll = scenario('of one who has all no more is asked at once than it answers', {
   name: 'one-has-all',
   cast: { ...powers(10, 1), fullNodes: 2 },
-  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * MS } },
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100n * NS_PER_MS } },
   act: [
     at(
       '0s',
@@ -231,7 +241,7 @@ export const lostRequests = scenario('what one peer alone has, and was lost, is 
 export const narrowLine = scenario('who gives blocks all the time is not quiet', {
   name: 'narrow-line',
   cast: powers(10, 1),
-  settings: { sync: { peerTimeoutNs: 4_000n * MS } },
+  settings: { sync: { peerTimeoutNs: 4_000n * NS_PER_MS } },
   act: [
     when(v0.decides(height(2)), crash('v1')),
     when(
@@ -253,8 +263,8 @@ export const longAndSteady = scenario('who gains on the chain goes on fetching, 
   name: 'long-and-steady',
   cast: powers(10, 1),
   settings: {
-    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 2_000n * MS },
-    sync: { statusNs: 2_000n * MS, peerTimeoutNs: 4_000n * MS, stallNs: 6_000n * MS },
+    consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 2_000n * NS_PER_MS },
+    sync: { statusNs: 2_000n * NS_PER_MS, peerTimeoutNs: 4_000n * NS_PER_MS, stallNs: 6_000n * NS_PER_MS },
   },
   act: [
     when(v0.decides(height(2)), crash('v1')),
@@ -304,7 +314,7 @@ export const askedByWhoDied = scenario('who comes back is not given what it aske
 export const longAlone = scenario('who was alone for long fetches what it lacks when it meets others', {
   name: 'long-alone',
   cast: validators(4),
-  settings: { consensus: { timeoutCommitNs: 2_000n * MS } },
+  settings: { consensus: { timeoutCommitNs: 2_000n * NS_PER_MS } },
   act: [
     when(v0.decides(height(2)), crash('v3')),
     after('1s', isolate('v3'), restart('v3')),

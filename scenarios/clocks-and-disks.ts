@@ -1,5 +1,6 @@
 // Machines that are worse than others: clocks far apart, a disk or a signer that is slow, a disk that is full.
 
+import { NS_PER_MS } from '../protocol/time.ts';
 import {
   after,
   anyone,
@@ -29,8 +30,6 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-
-const MS = 1_000_000n;
 
 /** From height 3 on: at the very first one, nodes may wait for each other. */
 const noRoundIsLost = Array.from({ length: 14 }, (_, i) =>
@@ -183,13 +182,13 @@ export const ownTimeouts = scenario('each step waits as long as it was told to',
   load: txs({ perSecond: 3 }),
   settings: {
     consensus: {
-      timeoutProposeNs: 1_500n * MS,
-      timeoutProposeDeltaNs: 400n * MS,
-      timeoutPrevoteNs: 700n * MS,
-      timeoutPrevoteDeltaNs: 200n * MS,
-      timeoutPrecommitNs: 300n * MS,
-      timeoutPrecommitDeltaNs: 100n * MS,
-      timeoutCommitNs: 500n * MS,
+      timeoutProposeNs: 1_500n * NS_PER_MS,
+      timeoutProposeDeltaNs: 400n * NS_PER_MS,
+      timeoutPrevoteNs: 700n * NS_PER_MS,
+      timeoutPrevoteDeltaNs: 200n * NS_PER_MS,
+      timeoutPrecommitNs: 300n * NS_PER_MS,
+      timeoutPrecommitDeltaNs: 100n * NS_PER_MS,
+      timeoutCommitNs: 500n * NS_PER_MS,
     },
   },
   act: [

@@ -2,27 +2,27 @@
 // unnoticed with all of them.
 
 import type { NodeConfig } from '../actors/node.ts';
+import { NS_PER_S } from '../protocol/time.ts';
 import type { OracleMaker } from '../sim/oracle.ts';
 import { everyone, height, scenario, txs, validators } from '../sim/scenario/words.ts';
 
 type Section = 'consensus' | 'mempool' | 'sync';
-const SECOND = 1_000_000_000n;
 
 /** `DefaultConfig` and constants of its reactors (CometBFT `config/config.go`, `blocksync/pool.go`), where we have them. */
 const USUAL: { readonly [S in Section]: Partial<NodeConfig[S]> } = {
   consensus: {
-    timeoutProposeNs: 3n * SECOND,
-    timeoutProposeDeltaNs: SECOND / 2n,
-    timeoutPrevoteNs: SECOND,
-    timeoutPrevoteDeltaNs: SECOND / 2n,
-    timeoutPrecommitNs: SECOND,
-    timeoutPrecommitDeltaNs: SECOND / 2n,
-    timeoutCommitNs: SECOND,
+    timeoutProposeNs: 3n * NS_PER_S,
+    timeoutProposeDeltaNs: NS_PER_S / 2n,
+    timeoutPrevoteNs: NS_PER_S,
+    timeoutPrevoteDeltaNs: NS_PER_S / 2n,
+    timeoutPrecommitNs: NS_PER_S,
+    timeoutPrecommitDeltaNs: NS_PER_S / 2n,
+    timeoutCommitNs: NS_PER_S,
     skipTimeoutCommit: false,
     createEmptyBlocks: true,
     createEmptyBlocksIntervalNs: 0n,
-    blockTimeToleranceNs: 60n * SECOND,
-    gossipNs: SECOND / 10n,
+    blockTimeToleranceNs: 60n * NS_PER_S,
+    gossipNs: NS_PER_S / 10n,
   },
   mempool: {
     kind: 'flood',
@@ -34,7 +34,12 @@ const USUAL: { readonly [S in Section]: Partial<NodeConfig[S]> } = {
     recheck: true,
     broadcast: true,
   },
-  sync: { statusNs: 10n * SECOND, peerTimeoutNs: 15n * SECOND, banNs: 60n * SECOND, requestsPerPeerMax: 20 },
+  sync: {
+    statusNs: 10n * NS_PER_S,
+    peerTimeoutNs: 15n * NS_PER_S,
+    banNs: 60n * NS_PER_S,
+    requestsPerPeerMax: 20,
+  },
 };
 
 /** `DefaultConsensusParams`, as a genesis file has them. */

@@ -132,7 +132,7 @@ export class DiskDoor {
   }
 
   /** The device answers a flush: false when it only says so. */
-  isFlushTrue(): boolean {
+  completeFlush(): boolean {
     const { counters, lies, settings } = this.device;
     counters.flushes++;
     if (!lies.chance(settings.liesPpm, 1_000_000)) return true;

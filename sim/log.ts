@@ -134,7 +134,7 @@ export class SimLog implements Log, Flushable {
     const nth = ++medium.flushes;
     if (!door.livesThrough('flush', name, 'inside', nth)) return;
     medium.answered = Math.max(medium.answered, upTo);
-    if (door.isFlushTrue()) medium.synced = Math.max(medium.synced, upTo);
+    if (door.completeFlush()) medium.synced = Math.max(medium.synced, upTo);
     door.livesThrough('flush', name, 'after', nth);
   }
 }

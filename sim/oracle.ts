@@ -32,7 +32,7 @@ export const wordsOf = (oracle: string, what: string, promise?: string): Violati
 
 export interface Oracle {
   readonly name: string;
-  /** Which effects `leaving` is told of; not given: all. There are many, so say. */
+  /** The types of effects that `leaving` is told of; not given: all. They are frequent, so name those that you need. */
   readonly effects?: readonly Effect['type'][];
   /** Which events `published` is told of; not given: all. */
   readonly events?: readonly NodeEvent['type'][];
@@ -41,7 +41,7 @@ export interface Oracle {
   /** An effect is about to leave an actor. */
   leaving?(at: Machine, actor: ActorName, effect: Effect): void;
   published?(at: Machine, actor: ActorName, event: NodeEvent): void;
-  /** A node starts a life, or lost one. */
+  /** A node begins a life, or its life has ended by a crash. */
   started?(at: Machine): void;
   crashed?(at: Machine): void;
   /** A transaction was given to a node. */
@@ -52,7 +52,7 @@ export interface Oracle {
   ended?(): void;
 }
 
-/** Makes an oracle for one world; `isHonest` says whom its promises speak of. */
+/** Makes an oracle for one world; its promises are about honest nodes alone (`about.isHonest`). */
 export type OracleMaker = (report: Report, about: WorldAbout) => Oracle;
 
 /** What oracles may know of the world beforehand. */
@@ -65,6 +65,6 @@ export interface WorldAbout {
   readonly mayHalt: (at: Machine, reason: string) => boolean;
   /** Something worth counting happened: a rule of the algorithm at work, by name. */
   readonly reached: (label: string) => void;
-  /** Of the world's signatures, remembered where the world remembers. */
+  /** Checks a signature of this world; what was found is remembered, unless nothing is (`memo: false`). */
   readonly verify: Verify;
 }

@@ -13,6 +13,7 @@ import { Choices, seedText } from './choices.ts';
 import { EndOfPlay } from './ending.ts';
 import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
+import { MILLISECOND } from './latency.ts';
 import { Liveness } from './liveness/watch.ts';
 import { type Machine, nameOfPeer } from './machine.ts';
 import { type OracleMaker, PLAY, wordsOf } from './oracle.ts';
@@ -33,15 +34,14 @@ import { longer, scenarioOf } from './scenario/under.ts';
 import { Witness } from './scenario/witness.ts';
 import { ScenarioError } from './scenario/words.ts';
 import { Shape } from './shape.ts';
-import { actionText, eventText, lineOf } from './story.ts';
+import { actionText, eventText, isEveryday, isEverydayEvent, lineOf } from './story.ts';
 import { unmetOf } from './unmet.ts';
-import type { RunWatch, Verdict } from './verdict.ts';
+import type { RunWatch, StoryLine, Verdict } from './verdict.ts';
 import { World, type WorldOptions } from './world.ts';
 
-const NS_PER_MS = 1_000_000;
 /** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
-const SCRIPT_NS_MAX = 1_800_000 * NS_PER_MS;
-const PROGRESS_EVERY_NS = 500 * NS_PER_MS;
+const SCRIPT_NS_MAX = 1_800_000 * MILLISECOND;
+const PROGRESS_EVERY_NS = 500 * MILLISECOND;
 
 /** @throws ScenarioError when the play or the seed is not one; it names the field. */
 export function runScenario(play: Play, options: RunOptions): Verdict {
@@ -174,7 +174,7 @@ class Run {
       memo: options.memo ?? true,
       clocks: (index) => {
         const own = clocks?.[cast.members[index]?.name as NodeName];
-        return { skewNs: BigInt(own?.skewMs ?? 0) * BigInt(NS_PER_MS), driftPpm: own?.driftPpm ?? 0 };
+        return { skewNs: BigInt(own?.skewMs ?? 0) * BigInt(MILLISECOND), driftPpm: own?.driftPpm ?? 0 };
       },
       ...(application && { application }),
       ...this.onTurn(),
@@ -219,7 +219,7 @@ class Run {
     if (event.type === 'step' && event.round > this.rounds.max) this.rounds.max = event.round;
     this.watch.event?.(at, event);
     const text = this.watch.line && eventText(event, this.nameBy);
-    if (text) this.watch.line?.({ atNs: this.now, node: at.name, what: text });
+    if (text) this.watch.line?.(this.lineAt(at.name, text, isEverydayEvent(event)));
   }
 
   private onCommitted(
@@ -237,12 +237,15 @@ class Run {
     const { line } = this.watch;
     if (!line) return;
     const names = this.world.machines.map(({ name }) => name);
-    const tell = (node: string, what: string): void => line({ atNs: this.now, node, what });
-    this.stage.watchers.push({ acts: (action) => tell('', actionText(action, names)) });
+    this.stage.watchers.push({ acts: (action) => line(this.lineAt('', actionText(action, names), false)) });
     this.witness.listeners.push((happening) => {
       const what = lineOf(happening, this.nameBy);
-      if (what) tell(happening.node.name, what);
+      if (what) line(this.lineAt(happening.node.name, what, isEveryday(happening)));
     });
+  }
+
+  private lineAt(node: string, what: string, isUsual: boolean): StoryLine {
+    return { atNs: this.now, node, what, ...(isUsual && { isEveryday: true }) };
   }
 
   private traced(emit: NonNullable<RunWatch['trace']>) {
@@ -270,10 +273,10 @@ class Run {
     world.startAll();
     if (ends.who === 'nobody') {
       world.run(() => this.look() || this.script.isDone, SCRIPT_NS_MAX);
-      const until = this.script.lastFiredAt + ends.forMs * NS_PER_MS;
+      const until = this.script.lastFiredAt + ends.forMs * MILLISECOND;
       if (this.script.isDone) world.run(() => this.look() || this.now >= until, until);
     } else {
-      world.run(() => this.look() || this.end.isReached, ends.withinMs * NS_PER_MS);
+      world.run(() => this.look() || this.end.isReached, ends.withinMs * MILLISECOND);
     }
     if (world.violations.length === 0 && world.agenda.nextAt() === Infinity) this.lookForStall(true);
     if (ends.who === 'fork' && this.forensics)

@@ -11,3 +11,15 @@ export const STEP = {
   precommitWait: 7,
   commit: 8,
 } as const;
+
+/** As people read them. */
+export const STEP_TEXT: Readonly<Record<number, string>> = {
+  [STEP.newHeight]: 'new height',
+  [STEP.newRound]: 'new round',
+  [STEP.propose]: 'propose',
+  [STEP.prevote]: 'prevote',
+  [STEP.prevoteWait]: 'prevote wait',
+  [STEP.precommit]: 'precommit',
+  [STEP.precommitWait]: 'precommit wait',
+  [STEP.commit]: 'commit',
+};

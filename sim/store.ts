@@ -159,7 +159,7 @@ export class SimStore implements Store, Flushable {
     const nth = ++medium.flushes;
     if (!door.livesThrough('flush', name, 'inside', nth)) return;
     medium.answered = Math.max(medium.answered, upTo);
-    if (door.isFlushTrue()) medium.flushed(upTo);
+    if (door.completeFlush()) medium.flushed(upTo);
     door.livesThrough('flush', name, 'after', nth);
   }
 }

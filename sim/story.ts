@@ -14,6 +14,7 @@ import type {
   RuleAction,
 } from './scenario/play.ts';
 import type { Happening } from './scenario/witness.ts';
+import { STEP } from './steps.ts';
 
 const HASH_SHOWN = 8;
 const nameOf = (hash: Uint8Array | null): string =>
@@ -35,7 +36,7 @@ function deedOf(happening: Happening, nameBy: NameOfAddress): string | null {
   const where = `${height}/${round}`;
   switch (does) {
     case 'enters':
-      return round > 0 && step === 3 ? `begins round ${round} of height ${height}` : null;
+      return round > 0 && step === STEP.propose ? `begins round ${round} of height ${height}` : null;
     case 'proposes':
       return `proposes ${nameOf(hash)} at ${where}`;
     case 'prevotes':
@@ -65,6 +66,22 @@ function deedOf(happening: Happening, nameBy: NameOfAddress): string | null {
       return `dies after height ${height}${round > 0 ? `, in round ${round}` : ''}`;
   }
 }
+
+const EVERYDAY: ReadonlySet<Happening['does']> = new Set([
+  'joins',
+  'proposes',
+  'prevotes',
+  'precommits',
+  'locks',
+  'decides',
+]);
+
+/** What happens all the time in a healthy network. */
+export const isEveryday = ({ does, node }: Happening): boolean =>
+  EVERYDAY.has(does) || (does === 'starts' && node.lives === 1);
+
+/** Of events, the only one that has a line. */
+export const isEverydayEvent = (event: NodeEvent): boolean => event.type === 'mode';
 
 export function eventText(event: NodeEvent, nameBy: NameOfAddress): string | null {
   if (event.type === 'warning') return `warns: ${event.what}`;

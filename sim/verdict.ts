@@ -58,6 +58,8 @@ export interface StoryLine {
   /** Empty: the world itself (a fault, a heal). */
   readonly node: string;
   readonly what: string;
+  /** True: it happens all the time in a healthy network, and a short story leaves it out. */
+  readonly isEveryday?: boolean;
 }
 
 /** All that makes a run, for whoever watches closely: a picture. */

@@ -40,9 +40,9 @@ export interface WorldOptions {
   /** Per machine; default: perfect. */
   readonly clocks?: (index: number) => Partial<ClockSettings>;
   readonly oracles?: readonly OracleMaker[];
-  /** Machines whose promises count; others lie. */
+  /** Names of the machines that lie; promises speak of all others. */
   readonly liars?: ReadonlySet<string>;
-  /** Who is to stop by itself, and what the reason says, in part (`anyone`, `everyone`: any node). */
+  /** Nodes that the play expects to halt by themselves (`anyone`, `everyone`: any), and a part of the reason that they give. */
   readonly halting?: readonly { readonly who: string; readonly because?: string }[];
   readonly application?: Gifts['application'];
   readonly memo?: boolean;
@@ -51,7 +51,7 @@ export interface WorldOptions {
   readonly onEvent?: (at: Machine, actor: ActorName, event: NodeEvent, world: World) => void;
 }
 
-/** Signatures remembered between nodes with real ed25519, those of some forty heights of a hundred validators: verification is pure, and costs most of all that is done with them. */
+/** With real ed25519, how many verified signatures nodes share: some forty heights of a hundred validators. To verify is pure, and the most expensive step of all. */
 const SIGNATURES_REMEMBERED = 8_192;
 
 export class World {

@@ -47,6 +47,14 @@ it('docs/scenarios.md has every liar in its table', () => {
   expect(names.sort()).toEqual([...LIAR_NAMES].sort());
 });
 
+it('docs/scenarios.md says of each oracle once what it watches', () => {
+  const [, table] =
+    /## What always watches[\s\S]*?\n\|[- |]+\|\n([\s\S]*?)\n\n/.exec(text('docs/scenarios.md')) ?? [];
+  const names = [...(table ?? '').matchAll(/^\| ([a-z -]+) \|/gm)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names).toEqual([...new Set(names)]);
+});
+
 it('docs/scenarios.md has every option of a run, what may be watched, and every field of a verdict', () => {
   const rows = [...text('docs/scenarios.md').matchAll(/^\| (`[^|]*)\|([^|]*)\|$/gm)].map((row) =>
     row.slice(1),

@@ -22,7 +22,7 @@ export function hearEvidence(v: ValidatorState, peer: PeerId, bytes: Uint8Array)
   let isNew = false;
   for (const evidence of message.evidence) {
     if (v.isGivenUp(peer)) break;
-    if (!waits(v, peer, evidence) && isTaken(v, peer, evidence)) isNew = true;
+    if (!deferIfMissing(v, peer, evidence) && tryAdd(v, peer, evidence)) isNew = true;
   }
   if (isNew) gossipEvidence(v);
 }
@@ -33,17 +33,17 @@ export function onAccusationRead(v: ValidatorState, { what, height }: Missing): 
   if (accusation?.waitsFor.what !== what || accusation.waitsFor.height !== height) return;
   v.accusation = null;
   const { peer, evidence } = accusation;
-  if (v.mode !== 'consensus' || waits(v, peer, evidence)) return;
-  if (isTaken(v, peer, evidence)) gossipEvidence(v);
+  if (v.mode !== 'consensus' || deferIfMissing(v, peer, evidence)) return;
+  if (tryAdd(v, peer, evidence)) gossipEvidence(v);
 }
 
 /**
  * Whether it cannot be judged now, for something of our past is being read: for it, or for other evidence, and then it is let fall, as peers
  * offer it again. One read at a time, and none for what is too old by its own word: a liar may name all of our past.
  */
-function waits(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
+function deferIfMissing(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
   const missing = missingFor(v, evidence);
-  if (!missing || v.pool.isUnwanted(evidence)) return false;
+  if (!missing || v.evidencePool.isUnwanted(evidence)) return false;
   const { lastBlockHeight, lastBlockTimeNs, consensusParams } = v.chain;
   const ageBlocks = lastBlockHeight - evidenceHeight(evidence);
   if (isExpired(consensusParams, ageBlocks, lastBlockTimeNs - evidence.timeNs)) return false;
@@ -54,8 +54,8 @@ function waits(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
 }
 
 /** Whether it is new, and holds. */
-function isTaken(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
-  const added = v.pool.add(evidence, v.facts(), v.config.verify);
+function tryAdd(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
+  const added = v.evidencePool.add(evidence, v.facts(), v.config.verify);
   if (added === null) return false;
   if (isRefusal(added)) {
     // What we cannot look up is not the peer's fault; what is false is.
@@ -64,6 +64,6 @@ function isTaken(v: ValidatorState, peer: PeerId, evidence: Evidence): boolean {
     return false;
   }
   storeEvidence(v, added);
-  v.evidenceTold.has(peer, added, v.turn.monoNs);
+  v.evidenceTold.heardFrom(peer, added, v.turn.monoNs);
   return true;
 }

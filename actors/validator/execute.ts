@@ -25,7 +25,6 @@ import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { commitInfo, heightAfter } from '../../protocol/rules/state.ts';
 import { type Block, type BlockId, type ChainState, type Commit, EMPTY_BYTES } from '../../protocol/types.ts';
 import {
-  encodeChainState,
   encodeCommit,
   encodeConsensusParams,
   encodeEvidence,
@@ -165,29 +164,24 @@ export function remember(v: ValidatorState, block: Block, next: ChainState): voi
   v.history.setFrom(height + 2n, next.nextValidators);
 }
 
-export function stateWrites(
-  before: ChainState | null,
-  next: ChainState,
-  stateBytes: Uint8Array = encodeChainState(next),
-): Write[] {
+/** The state, and what changed in it under the key of the height from which on it is in force. */
+function stateWrites(before: ChainState, next: ChainState, stateBytes: Uint8Array): Write[] {
   const writes = [put(STATE_KEY, stateBytes)];
-  const after = next.lastBlockHeight;
-  if (before === null || next.lastHeightValidatorsChanged !== before.lastHeightValidatorsChanged) {
+  if (next.lastHeightValidatorsChanged !== before.lastHeightValidatorsChanged) {
     writes.push(
       put(validatorsKey(next.lastHeightValidatorsChanged), encodeValidatorSet(next.nextValidators)),
     );
   }
-  if (before === null || next.lastHeightConsensusParamsChanged !== before.lastHeightConsensusParamsChanged) {
-    const from = before === null ? next.initialHeight : after + 1n;
-    writes.push(put(paramsKey(from), encodeConsensusParams(next.consensusParams)));
+  if (next.lastHeightConsensusParamsChanged !== before.lastHeightConsensusParamsChanged) {
+    writes.push(put(paramsKey(next.lastBlockHeight + 1n), encodeConsensusParams(next.consensusParams)));
   }
   return writes;
 }
 
 function evidenceWrites(v: ValidatorState, block: Block): Write[] {
-  if (!v.pool.hasPending && block.evidence.length === 0) return [];
+  if (!v.evidencePool.hasPending && block.evidence.length === 0) return [];
   const { header } = block;
-  const { committed, removed } = v.pool.onBlock(
+  const { committed, removed } = v.evidencePool.onBlock(
     block.evidence,
     header.height,
     header.timeNs,
@@ -222,7 +216,7 @@ function tellOthers(
   tellMempool(v, height, { txs, codes });
   const { appHash } = chain;
   v.publish({ type: 'committed', height, round, hash: id.hash, appHash, txs: txs.length, stateDigest });
-  const { made, replaced } = v.pool.onCommitted(v.facts());
+  const { made, replaced } = v.evidencePool.onCommitted(v.facts());
   if (replaced.length > 0) {
     const writes = replaced.map((each) => remove(evidenceKey(each.height, each.identity)));
     v.does({ type: 'store', store: 'chain', durable: false, writes });
@@ -271,7 +265,7 @@ export function scheduleStart(v: ValidatorState): void {
   const { consensus, turn } = v;
   const { config, height } = consensus;
   v.startedNs = v.commitNs + config.timeoutCommitNs;
-  if (startsAtOnce(v)) return;
+  if (startIfComplete(v)) return;
   const wait = v.startedNs > turn.monoNs ? v.startedNs - turn.monoNs : 0n;
   v.schedule('start', `start ${height} 0`, wait);
 }
@@ -280,7 +274,7 @@ export function scheduleStart(v: ValidatorState): void {
  * With skip_timeout_commit, once all precommits are here. In the log it is as if the timer had fired: recovery must not hear a height that has
  * not begun, for then what is said of its later rounds falls on deaf ears.
  */
-export function startsAtOnce(v: ValidatorState): boolean {
+export function startIfComplete(v: ValidatorState): boolean {
   const { consensus } = v;
   const { config, height, lastCommit } = consensus;
   if (!config.skipTimeoutCommit || !lastCommit?.precommits.hasAll) return false;

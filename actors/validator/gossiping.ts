@@ -14,18 +14,18 @@ import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { splitIntoParts } from '../../protocol/part-set.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { voteOfCommit } from '../../protocol/rules/commit.ts';
+import { NS_PER_S } from '../../protocol/time.ts';
 import { FLAG_ABSENT, type Vote } from '../../protocol/types.ts';
 import { decodeCommit } from '../../protocol/wire/index.ts';
 import { ENVELOPE_PAYLOADS_MAX, type KeyValue, type Payload, type PeerId } from '../turn.ts';
 import type { ValidatorState } from './state.ts';
 import { evidencePayload, payloadOf } from './words.ts';
 
-const SECOND = 1_000_000_000n;
 /** One envelope carries at most this many bytes of payload, so that a big block does not become one frame. */
 const ENVELOPE_BYTES_MAX = 1_048_576;
 
 const startedSeconds = (v: ValidatorState): bigint =>
-  v.turn.monoNs > v.startedNs ? (v.turn.monoNs - v.startedNs) / SECOND : 0n;
+  v.turn.monoNs > v.startedNs ? (v.turn.monoNs - v.startedNs) / NS_PER_S : 0n;
 
 export function send(v: ValidatorState, to: readonly PeerId[], payloads: readonly Payload[]): void {
   if (to.length === 0 || payloads.length === 0) return;
@@ -298,7 +298,7 @@ export function onReadForPeer(
 
 /** Evidence goes to everybody when it is new, and again every ten seconds while it waits for a block (spec 5.10). */
 export function gossipEvidence(v: ValidatorState): void {
-  const pending = v.pool.inOrder();
+  const pending = v.evidencePool.inOrder();
   if (pending.length === 0) return;
   const { tellings, afterNs } = v.evidenceTold.next(pending, [...v.views.values()], v.turn.monoNs);
   for (const { peers, evidence } of tellings)

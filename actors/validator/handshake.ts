@@ -1,9 +1,22 @@
 // Recovery between the stores and the application: the handshake table of spec 5.8, one stage at a time, each waiting for an answer.
 
 import { utf8Encode } from '#platform';
-import { blockKey, GENESIS_KEY, responseKey, seenCommitKey } from '../../machines/chain/keys.ts';
+import {
+  blockKey,
+  GENESIS_KEY,
+  paramsKey,
+  responseKey,
+  STATE_KEY,
+  seenCommitKey,
+  validatorsKey,
+} from '../../machines/chain/keys.ts';
 import { whyUnplayable } from '../../machines/chain/playable.ts';
-import type { AbciResponse, ResponseFinalizeBlock, ResponseInfo } from '../../protocol/abci.ts';
+import type {
+  AbciResponse,
+  ResponseFinalizeBlock,
+  ResponseInfo,
+  ResponseInitChain,
+} from '../../protocol/abci.ts';
 import { equalBytes, hexUpperOf } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
@@ -23,9 +36,16 @@ import {
   P2P_PROTOCOL,
   SOFTWARE_VERSION,
 } from '../../protocol/types.ts';
-import { decodeBlock, decodeCommit, decodeResponseFinalizeBlock } from '../../protocol/wire/index.ts';
+import {
+  decodeBlock,
+  decodeCommit,
+  decodeResponseFinalizeBlock,
+  encodeChainState,
+  encodeConsensusParams,
+  encodeValidatorSet,
+} from '../../protocol/wire/index.ts';
 import { type KeyValue, put } from '../turn.ts';
-import { answerOf, COMMIT, execute, finalize, onCommitted, stateWrites } from './execute.ts';
+import { answerOf, COMMIT, execute, finalize, onCommitted } from './execute.ts';
 import { readValidators, recallValidators } from './recall.ts';
 import { sharedStart } from './shared.ts';
 import type { Handshake, Read, ValidatorState } from './state.ts';
@@ -57,32 +77,17 @@ export function beginHandshake(v: ValidatorState, whenDone: (v: ValidatorState) 
   );
 }
 
-const shake = (v: ValidatorState): Handshake => v.handshake ?? unreachable('no handshake runs');
+const running = (v: ValidatorState): Handshake => v.handshake ?? unreachable('no handshake runs');
 
 export function onHandshakeAnswer(v: ValidatorState, response: AbciResponse): void {
-  const { stage } = shake(v);
+  const { stage } = running(v);
   if (stage === 'info' && response.type === 'info') return onInfo(v, response.value);
-  if (stage === 'init-chain' && response.type === 'init-chain') {
-    const next = applyInitChain(v.chain, v.config.genesis, response.value);
-    if (isRefusal(next)) return v.halt(`InitChain: ${next.because}`);
-    // To an application that lost its data the chain is told from its beginning: what it says of that counts no more.
-    const isNew = v.chain.lastBlockHeight === 0n;
-    const refusal = isNew && whyUnplayable(next.consensusParams, next.validators.validators.length);
-    if (refusal) return v.halt(`InitChain: consensus parameters: ${refusal.because}`);
-    // An application that names none stands where the genesis says that it does.
-    const usual = v.chain.lastBlockHeight === 0n ? next.appHash : v.config.genesis.appHash;
-    shake(v).appHash = response.value.appHash.length > 0 ? response.value.appHash : usual;
-    if (v.chain.lastBlockHeight === 0n) {
-      v.chain = next;
-      saveGenesis(v);
-    }
-    return compare(v);
-  }
+  if (stage === 'init-chain' && response.type === 'init-chain') return onInitChain(v, response.value);
   unreachable(`answer ${response.type} in stage ${stage} of the handshake`);
 }
 
 function onInfo(v: ValidatorState, info: ResponseInfo): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   if (info.lastBlockHeight < 0n)
     return v.halt(`the application reports the height ${info.lastBlockHeight}, below 0`);
   shaking.appHeight = info.lastBlockHeight;
@@ -111,6 +116,23 @@ function onInfo(v: ValidatorState, info: ResponseInfo): void {
   );
 }
 
+function onInitChain(v: ValidatorState, response: ResponseInitChain): void {
+  const next = applyInitChain(v.chain, v.config.genesis, response);
+  if (isRefusal(next)) return v.halt(`InitChain: ${next.because}`);
+  // To an application that lost its data the chain is told from its beginning: what it says of that counts no more.
+  const isNew = v.chain.lastBlockHeight === 0n;
+  const refusal = isNew && whyUnplayable(next.consensusParams, next.validators.validators.length);
+  if (refusal) return v.halt(`InitChain: consensus parameters: ${refusal.because}`);
+  // An application that names none stands where the genesis says that it does.
+  const usual = isNew ? next.appHash : v.config.genesis.appHash;
+  running(v).appHash = response.appHash.length > 0 ? response.appHash : usual;
+  if (isNew) {
+    v.chain = next;
+    saveGenesis(v);
+  }
+  compare(v);
+}
+
 /** Of the genesis file, whatever an earlier InitChain put in their place. */
 function genesisUpdates(v: ValidatorState) {
   const first = genesisState(v.config.genesis);
@@ -123,8 +145,9 @@ function saveGenesis(v: ValidatorState): void {
   v.history.setFrom(first, v.chain.validators);
   v.history.setFrom(first + 1n, v.chain.nextValidators);
   const writes = [
-    ...stateWrites(null, { ...v.chain, nextValidators: v.chain.validators }).slice(1),
-    ...stateWrites(null, v.chain).slice(0, 1),
+    put(validatorsKey(v.chain.lastHeightValidatorsChanged), encodeValidatorSet(v.chain.validators)),
+    put(paramsKey(v.chain.initialHeight), encodeConsensusParams(v.chain.consensusParams)),
+    put(STATE_KEY, encodeChainState(v.chain)),
     put(GENESIS_KEY, utf8Encode(v.config.genesisText)),
   ];
   v.does({ type: 'store', store: 'chain', durable: true, writes });
@@ -134,9 +157,22 @@ function saveGenesis(v: ValidatorState): void {
 const stateHeight = ({ chain }: ValidatorState): bigint =>
   chain.lastBlockHeight === 0n ? chain.initialHeight - 1n : chain.lastBlockHeight;
 
-/** The table: A is the application's height, S the state's, B the block store's, b its base. */
+/**
+ * The handshake table: A is the application's height, S the state's, B the block store's, b its base.
+ *
+ * | stores | application | what is done |
+ * |---|---|---|
+ * | B = 0 | A before the chain | hashes are compared |
+ * | B = S | A < S | blocks A+1 to S are executed again, by the application alone |
+ * | | A = S | hashes are compared |
+ * | B = S+1 | A < S | blocks A+1 to S by the application alone, then B as any block |
+ * | | A = S | B as any block |
+ * | | A = B | the saved answer to B stands in for the application |
+ *
+ * In every other row the node halts (`refusalOf`).
+ */
 function compare(v: ValidatorState): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   const A = shaking.appHeight;
   const S = stateHeight(v);
   const { base: b, height: B } = v.store;
@@ -177,7 +213,7 @@ function refusalOf(A: bigint, S: bigint, B: bigint, b: bigint, initialHeight: bi
 }
 
 function readHeight(v: ValidatorState, height: bigint): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   shaking.stage = 'reading';
   const due: Read[] = ['block', 'commit', 'response'];
   shaking.read = { height, due, found: {} };
@@ -190,7 +226,7 @@ function readHeight(v: ValidatorState, height: bigint): void {
 }
 
 export function onHandshakeRead(v: ValidatorState, found: readonly KeyValue[]): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   const read = shaking.read ?? unreachable('nothing is being read');
   const what = read.due.shift() ?? unreachable('nothing more is asked');
   const value = found[0]?.value;
@@ -201,11 +237,12 @@ export function onHandshakeRead(v: ValidatorState, found: readonly KeyValue[]): 
   if (!block || isRefusal(block) || !commit || isRefusal(commit)) {
     return v.halt(`block ${read.height} or its commit is missing or broken in the store. Resync this node`);
   }
-  work(v, block, commit);
+  onHeightRead(v, block, commit);
 }
 
-function work(v: ValidatorState, block: Block, commit: Commit): void {
-  const shaking = shake(v);
+/** One row of the table for one height: the next one is read when it is done. */
+function onHeightRead(v: ValidatorState, block: Block, commit: Commit): void {
+  const shaking = running(v);
   const { height } = block.header;
   const read = shaking.read ?? unreachable('read');
   const B = v.store.height;
@@ -249,13 +286,13 @@ function work(v: ValidatorState, block: Block, commit: Commit): void {
     );
   shaking.lastCommit = commit;
   shaking.stage = 'applying';
-  if (A === B) return applyAgainstMock(v, block, commit, read.found.response);
+  if (A === B) return applySavedAnswer(v, block, commit, read.found.response);
   const parts = PartSet.whole(read.found.block ?? unreachable('decoded'));
   execute(v, { id, block, parts }, commit.round, commit, 'handshake');
 }
 
 /** The application committed this block already: its saved answer stands in for it. */
-function applyAgainstMock(
+function applySavedAnswer(
   v: ValidatorState,
   block: Block,
   commit: Commit,
@@ -267,7 +304,7 @@ function applyAgainstMock(
       `the application's answer for height ${block.header.height} is missing in the store. Resync this node`,
     );
   }
-  const { appHash } = shake(v);
+  const { appHash } = running(v);
   if (!equalBytes(appHash, response.appHash))
     return mismatch(v, appHash, response.appHash, block.header.height);
   const { round, blockId: id } = commit;
@@ -283,7 +320,7 @@ function applyAgainstMock(
 
 /** FinalizeBlock and Commit answers while the application catches up alone. */
 export function onReplayFinalized(v: ValidatorState, response: ResponseFinalizeBlock): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   const results = response.txResults.length;
   if (results !== shaking.txs)
     return v.halt(
@@ -295,7 +332,7 @@ export function onReplayFinalized(v: ValidatorState, response: ResponseFinalizeB
 }
 
 export function onReplayCommitted(v: ValidatorState): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   const response = shaking.response ?? unreachable('finalized');
   const read = shaking.read ?? unreachable('read');
   shaking.appHeight = read.height;
@@ -326,7 +363,7 @@ function mismatch(
 }
 
 function done(v: ValidatorState): void {
-  const shaking = shake(v);
+  const shaking = running(v);
   shaking.stage = 'done';
   v.chain = sharedStart(v.config.memo, v.chain);
   const first = heightAfter(v.chain);

@@ -14,7 +14,7 @@ import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } fr
 import { equalBlockId } from '../../protocol/validate.ts';
 import type { Payload, PeerId } from '../turn.ts';
 import { hearEvidence } from './evidence.ts';
-import { startsAtOnce } from './execute.ts';
+import { startIfComplete } from './execute.ts';
 import { answerStep, offerTo, send } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import { isSigned } from './shared.ts';
@@ -83,7 +83,7 @@ export function hearMessage(
   if (v.mode !== 'consensus') return; // while syncing, votes and blocks come another way (spec 5.11)
   switch (message.type) {
     case 'has-vote':
-      return view.hasVote(message.height, message.round, message.voteType, message.index, size(v));
+      return view.markVote(message.height, message.round, message.voteType, message.index, size(v));
     case 'vote':
       return hearVote(v, view, payload, message.vote);
     case 'proposal':
@@ -161,7 +161,7 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
     standsAt(v, view, vote.height);
     const known = consensus.rounds.get(vote.round);
     const tally = vote.type === PREVOTE ? known?.prevotes : known?.precommits;
-    if (!isNews(v, view, vote, tally, consensus.validators)) return;
+    if (!admitVote(v, view, vote, tally, consensus.validators)) return;
     const outcome = consensus.onVote(vote, view.peer);
     if (outcome.tally === 'added') return log(v, view.peer, payload);
     if (outcome.tally === 'conflict') {
@@ -178,17 +178,17 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   if (!lastCommit || consensus.step !== 'newHeight') return;
   const { precommits } = lastCommit;
   if (vote.type !== PRECOMMIT || vote.round !== lastCommit.round) return;
-  if (!isNews(v, view, vote, precommits, precommits.validators)) return;
+  if (!admitVote(v, view, vote, precommits, precommits.validators)) return;
   const first = precommits.votes[vote.validatorIndex];
   if (first) sawConflict(v, first, vote);
-  else if (consensus.onLateCommit(vote)) startsAtOnce(v);
+  else if (consensus.onLateCommit(vote)) startIfComplete(v);
 }
 
 /**
  * Whether it is true, and not counted yet. Who sends a vote has it: one that is true, or that we know by its signature. A copy of that with
  * another signature says nothing, and is not worth looking at.
  */
-function isNews(
+function admitVote(
   v: ValidatorState,
   view: PeerView,
   vote: Vote,
@@ -196,14 +196,16 @@ function isNews(
   validators: ValidatorSet,
 ): boolean {
   const known = tally?.votesFor(vote.blockId)?.[vote.validatorIndex];
-  const isTold = known ? equalBytes(known.signature, vote.signature) : isTrue(v, view.peer, vote, validators);
+  const isTold = known
+    ? equalBytes(known.signature, vote.signature)
+    : verifyVote(v, view.peer, vote, validators);
   if (!isTold) return false;
-  view.hasVote(vote.height, vote.round, vote.type, vote.validatorIndex, validators.validators.length);
+  view.markVote(vote.height, vote.round, vote.type, vote.validatorIndex, validators.validators.length);
   return !known;
 }
 
 /** Index, address, no unasked extension, and the signature. A false vote costs the peer its connection. */
-function isTrue(v: ValidatorState, peer: PeerId, vote: Vote, validators: ValidatorSet): boolean {
+function verifyVote(v: ValidatorState, peer: PeerId, vote: Vote, validators: ValidatorSet): boolean {
   const voter = validators.validators[vote.validatorIndex];
   if (!voter || !equalBytes(voter.address, vote.validatorAddress)) {
     v.score(
@@ -233,7 +235,7 @@ function sawConflict(v: ValidatorState, first: Vote, second: Vote): void {
     );
     return;
   }
-  v.pool.sawConflict(first, second);
+  v.evidencePool.sawConflict(first, second);
 }
 
 function hearMaj23(
@@ -269,7 +271,7 @@ function hearMaj23(
 }
 
 /** Whether the questions of this envelope are answered: when all of it is read, so that the answer leaves out what the peer has. */
-function isAnswered(v: ValidatorState, view: PeerView): boolean {
+function openAnswer(v: ValidatorState, view: PeerView): boolean {
   if (view.owed === null && view.mayAnswer(v.turn.monoNs, v.consensus.config.gossipNs)) view.owed = [];
   return view.owed !== null;
 }
@@ -295,7 +297,7 @@ function hearVoteSetBits(
     if (view.claimedHeight !== height) view.askedHeight = height;
   }
   const tally = tallyOf(v, height, round, voteType);
-  if (!tally || !isAnswered(v, view) || !view.asksFirst(height, round, voteType, blockId)) return;
+  if (!tally || !openAnswer(v, view) || !view.asksFirst(height, round, voteType, blockId)) return;
   const votes = tally.votesFor(blockId) ?? [];
   for (const vote of view.takeLacking(height, round, voteType, votes, message.votes, tally.votes.length))
     view.owed?.push({ type: 'vote', vote });
@@ -323,8 +325,8 @@ function hearValidBlock(
   if (message.height === consensus.height) standsAt(v, view, message.height);
   if (message.height > consensus.height || message.height !== view.height || !message.have) return;
   const isHere = message.height === consensus.height;
-  if (isHere ? !isAnswered(v, view) : !view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
-  view.hasParts(message.parts, message.have);
+  if (isHere ? !openAnswer(v, view) : !view.mayAnswer(v.turn.monoNs, consensus.config.gossipNs)) return;
+  view.markParts(message.parts, message.have);
   // Who counts the parts of a proposal has seen it, or what two thirds said of it.
   for (const { blockId } of (isHere && consensus.rounds.get(message.round)?.proposals) || [])
     if (equalPartSetHeaders(blockId.parts, message.parts)) view.takeProposal(message.round, blockId);
@@ -343,7 +345,7 @@ function hearProposal(
   if (proposal.height === consensus.height + 1n) return keepForLater(v, view.peer, payload, message);
   if (proposal.height !== consensus.height || proposal.round > consensus.round + 1) return;
   standsAt(v, view, proposal.height);
-  view.hasProposal(proposal.round, proposal.blockId);
+  view.markProposal(proposal.round, proposal.blockId);
   const known = consensus.rounds.get(proposal.round)?.proposals;
   if (known?.some((each) => equalBlockId(each.blockId, proposal.blockId))) return;
   if (proposal.polRound >= proposal.round) {
@@ -382,7 +384,7 @@ function hearPart(
   if (message.height !== consensus.height) return;
   const added = consensus.onPart(message.part);
   if (added === 'unwanted') return;
-  view.hasPart(added.entry.id.parts, message.part.index);
+  view.markPart(added.entry.id.parts, message.part.index);
   if (!added.isNew) return;
   log(v, view.peer, payload);
 }

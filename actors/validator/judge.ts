@@ -29,7 +29,7 @@ export function read(v: ValidatorState, entry: BlockEntry): void {
 export function judge(v: ValidatorState, entry: BlockEntry): boolean {
   const block = entry.block ?? unreachable('judged when whole');
   const { verify } = v.config;
-  const check = (list: readonly Evidence[]): Refusal | null => v.pool.check(list, v.facts(), verify);
+  const check = (list: readonly Evidence[]): Refusal | null => v.evidencePool.check(list, v.facts(), verify);
   const rules = (verifyEvidence: typeof check): Refusal | null =>
     validateBlockInState(v.chain, block, { verify, verifyEvidence });
   let refusal: Refusal | null = null;

@@ -39,7 +39,7 @@ export function joinConsensus(v: ValidatorState): void {
   if (unproposed?.round === consensus.round && consensus.step === 'propose' && noProposal(v))
     propose(v, unproposed);
   for (const view of v.views.values()) greet(v, view);
-  if (v.pool.hasPending) gossipEvidence(v);
+  if (v.evidencePool.hasPending) gossipEvidence(v);
 }
 
 /**

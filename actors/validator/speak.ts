@@ -13,6 +13,7 @@ import { roomInBlock } from '../../protocol/rules/block-room.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
 import { extendedCommitInfo, makeBlock, misbehaviorOf } from '../../protocol/rules/state.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
+import { NS_PER_MS } from '../../protocol/time.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import {
   type BlockId,
@@ -27,14 +28,12 @@ import {
 import { encodeBlock } from '../../protocol/wire/index.ts';
 import type { Payload } from '../turn.ts';
 import { restAsking } from './asking.ts';
-import { execute, scheduleStart, startsAtOnce } from './execute.ts';
+import { execute, scheduleStart, startIfComplete } from './execute.ts';
 import { broadcast, pushOwn, restGossip, tellWhereWeBegin } from './gossiping.ts';
 import { askApp, doubtAgain, judge, read } from './judge.ts';
 import { encodeRecord } from './logbook.ts';
 import type { ValidatorState } from './state.ts';
 import { payloadOf, rememberBlock } from './words.ts';
-
-const MS = 1_000_000n;
 
 /** Lets consensus look until it rests, and carries out all that follows. */
 export function settle(v: ValidatorState): void {
@@ -152,7 +151,7 @@ function voteTime(v: ValidatorState): bigint {
   const id = consensus.lockedId ?? consensus.rounds.get(consensus.round)?.proposals[0]?.blockId ?? null;
   const entry = id ? consensus.blocks.get(id) : null;
   if (!entry?.block || entry.rules !== 'good') return now;
-  const least = entry.block.header.timeNs + MS;
+  const least = entry.block.header.timeNs + NS_PER_MS;
   return now > least ? now : least;
 }
 
@@ -166,7 +165,7 @@ export function onSignedVote(v: ValidatorState, vote: Vote): void {
   if (vote.height === consensus.height) {
     consensus.onVote(vote, '');
   } else if (vote.height === consensus.height - 1n) {
-    if (consensus.onLateCommit(vote)) startsAtOnce(v);
+    if (consensus.onLateCommit(vote)) startIfComplete(v);
   } else return;
   v.does({ type: 'append', log: 'consensus', record: ownRecord(payload) });
   v.does({ type: 'sync', log: 'consensus' });
@@ -201,7 +200,9 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
   const most = isRefusal(found) && found.refused === 'commit-too-large' ? 0n : found;
   if (isRefusal(most)) return v.halt(`no block can be proposed: ${most.because}`); // so it was synced
   // Evidence may be allowed more than a block has room for: liars would stop whoever proposes (CometBFT panics: "Negative MaxDataBytes").
-  const { evidence, bytes } = v.pool.take(params.evidence.maxBytes < most ? params.evidence.maxBytes : most);
+  const { evidence, bytes } = v.evidencePool.take(
+    params.evidence.maxBytes < most ? params.evidence.maxBytes : most,
+  );
   const room = most - bytes;
   v.proposing = {
     height: consensus.height,

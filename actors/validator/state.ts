@@ -150,13 +150,13 @@ class Pending<T> {
   }
 }
 
-/** A line may change some of an envelope; a signature takes as long to find false as to find true. */
+/** A bad line may change a few messages of an envelope, so one that is wrong proves no malice; but each false signature costs as much to verify as a true one. */
 const WRONG_PER_TURN_MAX = 8;
 
 export class ValidatorState {
   readonly config: ValidatorConfig;
   readonly consensus: Consensus;
-  readonly pool = new EvidencePool();
+  readonly evidencePool = new EvidencePool();
   readonly history = new History();
   readonly views = new Map<PeerId, PeerView>();
   /** The last words of those who are no peers yet. */
@@ -168,7 +168,7 @@ export class ValidatorState {
   handshake: Handshake | null = null;
   execution: Execution | null = null;
   proposing: Proposing | null = null;
-  /** Answers that the pool owes us: those to reaps of rounds that we have left come first. */
+  /** Answers that the mempool owes us: those to reaps of rounds that we have left come first. */
   reapsDue = 0;
   finished: Finished | null = null;
   /** Messages for the next height, heard while we finish this one. */
@@ -249,7 +249,7 @@ export class ValidatorState {
     this.effects.push({ type: 'score', peer, because, drop: true });
   }
 
-  /** So much of what it said in this turn was wrong that no line did that: the rest is not looked at. */
+  /** More of what it said in this turn was wrong than a bad line explains: the rest is not looked at. */
   isGivenUp(peer: PeerId): boolean {
     return (this.scores.get(peer) ?? 0) >= WRONG_PER_TURN_MAX;
   }

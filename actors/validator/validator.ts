@@ -104,7 +104,7 @@ function start(
   if (ranges?.[0])
     v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
   restoreHistory(v, sets ?? []);
-  v.pool.restore(
+  v.evidencePool.restore(
     (pending ?? []).map(({ value }) => {
       const evidence = decodeEvidence(value);
       return isRefusal(evidence) ? unreachable('stored evidence does not decode') : evidence;
@@ -335,7 +335,7 @@ function onBlockFetched(
     return haltAtInvalid(v, height, `${blockBytes.length} bytes; block.max_bytes allows ${bytesMax}`);
   const refusal = validateBlockInState(v.chain, block, {
     verify: v.config.verify,
-    verifyEvidence: (list) => v.pool.check(list, v.facts(), v.config.verify),
+    verifyEvidence: (list) => v.evidencePool.check(list, v.facts(), v.config.verify),
   });
   if (refusal) return haltAtInvalid(v, height, refusal.because);
   v.synced = true;

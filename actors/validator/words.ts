@@ -91,8 +91,8 @@ const LONG_BYTES = 4 * 1024;
 const LONG_DATA_BYTES = 72 * 1024;
 
 /**
- * A word without what nobody knows: no signature covers such a field, so anybody may pass on a true vote with a mebibyte behind it, for our log and
- * our memory. What is long by itself stays.
+ * A message without its unknown fields: no signature covers them, so anybody could pass on a true vote with a mebibyte behind it, and fill our log
+ * and our memory. What is long by itself stays.
  */
 export function unpadded(payload: Payload, memo: boolean): Payload {
   const { channel, bytes } = payload;

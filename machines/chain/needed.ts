@@ -2,6 +2,7 @@
 // blocks in turn (CometBFT onlyValidatorIsUs, localNodeBlocksTheChain). One that lost its power meanwhile is caught up by consensus gossip.
 
 import { equalBytes } from '../../protocol/bytes.ts';
+import { canBlock } from '../../protocol/rules/quorum.ts';
 import type { Address, ValidatorSet } from '../../protocol/types.ts';
 
 export function isNeeded(set: ValidatorSet, me: Address | null): boolean {
@@ -12,5 +13,5 @@ export function isNeeded(set: ValidatorSet, me: Address | null): boolean {
     total += power;
     if (equalBytes(address, me)) mine = power;
   }
-  return mine > 0n && 3n * mine >= total;
+  return mine > 0n && canBlock(mine, total);
 }

@@ -1,6 +1,6 @@
 // What an operator can set about consensus (config.toml section [consensus], spec 2.7), in nanoseconds, with CometBFT's defaults.
 
-const MS = 1_000_000n;
+import { NS_PER_MS } from '../../protocol/time.ts';
 
 export interface ConsensusConfig {
   readonly timeoutProposeNs: bigint;
@@ -23,19 +23,19 @@ export interface ConsensusConfig {
 }
 
 export const DEFAULT_CONSENSUS: ConsensusConfig = {
-  timeoutProposeNs: 3_000n * MS,
-  timeoutProposeDeltaNs: 500n * MS,
-  timeoutPrevoteNs: 1_000n * MS,
-  timeoutPrevoteDeltaNs: 500n * MS,
-  timeoutPrecommitNs: 1_000n * MS,
-  timeoutPrecommitDeltaNs: 500n * MS,
-  timeoutCommitNs: 1_000n * MS,
+  timeoutProposeNs: 3_000n * NS_PER_MS,
+  timeoutProposeDeltaNs: 500n * NS_PER_MS,
+  timeoutPrevoteNs: 1_000n * NS_PER_MS,
+  timeoutPrevoteDeltaNs: 500n * NS_PER_MS,
+  timeoutPrecommitNs: 1_000n * NS_PER_MS,
+  timeoutPrecommitDeltaNs: 500n * NS_PER_MS,
+  timeoutCommitNs: 1_000n * NS_PER_MS,
   skipTimeoutCommit: false,
   createEmptyBlocks: true,
   createEmptyBlocksIntervalNs: 0n,
-  blockTimeToleranceNs: 60_000n * MS,
-  gossipNs: 100n * MS,
-  reofferNs: 1_000n * MS,
+  blockTimeToleranceNs: 60_000n * NS_PER_MS,
+  gossipNs: 100n * NS_PER_MS,
+  reofferNs: 1_000n * NS_PER_MS,
 };
 
 export type TimeoutStep = 'propose' | 'prevote' | 'precommit';

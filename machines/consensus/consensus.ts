@@ -27,11 +27,11 @@ import { type Round, Rounds, type VoteOutcome } from './rounds.ts';
 import type { HeightStart, Said } from './said.ts';
 
 /**
- * Blocks about which the application has a question open. A slow one is not asked about all that failed, round after round, before it comes to the
+ * Blocks that the application may be judging at once: a slow one must not work through the proposals of all failed rounds before it comes to the
  * block that is decided.
  */
 const ASKED_AT_ONCE_MAX = 2;
-/** Each look moves the chart, or a fact: of a round there are two dozen of both, and rounds ahead are skipped at once. More is a circle. */
+/** Each look moves the chart, or a fact. A round has about two dozen of both, and rounds ahead are skipped at once: more looks are an endless loop. */
 const LOOKS_UNTIL_REST_MAX = 1_024;
 
 export class Consensus {

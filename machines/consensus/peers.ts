@@ -123,7 +123,7 @@ export class PeerView {
     return marks;
   }
 
-  hasVote(height: bigint, round: number, type: number, index: number, validators: number): void {
+  markVote(height: bigint, round: number, type: number, index: number, validators: number): void {
     const marks = this.voteMarks(height, round, type, validators);
     if (marks && index < marks.length) marks[index] = (marks[index] as number) | HAS;
   }
@@ -204,13 +204,13 @@ export class PeerView {
     return marks;
   }
 
-  hasPart(parts: PartSetHeader, index: number): void {
+  markPart(parts: PartSetHeader, index: number): void {
     const marks = this.partMarks(parts);
     if (index < marks.length) marks[index] = HAS;
   }
 
   /** The peer says which parts it has: what it lacks was lost, whatever we sent. */
-  hasParts(parts: PartSetHeader, have: BitArray): void {
+  markParts(parts: PartSetHeader, have: BitArray): void {
     const marks = this.partMarks(parts);
     for (let i = 0; i < marks.length && i < have.bits; i++) {
       const bit = ((have.elems[i >> 6] ?? 0n) >> BigInt(i & 63)) & 1n;
@@ -259,7 +259,7 @@ export class PeerView {
     return true;
   }
 
-  hasProposal(round: number, blockId: BlockId): void {
+  markProposal(round: number, blockId: BlockId): void {
     keep(this.proposals, `${round}/${blockIdKey(blockId)}`, HAS);
   }
 

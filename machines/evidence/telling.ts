@@ -21,7 +21,7 @@ export class EvidenceTold {
   private endsNs = 0n;
 
   /** It has it, for it told us: it is not told in this period. */
-  has(peer: string, evidence: Pending, nowNs: bigint): void {
+  heardFrom(peer: string, evidence: Pending, nowNs: bigint): void {
     this.begins(nowNs);
     this.marks(peer, evidence);
   }

@@ -1,7 +1,7 @@
 // What an operator can set about the pool (config.toml section [mempool], spec 2.7), with CometBFT's defaults
 // where it has them.
 
-const MS = 1_000_000n;
+import { NS_PER_MS } from '../../protocol/time.ts';
 
 export interface MempoolConfig {
   /** `nop` refuses every transaction: for chains whose application brings its own. */
@@ -53,8 +53,8 @@ export const DEFAULT_MEMPOOL: MempoolConfig = {
   notifyTxs: false,
   blockTxBytesMax: -1n,
   gasMax: -1n,
-  gossipPeriodNs: 100n * MS,
-  burstNs: 2n * MS,
-  reofferNs: 5_000n * MS,
+  gossipPeriodNs: 100n * NS_PER_MS,
+  burstNs: 2n * NS_PER_MS,
+  reofferNs: 5_000n * NS_PER_MS,
   batchBytesMax: 1_048_576,
 };

@@ -97,7 +97,7 @@ export class Pool {
   }
 
   /** A peer that comes, or comes back, knows nothing, not what it sent either: it may have lost its pool. All that it may lack is given. */
-  forgottenBy(peer: string): Iterable<PoolTx> {
+  forgetPeer(peer: string): Iterable<PoolTx> {
     for (const each of [this.txs, this.checking])
       for (const { knownBy } of each.values()) knownBy.delete(peer);
     return this.txs.values();

@@ -1,6 +1,6 @@
 // The pace of block sync (spec 5.12), in nanoseconds, with CometBFT's values where it has them.
 
-const MS = 1_000_000n;
+import { NS_PER_MS } from '../../protocol/time.ts';
 
 export interface SyncConfig {
   /**
@@ -34,14 +34,14 @@ export interface SyncConfig {
 }
 
 export const DEFAULT_SYNC: SyncConfig = {
-  waitNs: 3_000n * MS,
-  checkNs: 1_000n * MS,
-  statusNs: 10_000n * MS,
-  peerTimeoutNs: 15_000n * MS,
-  retryNs: 5_000n * MS,
-  secondSourceAfterNs: 1_000n * MS,
-  banNs: 60_000n * MS,
-  stallNs: 60_000n * MS,
+  waitNs: 3_000n * NS_PER_MS,
+  checkNs: 1_000n * NS_PER_MS,
+  statusNs: 10_000n * NS_PER_MS,
+  peerTimeoutNs: 15_000n * NS_PER_MS,
+  retryNs: 5_000n * NS_PER_MS,
+  secondSourceAfterNs: 1_000n * NS_PER_MS,
+  banNs: 60_000n * NS_PER_MS,
+  stallNs: 60_000n * NS_PER_MS,
   requestsPerPeerMax: 20,
   secondSourceHeights: 50n,
   bufferBytesMax: 67_108_864,

@@ -45,12 +45,10 @@ const addressOf = (at: Machine, peer: string): string =>
 
 const time = (atNs: number): string => `${secondsOf(atNs).padStart(TIME_WIDTH - 2)}  `;
 
-/** What happens all the time in a healthy network; a short story tells each height in one line instead. */
-const EVERYDAY = /^(starts$|asks its peers|takes part|proposes|prevotes|precommits|locks|decides)/;
 /** After so many heights a short story only tells each hundredth. */
 const HEIGHTS_TOLD = 100n;
 
-/** A story in sentences: all of it, or the heights and what disturbs them. */
+/** A story in sentences: all of it, or what disturbs the heights, and each of them in one line. */
 export class Story {
   private readonly print: Print;
   private readonly isWhole: boolean;
@@ -61,9 +59,9 @@ export class Story {
     this.isWhole = isWhole;
   }
 
-  line({ atNs, node, what }: StoryLine): void {
+  line({ atNs, node, what, isEveryday }: StoryLine): void {
     if (node === '') this.print(`${time(atNs)}-- ${what}`);
-    else if (this.isWhole || !EVERYDAY.test(what)) this.print(`${time(atNs)}${node} ${what}`);
+    else if (this.isWhole || !isEveryday) this.print(`${time(atNs)}${node} ${what}`);
   }
 
   event(at: Machine, event: NodeEvent, atNs: number): void {

@@ -22,6 +22,7 @@ import { type BlockId, PREVOTE, type Vote } from '../../protocol/types.ts';
 import { isNilBlockId } from '../../protocol/validate.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
 import { type Codec, decodeWith } from '../../protocol/words.ts';
+import { STEP_TEXT } from '../../sim/steps.ts';
 import type { TraceRecord } from '../kernel/trace.ts';
 
 const WORDS: Readonly<Record<string, Codec<LocalMessage>>> = {
@@ -108,7 +109,7 @@ export function messageName(message: LocalMessage, names: Names): string {
 export function eventName(event: NodeEvent, nameOf: (peer: string) => string): string | null {
   switch (event.type) {
     case 'step':
-      return `${event.height}/${event.round} ${STEP_NAME[event.step] ?? event.step}`;
+      return `${event.height}/${event.round} ${STEP_TEXT[event.step] ?? event.step}`;
     case 'committed':
       return `${event.height} committed ${shortHash(event.hash)} (${event.txs} tx)`;
     case 'locked':
@@ -133,18 +134,6 @@ export function eventName(event: NodeEvent, nameOf: (peer: string) => string): s
       return null;
   }
 }
-
-/** Of `step` events. */
-export const STEP_NAME: Readonly<Record<number, string>> = {
-  1: 'new height',
-  2: 'new round',
-  3: 'propose',
-  4: 'prevote',
-  5: 'prevote wait',
-  6: 'precommit',
-  7: 'precommit wait',
-  8: 'commit',
-};
 
 /** Nanoseconds as seconds with microseconds: `12.345678`. */
 export function secondsOf(ns: bigint | number): string {

@@ -1,9 +1,9 @@
 // Keeps the Clock port with the machine's own clocks: hrtime for the monotonic one, the system's time of
 // day for the wall.
 
+import { NS_PER_MS } from '../../protocol/time.ts';
 import type { Clock, Timer } from '../kernel/ports.ts';
 
-const NS_PER_MS = 1_000_000n;
 /** setTimeout fires at once when asked for more than this. */
 const TIMEOUT_MS_MAX = 2n ** 31n - 1n;
 /**

@@ -120,7 +120,7 @@ export class Node {
   // --- actors ----------------------------------------------------------------------------------------------------
 
   private startActor(logic: AnyLogic, kind: 'boot' | 'spawn'): void {
-    if (!this.isAlive) return; // an effect of an actor before this one was where the node crashed
+    if (!this.isAlive) return; // the node crashed in an effect of an earlier actor
     must(!this.cells.has(logic.name), `actor ${logic.name} lives already`);
     const boot: Boot = {
       logs: logic.reads.logs.map((name) => this.ports.log(name).read()),
@@ -328,7 +328,7 @@ export class Node {
     }
   }
 
-  // What is answered later is asked in methods of their own: a closure in `perform` would cost every effect.
+  // Effects that are answered later have methods of their own: a closure in `perform` would be allocated for every effect.
 
   private sign(name: ActorName, bytes: Uint8Array, tag: number): void {
     this.ports.sign.sign(bytes, (signature) => this.deliver(name, { type: 'signature', tag, signature }));
@@ -402,5 +402,5 @@ export class Node {
   }
 }
 
-/** Null stands for no bug. */
+/** Null says that there is no bug, so who throws null gets an Error. */
 const caught = (error: unknown): unknown => error ?? new Error(`it threw ${String(error)}`);

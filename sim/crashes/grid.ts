@@ -3,6 +3,7 @@
 
 import { unreachable } from '../../protocol/refusal.ts';
 import type { CrashHow, DiskPoint, MediumName } from '../disk-door.ts';
+import { MILLISECOND } from '../latency.ts';
 import type { Machine } from '../machine.ts';
 import { runScenario } from '../run.ts';
 import type { CrashPoint, NodeName } from '../scenario/play.ts';
@@ -10,7 +11,7 @@ import { everyone, height, scenario } from '../scenario/words.ts';
 import type { Verdict } from '../verdict.ts';
 import type { World } from '../world.ts';
 import { type Place, Places } from './places.ts';
-import { type GridOptions, HEIGHT_MS_MAX, NS_PER_MS, stageOf } from './stage.ts';
+import { type GridOptions, HEIGHT_MS_MAX, stageOf } from './stage.ts';
 
 /** What a crash leaves of the operation it strikes. */
 export const COLUMNS = ['before', 'torn', 'unsynced', 'after'] as const;
@@ -122,7 +123,7 @@ function recordLives(world: World, names: readonly NodeName[]): Map<NodeName, Li
     let others = 0n;
     for (const each of world.machines) if (each !== machine && each.height > others) others = each.height;
     const anybody = machine.height > others ? machine.height : others;
-    const atMs = Math.floor(world.agenda.now / NS_PER_MS);
+    const atMs = Math.floor(world.agenda.now / MILLISECOND);
     const place = places.of(machine);
     const before = moments.at(-1)?.place;
     const nth =

@@ -12,7 +12,6 @@ export interface GridOptions {
   readonly nodes: readonly NodeName[];
 }
 
-export const NS_PER_MS = 1_000_000;
 /** A height that takes longer is stuck: some rounds of it. */
 export const HEIGHT_MS_MAX = 30_000;
 /** One node may die with what it was given: a client that gives it to two loses nothing. */

@@ -6,19 +6,10 @@ import type { Chronicle, WordKind } from '../chronicle.ts';
 import type { Machine } from '../machine.ts';
 import { isQuorum } from '../oracles/ghost/ghost.ts';
 import type { NodeName } from '../scenario/play.ts';
-import { STEP } from '../steps.ts';
+import { STEP, STEP_TEXT } from '../steps.ts';
 
 const HASH_SHOWN = 4;
 const blockName = (about: string): string => (about === '' ? 'nil' : about.slice(0, HASH_SHOWN));
-
-const STEP_TEXT: Readonly<Record<number, string>> = {
-  [STEP.propose]: 'propose',
-  [STEP.prevote]: 'prevote',
-  [STEP.prevoteWait]: 'prevote wait',
-  [STEP.precommit]: 'precommit',
-  [STEP.precommitWait]: 'precommit wait',
-  [STEP.commit]: 'commit',
-};
 
 type VoteKind = Extract<WordKind, 'prevotes' | 'precommits'>;
 

@@ -1,10 +1,9 @@
 // What the play does to its world, as spans of time: each begins with an action and ends with what undoes it.
 
+import { MILLISECOND } from '../latency.ts';
 import type { Action, NodeName } from '../scenario/play.ts';
 import { actionText } from '../story.ts';
 import type { Trouble } from './picture.ts';
-
-const NS_PER_MS = 1_000_000;
 
 type Open = { -readonly [K in keyof Trouble]: Trouble[K] } & {
   readonly forEver: boolean;
@@ -52,7 +51,7 @@ export class Troubles {
     if (action.do === 'pause') return;
     this.list.push(trouble);
     if (lasts(action)) this.open.add(trouble);
-    if (action.do === 'clog') trouble.toNs = atNs + action.forMs * NS_PER_MS;
+    if (action.do === 'clog') trouble.toNs = atNs + action.forMs * MILLISECOND;
   }
 
   paused(node: number, isPaused: boolean, atNs: number): void {

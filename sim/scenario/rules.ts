@@ -9,6 +9,7 @@ import {
   type ConsensusMessage,
 } from '../../protocol/messages.ts';
 import { PREVOTE } from '../../protocol/types.ts';
+import { MILLISECOND } from '../latency.ts';
 import type { Lie } from '../liars/liar.ts';
 import type { SendRule, Verdict } from '../links.ts';
 import { consensusMessage, isOfConsensus } from '../oracles/ghost/messages.ts';
@@ -28,8 +29,6 @@ interface Rule {
   /** A message came that it is about. */
   hasMet: boolean;
 }
-
-const NS_PER_MS = 1_000_000;
 
 export class RuleBook {
   private readonly names: Names;
@@ -104,7 +103,7 @@ export class RuleBook {
       rule.hasMet = true;
       delayMs = Math.max(delayMs, rule.words.effect.delayMs);
     }
-    if (delayMs >= 0) return { delayNs: delayMs * NS_PER_MS, payloads };
+    if (delayMs >= 0) return { delayNs: delayMs * MILLISECOND, payloads };
     return payloads === sent ? 'pass' : { payloads };
   };
 }

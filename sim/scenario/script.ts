@@ -1,12 +1,11 @@
 // Follows a play's directives: waits for each trigger, lets the stage act, and keeps the claims. Knows what
 // has not happened yet.
 
+import { MILLISECOND } from '../latency.ts';
 import type { Machine } from '../machine.ts';
 import type { World } from '../world.ts';
 import type { Action, Claim, Condition, Deed, Directive, Scenario, StateOf } from './play.ts';
 import type { Happening, Witness } from './witness.ts';
-
-const NS_PER_MS = 1_000_000;
 
 /** A condition being watched: `everyone` needs to have done it, each once, and then once more. */
 class Watch {
@@ -102,7 +101,7 @@ export class Script {
       else if ('sometime' in claim) this.sometimes.push({ watch: new Watch(claim.sometime), claim });
     }
     for (const [atMs, indexes] of byTime(act))
-      parts.world.agenda.at(atMs * NS_PER_MS, () => {
+      parts.world.agenda.at(atMs * MILLISECOND, () => {
         for (const index of indexes) this.fire(index);
       });
     this.armAfter(-1);
@@ -130,7 +129,7 @@ export class Script {
       if (!this.standing.some((order) => order.index === index + 1)) this.stand(next, index + 1);
     } else {
       const comes = this.byTheClock(index + 1);
-      this.parts.world.agenda.after(next.afterMs * NS_PER_MS, comes);
+      this.parts.world.agenda.after(next.afterMs * MILLISECOND, comes);
     }
   }
 
@@ -166,7 +165,7 @@ export class Script {
     if (directive.latestMs === undefined) return;
     const { agenda } = this.parts.world;
     const comes = this.byTheClock(index);
-    agenda.at(Math.max(agenda.now, directive.latestMs * NS_PER_MS), () => {
+    agenda.at(Math.max(agenda.now, directive.latestMs * MILLISECOND), () => {
       if (this.waiting.delete(waiting)) comes();
     });
   }

@@ -6,7 +6,7 @@ import { unreachable } from '../../protocol/refusal.ts';
 import type { DiskImage } from '../disk.ts';
 import type { MediumName } from '../disk-door.ts';
 import { type DiskSettings, GOOD_DISK, SLOW_DISK } from '../disk-door.ts';
-import { span } from '../latency.ts';
+import { MILLISECOND, span } from '../latency.ts';
 import { CALM_LINK, type LinkSettings } from '../links.ts';
 import type { Machine } from '../machine.ts';
 import { SIGNING } from '../sim-crypto.ts';
@@ -15,7 +15,6 @@ import { CrashPoints } from './crash-points.ts';
 import type { Action, Death, NodeName } from './play.ts';
 import type { RuleBook } from './rules.ts';
 
-const NS_PER_MS = 1_000_000;
 /** Applications that take a transaction about a validator for one like any other. */
 const DEAF_TO_POWER: readonly string[] = ['counter', 'counter_serial', 'noop'];
 
@@ -87,7 +86,7 @@ export class Stage {
   }
 
   private later(ms: number, happens: () => void): void {
-    this.world.agenda.after(ms * NS_PER_MS, happens);
+    this.world.agenda.after(ms * MILLISECOND, happens);
   }
 
   /** Now, or as soon as the node begins its first life: nodes start within the first tenth of a second. */
@@ -125,7 +124,7 @@ export class Stage {
         network.heal();
         return this.rules.clear();
       case 'clog': {
-        const end = this.world.agenda.now + action.forMs * NS_PER_MS;
+        const end = this.world.agenda.now + action.forMs * MILLISECOND;
         this.note(action, this.haveLine(action.from, action.to));
         return this.pairs(action.from, action.to, (from, to) => network.clog(from, to, end));
       }
@@ -259,19 +258,19 @@ export class Stage {
   private setSigning(machine: Machine, takesMs: number): void {
     const heldUntilNs = this.world.agenda.now + machine.signing.maxNs;
     machine.heldUntilNs = Math.max(machine.heldUntilNs, heldUntilNs);
-    const takesNs = takesMs * NS_PER_MS;
+    const takesNs = takesMs * MILLISECOND;
     machine.signing = takesMs === 0 ? SIGNING : span(takesNs, takesNs + SIGNING.maxNs);
   }
 
   /** What an application is asked already it still takes its time for. */
   private setAnswering(machine: Machine, blocksMs: number, checksMs: number): void {
     machine.heldUntilNs = Math.max(machine.heldUntilNs, machine.answersUntilNs);
-    machine.answering = { blocksNs: blocksMs * NS_PER_MS, checksNs: checksMs * NS_PER_MS };
+    machine.answering = { blocksNs: blocksMs * MILLISECOND, checksNs: checksMs * MILLISECOND };
   }
 
   private setClock({ clock }: Machine, change: Extract<Action, { do: 'clock' }>): void {
     if (change.frozen === false) clock.thawWall();
-    if (change.stepMs !== undefined) clock.stepWall(BigInt(change.stepMs) * BigInt(NS_PER_MS));
+    if (change.stepMs !== undefined) clock.stepWall(BigInt(change.stepMs) * BigInt(MILLISECOND));
     if (change.driftPpm !== undefined) clock.setDrift(change.driftPpm);
     if (change.frozen === true) clock.freezeWall();
   }

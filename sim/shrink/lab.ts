@@ -2,6 +2,7 @@
 // same work everywhere.
 
 import { SEED_MAX } from '../choices.ts';
+import { MILLISECOND } from '../latency.ts';
 import { runScenario } from '../run.ts';
 import type { RunOptions } from '../run-options.ts';
 import { textOf } from '../scenario/json.ts';
@@ -39,7 +40,6 @@ export interface Least {
   readonly directives: number;
 }
 
-const NS_PER_MS = 1_000_000;
 const NOTHING: Outcome = { promise: null, what: '', atMs: 0, height: 0, heights: 0, cost: 0 };
 /** A run costs this much before its first delivery: a world is made. */
 const RUN_COST = 200;
@@ -173,7 +173,7 @@ export class Lab {
       cost = deliveries;
       const [first] = violations;
       if (!first) return { ...NOTHING, cost };
-      const atMs = Math.ceil(first.atNs / NS_PER_MS);
+      const atMs = Math.ceil(first.atNs / MILLISECOND);
       const height = Number(first.height);
       return {
         promise: first.promise,

@@ -2,13 +2,12 @@
 // first heights.
 
 import { type Chronicle, chronicled, type Deeds, type Performed } from '../chronicle.ts';
+import { MILLISECOND } from '../latency.ts';
 import type { Action, Directive, Scenario } from '../scenario/play.ts';
 import { type Lab, SCORE_GOOD } from './lab.ts';
 import { isOfNetwork, type Missed, missedAt, rulesOf } from './materialise.ts';
 import { earlierCasts, firstOf } from './recast.ts';
 import { conditionOf, symbolic } from './symbolise.ts';
-
-const NS_PER_MS = 1_000_000;
 
 /** Drafts that fail under the seed, each still with more words than it needs. */
 export function rewritten(scenario: Scenario, lab: Lab): Scenario[] {
@@ -87,7 +86,7 @@ function healings({ deeds }: Chronicle, missed: readonly Missed[], healedNs: num
 function inOrder(ruled: Ruled, others: readonly Performed[]): Directive[] {
   const timed = others.map(({ atNs, action }) => ({
     atNs,
-    directive: { atMs: Math.floor(atNs / NS_PER_MS), actions: [action] },
+    directive: { atMs: Math.floor(atNs / MILLISECOND), actions: [action] },
   }));
   return [...ruled, ...timed].sort((a, b) => a.atNs - b.atNs).map(({ directive }) => directive);
 }
@@ -123,7 +122,7 @@ function lowered(scenario: Scenario, lab: Lab, { deeds }: Chronicle): Scenario |
   for (let by = was - first; by > 0; by--) {
     const last = first + by - 1; // of those that go
     const decided = deeds.find((deed) => deed.does === 'decides' && deed.height === last);
-    const ms = Math.floor((decided?.atNs ?? 0) / NS_PER_MS);
+    const ms = Math.floor((decided?.atNs ?? 0) / MILLISECOND);
     for (const lower of earlierCasts(scenario, by, ms)) {
       if (!lab.stillFails(lower)) continue;
       if (lab.scores(lower, SCORE_GOOD)) return lower;

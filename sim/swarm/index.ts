@@ -3,6 +3,7 @@
 // Faults left out matter as much as those put in: a rare one is seen best where the common ones are not.
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
+import { NS_PER_MS } from '../../protocol/time.ts';
 import type { Stream } from '../choices.ts';
 import { knowsRounds, type LiarName } from '../liars/index.ts';
 import type { Directive, LiarWords, Load, Scenario } from '../scenario/play.ts';
@@ -11,8 +12,6 @@ import { type Chaos, clocksOf, drawChaos, NO_CHAOS } from './chaos.ts';
 import { drawPeople, type People } from './people.ts';
 import { drawSplits } from './splits.ts';
 import { drawStraggler, type Straggler } from './stragglers.ts';
-
-const MS = 1_000_000n;
 
 /** Chaos lasts until this height is decided ... */
 const HEIGHTS_OF_CHAOS = 5;
@@ -30,13 +29,13 @@ const TXS_MAX = 12;
 /** Short timeouts: delays and faults of a second cost rounds instead of waiting. */
 export const QUICK: ConsensusConfig = {
   ...DEFAULT_CONSENSUS,
-  timeoutProposeNs: 500n * MS,
-  timeoutProposeDeltaNs: 100n * MS,
-  timeoutPrevoteNs: 200n * MS,
-  timeoutPrevoteDeltaNs: 100n * MS,
-  timeoutPrecommitNs: 200n * MS,
-  timeoutPrecommitDeltaNs: 100n * MS,
-  timeoutCommitNs: 200n * MS,
+  timeoutProposeNs: 500n * NS_PER_MS,
+  timeoutProposeDeltaNs: 100n * NS_PER_MS,
+  timeoutPrevoteNs: 200n * NS_PER_MS,
+  timeoutPrevoteDeltaNs: 100n * NS_PER_MS,
+  timeoutPrecommitNs: 200n * NS_PER_MS,
+  timeoutPrecommitDeltaNs: 100n * NS_PER_MS,
+  timeoutCommitNs: 200n * NS_PER_MS,
 };
 
 /** A heal would lift the rules that split locks, and the deaf lock nothing. */
@@ -120,7 +119,9 @@ function besideSplits(stream: Stream, drawn: Chaos): Chaos {
 
 /** How long a first round lasts when all its timeouts pass. */
 const roundMs = (consensus: ConsensusConfig): number =>
-  Number((consensus.timeoutProposeNs + consensus.timeoutPrevoteNs + consensus.timeoutPrecommitNs) / MS);
+  Number(
+    (consensus.timeoutProposeNs + consensus.timeoutPrevoteNs + consensus.timeoutPrecommitNs) / NS_PER_MS,
+  );
 
 const drawLoad = (stream: Stream): Load =>
   txs({

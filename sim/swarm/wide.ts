@@ -3,13 +3,12 @@
 
 import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensus/config.ts';
 import type { MempoolConfig } from '../../machines/mempool/config.ts';
+import { NS_PER_MS } from '../../protocol/time.ts';
 import type { Stream } from '../choices.ts';
 import { LIAR_NAMES, type LiarName } from '../liars/index.ts';
 import type { Action, CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
 import { txs } from '../scenario/words.ts';
 import { swarmPlay } from './index.ts';
-
-const MS = 1_000_000n;
 
 /** Heights that take one byte and three, and some at which what is special of height 1 is not. */
 const FIRST_HEIGHTS = [2, 5, 100, 1_000_000];
@@ -57,7 +56,7 @@ export function widePlay(stream: Stream): Scenario {
 }
 
 function drawConsensus(stream: Stream, usual: ConsensusConfig): ConsensusConfig {
-  const between = (lo: number, hi: number): bigint => BigInt(stream.between(lo, hi)) * MS;
+  const between = (lo: number, hi: number): bigint => BigInt(stream.between(lo, hi)) * NS_PER_MS;
   const isEmpty = stream.chance(4, 5);
   return {
     ...usual,
@@ -95,13 +94,13 @@ const drawCast = (stream: Stream, cast: CastWords): CastWords => ({
 
 /** How often nodes offer, and again what may have been lost. */
 const drawGossip = (stream: Stream): Partial<ConsensusConfig> => ({
-  ...(stream.chance(1, 4) && { gossipNs: BigInt(stream.between(20, 300)) * MS }),
-  ...(stream.chance(1, 4) && { reofferNs: BigInt(stream.between(300, 3_000)) * MS }),
+  ...(stream.chance(1, 4) && { gossipNs: BigInt(stream.between(20, 300)) * NS_PER_MS }),
+  ...(stream.chance(1, 4) && { reofferNs: BigInt(stream.between(300, 3_000)) * NS_PER_MS }),
 });
 
 const drawOffers = (stream: Stream): Partial<MempoolConfig> => ({
-  ...(stream.chance(1, 6) && { gossipPeriodNs: BigInt(stream.between(20, 1_000)) * MS }),
-  ...(stream.chance(1, 6) && { reofferNs: BigInt(stream.between(1_000, 20_000)) * MS }),
+  ...(stream.chance(1, 6) && { gossipPeriodNs: BigInt(stream.between(20, 1_000)) * NS_PER_MS }),
+  ...(stream.chance(1, 6) && { reofferNs: BigInt(stream.between(1_000, 20_000)) * NS_PER_MS }),
 });
 
 const drawChain = (stream: Stream): Partial<CastWords> => ({

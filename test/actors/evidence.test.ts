@@ -77,7 +77,7 @@ it('each new piece goes to each peer once, not with all that wait', () => {
     if (round < 64) heard += encodeEvidenceList(evidence).length;
     offer(home, 'liar', evidence);
   }
-  expect(home.state.pool.inOrder()).toHaveLength(64); // all are of one validator
+  expect(home.state.evidencePool.inOrder()).toHaveLength(64); // all are of one validator
   const one = encodeEvidenceList([doubleVote(home, 1n)]).length;
   expect(sent()).toBeLessThanOrEqual(4 * heard + one); // not back to who told it, but where a period begins
   const before = sent();
@@ -95,10 +95,10 @@ it('what goes for newer evidence leaves the store, too', () => {
       const [one, two] = ['one', 'two'].map((name) =>
         signedVote(home, 0, PRECOMMIT, round, someBlockId(name), { height }),
       ) as [Vote, Vote];
-      home.state.pool.sawConflict(one, two);
+      home.state.evidencePool.sawConflict(one, two);
     }
     home.fire('start');
-    const pending = home.state.pool.inOrder();
+    const pending = home.state.evidencePool.inOrder();
     expect(pending).toHaveLength(height === 1n ? 40 : 64);
     expect([...home.disk.chain.keys()].filter(isOfEvidence).sort()).toEqual(
       pending.map((each) => hexOf(evidenceKey(each.height, each.identity))).sort(),

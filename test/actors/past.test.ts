@@ -62,10 +62,10 @@ it('memory holds the sets of few heights, also after a restart, and evidence of 
     accuse(each, 50n);
     expect(effects.filter((type) => type === 'load').length - before).toBe(2); // the block, the validators
     expect(each.scored).toEqual([]);
-    const [pending] = each.state.pool.inOrder();
+    const [pending] = each.state.evidencePool.inOrder();
     expect(pending?.evidence).toMatchObject({ validatorPower: 48n, powerTotal: 48n });
     each.fire('start');
-    expect(each.state.pool.hasPending).toBe(false);
+    expect(each.state.evidencePool.hasPending).toBe(false);
     expect(each.state.history.validators(50n)).toBeNull(); // only as long as it was needed
   }
 });

@@ -37,7 +37,7 @@ function homeWithEvidence(): Home {
       );
   }
   expect([home.halted, home.state.consensus.height]).toEqual([null, 4n]);
-  expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n]);
+  expect(home.state.evidencePool.inOrder().map(({ height }) => height)).toEqual([1n]);
   return home;
 }
 

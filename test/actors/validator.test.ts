@@ -425,7 +425,7 @@ describe('evidence', () => {
     for (const vote of [one, two, three]) home.hear('peer', { type: 'vote', vote });
     for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, made, 3);
     expect(home.state.chain.lastBlockHeight).toBe(1n);
-    const pending = home.state.pool.inOrder();
+    const pending = home.state.evidencePool.inOrder();
     expect(pending.length).toBe(1); // one pair is proof enough
     expect(pending[0]!.evidence.timeNs).toBe(made.block.header.timeNs);
     const [proof] = pending.map(({ evidence }) => evidence) as [DuplicateVoteEvidence];
@@ -435,13 +435,13 @@ describe('evidence', () => {
     expect(keys()).toEqual(['65']);
 
     decide(home, [], [proof]);
-    expect(home.state.pool.hasPending).toBe(false);
+    expect(home.state.evidencePool.hasPending).toBe(false);
     expect(keys()).toEqual(['64']);
     const identity = evidenceIdentity(proof);
     expect(home.disk.chain.has(hexOf(committedEvidenceKey(1n, identity)))).toBe(true);
     const restarted = new Home({ genesis: FOUR, me, disk: copyDisk(home.disk) });
     for (const each of [home, restarted]) {
-      const refusal = each.state.pool.check([proof], each.state.facts(), () => true);
+      const refusal = each.state.evidencePool.check([proof], each.state.facts(), () => true);
       expect(refusal?.refused).toBe('evidence-committed');
     }
   });
@@ -463,7 +463,7 @@ describe('evidence', () => {
       expect.stringMatching(/^somebody signs with our key/),
     ]);
     decide(home);
-    expect(home.state.pool.hasPending).toBe(false);
+    expect(home.state.evidencePool.hasPending).toBe(false);
     expect(home.scored).toEqual([]);
   });
 
@@ -475,7 +475,7 @@ describe('evidence', () => {
     const late = signedVote(home, liar, PRECOMMIT, 0, NIL_BLOCK_ID, { height: 1n });
     home.hear('peer', { type: 'vote', vote: late });
     decide(home);
-    expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n]);
+    expect(home.state.evidencePool.inOrder().map(({ height }) => height)).toEqual([1n]);
   });
 });
 
@@ -534,10 +534,10 @@ describe('block sync', () => {
     for (let height = 1n; height <= 150n; height++) home.fire('start');
     const disk = copyDisk(home.disk);
     offer(home, [doubleVote(home, 1n)]);
-    expect(home.state.pool.hasPending).toBe(true);
+    expect(home.state.evidencePool.hasPending).toBe(true);
     expect(home.scored).toEqual([]);
     home.fire('start');
-    expect(home.state.pool.hasPending).toBe(false);
+    expect(home.state.evidencePool.hasPending).toBe(false);
 
     const block = home.disk.chain.get(hexOf(blockKey(151n)))!.value;
     const commit = home.disk.chain.get(hexOf(seenCommitKey(151n)))!.value;
@@ -573,9 +573,9 @@ it('reads its past for one piece of evidence at a time, and not for what it know
     Evidence,
   ];
   expect(loadsOf(one, two)).toBe(1);
-  expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n]);
+  expect(home.state.evidencePool.inOrder().map(({ height }) => height)).toEqual([1n]);
   expect(loadsOf(one, two)).toBe(1); // it is offered again
-  expect(home.state.pool.inOrder().map(({ height }) => height)).toEqual([1n, 2n]);
+  expect(home.state.evidencePool.inOrder().map(({ height }) => height)).toEqual([1n, 2n]);
   home.fire('start'); // what was read is forgotten, and both stand in a block
   expect(loadsOf(one, two)).toBe(0);
   const { chain } = home.state;

@@ -315,7 +315,7 @@ it('gossip: a burst goes together, a large pool in pieces, an empty one not at a
   gossip.entered(entered(pool, 3), true, 102n);
   expect([offersOf(gossip, 102n), gossip.dueNs()]).toEqual([[], 100n + 2n * MS]);
   expect(offersOf(gossip, 100n + 2n * MS)).toEqual([['a', [2, 3]]]);
-  gossip.peerUp('b', pool.forgottenBy('b'), 200n * MS);
+  gossip.peerUp('b', pool.forgetPeer('b'), 200n * MS);
   expect(offersOf(gossip, 200n * MS)).toEqual([['b', [1, 2, 3]]]);
   for (const n of [4, 5]) gossip.entered(entered(pool, n), true, 300n * MS);
   expect(offersOf(gossip, 302n * MS)).toEqual([['a,b', [4]]]); // 5 + 6 bytes are more than 10
@@ -338,7 +338,7 @@ it('gossip: waits for a peer that is behind, and forgets one that goes', () => {
   gossip.peerAt('a', 4n, 1n);
   expect([gossip.dueNs(), offersOf(gossip, 1n)]).toEqual([1n, [['a', [1]]]]);
   gossip.peerDown('a');
-  gossip.peerUp('a', pool.forgottenBy('a'), 2n);
+  gossip.peerUp('a', pool.forgetPeer('a'), 2n);
   expect(offersOf(gossip, 2n)).toEqual([['a', [1]]]);
 });
 

@@ -1,7 +1,8 @@
 // A cluster on a terminal: the nodes' lines with their names before them, and below them one line per node
 // that is kept fresh. Elsewhere plain lines.
 
-import { STEP_NAME } from '../telling.ts';
+import { STEP_TEXT } from '../../../sim/steps.ts';
+
 import type { Cluster, ClusterNode } from './cluster.ts';
 
 const REDRAW_MS = 200;
@@ -82,7 +83,7 @@ export class ClusterScreen {
     if (!node.isUp) return `${name} down${node.fatal === null ? '' : `: ${node.fatal}`}`;
     if (!status) return `${name} starting`;
     const step =
-      status.mode === 'consensus' ? `round ${status.round}, ${STEP_NAME[status.step] ?? ''}` : status.mode;
+      status.mode === 'consensus' ? `round ${status.round}, ${STEP_TEXT[status.step] ?? ''}` : status.mode;
     return (
       `${name} height ${node.height}, ${step}, ${status.peers} peers, ${status.pool} txs in pool, ` +
       `${Math.round(status.rssBytes / 1e6)} MB`

@@ -49,8 +49,8 @@ function apart(a: Uint8Array, b: Uint8Array): readonly [string, string] {
 type Told<T extends NodeEvent['type']> = Extract<NodeEvent, { readonly type: T }>;
 
 /**
- * 1 agreement, 2 validity, 3 integrity, 8 certificates, 15 application determinism, 17 proposers, 18 time, 21 recovery: one pass over the
- * same decoded blocks, one name per promise.
+ * Agreement, validity, integrity, certificates, application determinism, proposers, time, recovery: one pass over the same decoded blocks, one
+ * name per promise.
  */
 export const chainOracle =
   (ghost: GhostChain, verify: Verify): OracleMaker =>
@@ -162,7 +162,7 @@ class Watch {
     this.report(`${at.name} ${what}`, at, height, 'certificate');
   }
 
-  /** 1. Whoever stores a block of this height stores the same. */
+  /** Agreement. Whoever stores a block of this height stores the same. */
   private agrees(at: Machine, block: Block, bytes: Uint8Array): void {
     const { height } = block.header;
     const hash = headerHash(block.header);
@@ -180,7 +180,7 @@ class Watch {
     }
   }
 
-  /** 2, 8, 18. A block of a new height. */
+  /** Validity, certificates, time: of a block of a new height. */
   private isValid(at: Machine, block: Block, bytes: Uint8Array): void {
     const { about, ghost, report, transactions } = this;
     const { height } = block.header;
@@ -217,7 +217,7 @@ class Watch {
 
   // --- whose turn it is ------------------------------------------------------------------------------------
 
-  /** 17. The priorities that a node goes on with, of the next height and the one after it. */
+  /** Proposers. The priorities that a node goes on with, of the next height and the one after it. */
   goesOnWith(at: Machine, value: Uint8Array): void {
     const { ghost } = this;
     if (equalBytes(value, this.state)) return;
@@ -241,7 +241,7 @@ class Watch {
     }
   }
 
-  /** 17. The proposer is the one that the priorities name for a round up to the deciding one. */
+  /** Proposers. The one of a block is the one that the priorities name for a round up to the deciding one. */
   private isInTurn(at: Machine, height: bigint, round: number): void {
     const known = this.heights.at(height);
     const set = this.ghost.set(height);
@@ -283,7 +283,7 @@ class Watch {
     this.isSame(at, height, 'appliedDigest', stateDigest, 'application state');
   }
 
-  /** 15, 21. What the first said of this height the others say, too. */
+  /** App hash, application state, recovery. What the first said of this height the others say, too. */
   private isSame(
     at: Machine,
     height: bigint,

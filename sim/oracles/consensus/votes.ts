@@ -21,7 +21,7 @@ interface SignedVote {
   readonly signature: Uint8Array;
 }
 
-/** 4. An honest key never signs two different votes for one height, round and step, over its whole life, crashes included. */
+/** An honest key never signs two different votes for one height, round and step, over its whole life, crashes included. */
 export const voteUniqueness: OracleMaker = (report, about): Oracle => {
   /** By height, then by round and step. */
   const signed = new PerMachine(() => new Map<number, Map<number, SignedVote>>());
@@ -68,7 +68,7 @@ interface Lock {
 /** Heights whose prevotes are kept: who is further behind prevotes for what is decided already. */
 const HEIGHTS_KEPT = 8;
 
-/** 5. Who precommitted a value prevotes another later only when two thirds prevoted that one in between. */
+/** Who precommitted a value prevotes another later only when two thirds prevoted that one in between. */
 export const lockLemma =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {

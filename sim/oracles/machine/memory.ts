@@ -20,7 +20,7 @@ const GROWTH_MIN = 16;
 /** What grows because people make it grow, or up to a limit of its own that a configuration names. */
 const MAY_GROW: readonly string[] = [
   'app.', // the content of the chain
-  'validator.pool.committed', // one entry for each crime that was punished
+  'validator.evidencePool.committed', // one entry for each crime that was punished
   'mempool.pool.', // transactions that wait, and those seen of late: `size`, `cache_size`
 ];
 

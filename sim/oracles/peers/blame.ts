@@ -1,17 +1,15 @@
 // Nobody honest is blamed: a node cuts off who broke a rule, and nobody who broke none; nor is anybody asked for what it never said to have, or
 // soon after it gave what was wrong.
 
+import { QUIET_PEER, WRONG_BLOCK } from '../../../actors/blocksync.ts';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { AskedBlocks } from './asked-blocks.ts';
 
-/** Said of who is slow, dead or behind a bad line: no rule is broken. Not of who answered everything, some time ago. */
-const QUIET = 'blocks asked for do not come';
+/** Who answered everything, and so long ago, is not quiet. */
 const TAKEN_UP_NS = 1_000_000_000;
-/** Said of who gave a wrong block, or a wrong commit for one. */
-const WRONG = 'block sync at height';
 /** It is asked for nothing for a minute (spec 5.12); less, where the node's clock runs fast. */
 const DISTRUSTED_NS = 55_000_000_000;
 
@@ -66,10 +64,10 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
     leaving(at, actor, effect) {
       if (effect.type === 'send' && actor === 'blocksync') asks(at, effect.to, effect.payloads);
       if (effect.type !== 'score' || !about.isHonest(at)) return;
-      if (effect.because.startsWith(WRONG)) distrusted.of(at).set(effect.peer, about.now());
+      if (effect.because.startsWith(WRONG_BLOCK)) distrusted.of(at).set(effect.peer, about.now());
       const peer = byId.get(effect.peer);
       if (!peer || !about.isHonest(peer) || isGarbled(at, peer)) return;
-      if (effect.because === QUIET && !isAllAnswered(at, effect.peer)) return;
+      if (effect.because === QUIET_PEER && !isAllAnswered(at, effect.peer)) return;
       report(`${at.name} cuts off ${peer.name}, which broke no rule: ${effect.because}`, at, at.height);
     },
   };

@@ -17,18 +17,18 @@ const indexes = (list: readonly { validatorIndex: number }[]): number[] =>
 
 it('a vote is sent once, and again when it may be lost; not to who has it', () => {
   const view = at(1n);
-  view.hasVote(1n, 0, PREVOTE, 2, 4);
+  view.markVote(1n, 0, PREVOTE, 2, 4);
   expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 2))).toEqual([0, 1]);
   expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 9))).toEqual([3]);
   expect(view.takeMissing(1n, 0, PREVOTE, votes, 9)).toEqual([]);
   view.forgetUnconfirmed();
-  view.hasVote(1n, 0, PREVOTE, 0, 4);
+  view.markVote(1n, 0, PREVOTE, 0, 4);
   expect(indexes(view.takeMissing(1n, 0, PREVOTE, votes, 9))).toEqual([1, 3]);
 });
 
 it('what we have is announced once, to who has neither it nor our word of it', () => {
   const view = at(1n);
-  view.hasVote(1n, 0, PREVOTE, 2, 4);
+  view.markVote(1n, 0, PREVOTE, 2, 4);
   view.sentVote(votes[0]!, 4);
   expect(view.takeUntold(1n, 0, PREVOTE, votes)).toEqual([1, 3]);
   expect(view.takeUntold(1n, 0, PREVOTE, votes)).toEqual([]);
@@ -54,7 +54,7 @@ it('a proposal is sent once, and again when it may be lost', () => {
   const view = at(1n);
   expect([view.takeProposal(0, idOf('B')), view.takeProposal(0, idOf('B'))]).toEqual([true, false]);
   expect(view.takeProposal(0, idOf('C'))).toBe(true);
-  view.hasProposal(0, idOf('C'));
+  view.markProposal(0, idOf('C'));
   view.forgetUnconfirmed();
   expect([view.takeProposal(0, idOf('B')), view.takeProposal(0, idOf('C'))]).toEqual([true, false]);
 });
@@ -73,7 +73,7 @@ it('a block of many parts reaches a peer that is behind, a part of it at a time'
       has.add(index);
     }
     // It says what it has; only that is not sent again.
-    view.hasParts(header, bitArrayOf(150, [...has]));
+    view.markParts(header, bitArrayOf(150, [...has]));
     view.forgetUnconfirmed();
   }
   expect(has.size).toBe(150);
@@ -119,8 +119,8 @@ it('the same question in one envelope is one question', () => {
 it('memory does not follow what a peer claims; the newest marks stay', () => {
   const view = at(1n);
   for (let round = 0; round < 1_000; round++) {
-    view.hasVote(1n, round, PREVOTE, 0, 4);
-    view.hasProposal(round, idOf('B'));
+    view.markVote(1n, round, PREVOTE, 0, 4);
+    view.markProposal(round, idOf('B'));
   }
   const { votes: kept, proposals } = view as unknown as Record<'votes' | 'proposals', Map<string, unknown>>;
   expect([kept.size, proposals.size]).toEqual([64, 64]);
@@ -140,7 +140,7 @@ it('who names what it has gets the rest, once; as the answer to a claim, at once
   const has = (...indexes: number[]) => bitArrayOf(4, indexes);
   const lacking = (...indexes: number[]) =>
     view.takeLacking(1n, 0, PREVOTE, votes, has(...indexes), 4).map(({ validatorIndex }) => validatorIndex);
-  view.hasVote(1n, 0, PREVOTE, 2, 4); // another vote of validator 2, as the peer does not name it for this id
+  view.markVote(1n, 0, PREVOTE, 2, 4); // another vote of validator 2, as the peer does not name it for this id
   expect([lacking(1), lacking(1)]).toEqual([[0, 2, 3], []]);
   view.forgetUnconfirmed();
   expect([lacking(0, 1), lacking(0, 1)]).toEqual([[2, 3], []]);

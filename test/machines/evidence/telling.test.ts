@@ -9,12 +9,12 @@ const b = { height: 4n } as Pending;
 it('tells each peer of each piece once in ten seconds, and who lacks the same in one breath', () => {
   const told = new EvidenceTold();
   const peers = ['x', 'y', 'z'].map((peer) => ({ peer, height: 9n }));
-  told.has('z', a, 0n); // who told us
+  told.heardFrom('z', a, 0n); // who told us
   expect(told.next([a], peers, 0n)).toEqual({
     tellings: [{ peers: ['x', 'y'], evidence: [a] }],
     afterNs: 10n * SECOND,
   });
-  told.has('z', b, SECOND);
+  told.heardFrom('z', b, SECOND);
   expect(told.next([a, b], peers, SECOND)).toEqual({
     tellings: [{ peers: ['x', 'y'], evidence: [b] }],
     afterNs: 9n * SECOND,
@@ -52,7 +52,7 @@ it('after a quiet time, too, who tells us of something new does not hear it back
   const told = new EvidenceTold();
   const peers = ['x', 'y'].map((peer) => ({ peer, height: 9n }));
   told.next([a], peers, 0n);
-  told.has('x', b, 60n * SECOND);
+  told.heardFrom('x', b, 60n * SECOND);
   expect(told.next([b], peers, 60n * SECOND)).toEqual({
     tellings: [{ peers: ['y'], evidence: [b] }],
     afterNs: 10n * SECOND,

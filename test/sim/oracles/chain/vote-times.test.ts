@@ -117,7 +117,7 @@ it.each<[string, Case, string | null]>([
     const blockId = { hash, parts: { total: 1, hash } };
     const vote = { type: PREVOTE, height, round: 0, blockId, timeNs: wallNs + beyondNs };
     times.asksSigner(v0, { type: 'sign-vote', vote: { ...vote, validatorAddress: addressFor(v0) } } as never);
-    expect(said).toEqual(what === null ? [] : [`time: v0 dates its prevote of ${height}/0 ${what}`]);
+    expect(said).toEqual(what === null ? [] : [`v0 dates its prevote of ${height}/0 ${what}`]);
   },
 );
 
@@ -141,5 +141,5 @@ it.each<[string, bigint, ((v0: Machine) => void) | null, string | null]>([
   const timeNs = v0.clock.wallNs() + beyondNs;
   const proposal = { height: 3n, round: 1, polRound: -1, timeNs };
   times.asksSigner(v0, { type: 'sign-proposal', proposal } as never);
-  expect(said).toEqual(what === null ? [] : [`time: v0 dates its proposal of 3/1 ${what}`]);
+  expect(said).toEqual(what === null ? [] : [`v0 dates its proposal of 3/1 ${what}`]);
 });
