@@ -162,6 +162,12 @@ function keep({ came, of, ofPeers }: Early, { tx, from }: EarlyTx): boolean {
   return true;
 }
 
+/**
+ * So far a chain begins. The validator tells where a peer stands that speaks for the first time, but not of who is level at the first two heights:
+ * by then the mempool does not ask. A height more here than there, as both hear of a peer by ways of their own.
+ */
+const BEGINNING_MAX = 2n;
+
 /** One turn: what was heard, and the effects so far. */
 class MempoolTurn {
   private readonly config: MempoolConfig;
@@ -173,6 +179,12 @@ class MempoolTurn {
     this.config = config;
     this.state = state;
     this.turn = turn;
+  }
+
+  /** We know where the chain stands, and nobody can be behind there. */
+  private get isBeginning(): boolean {
+    const { early, pool } = this.state;
+    return early === null && pool.height <= BEGINNING_MAX;
   }
 
   receive(message: MempoolMail): readonly Effect[] {
@@ -188,6 +200,7 @@ class MempoolTurn {
         break;
       case 'opens':
         this.state.early = null;
+        if (this.isBeginning) gossip.begins();
         for (const { tx, from } of early?.came ?? [])
           if (from === '') this.onSubmit(tx);
           else this.offered(from, tx, tx.length);
@@ -205,10 +218,10 @@ class MempoolTurn {
         break;
       case 'peer-up':
         if (this.config.broadcast)
-          gossip.peerUp(message.peer, pool.forgetPeer(message.peer), this.turn.monoNs);
+          gossip.peerUp(message.peer, pool.forgetPeer(message.peer), this.turn.monoNs, this.isBeginning);
         break;
       case 'peer-down':
-        gossip.peerDown(message.peer);
+        gossip.peerDown(message.peer, this.turn.monoNs);
         pool.forgetPeer(message.peer);
         break;
       case 'peer-height':

@@ -52,7 +52,7 @@ function dateOfDays(days: number): { year: number; month: number; day: number } 
 
 const RFC3339_UTC = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?Z$/;
 
-/** `2019-10-13T16:14:44.5Z`: UTC only, at most nine fractional digits. */
+/** `2019-10-13T16:14:44.5Z`: UTC only, at most nine fractional digits, of the years 1 to 9999 (protobuf Timestamp has no others). */
 export function parseTime(text: string): TimeNs | Refusal<'malformed-time'> {
   const found = RFC3339_UTC.exec(text);
   if (found === null) {
@@ -69,7 +69,7 @@ export function parseTime(text: string): TimeNs | Refusal<'malformed-time'> {
     number,
     number,
   ];
-  const fits = month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+  const fits = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
   if (!fits || hour > 23 || minute > 59 || second > 59) {
     return refuse('malformed-time', `time names a moment that does not exist: "${text}"`);
   }

@@ -60,6 +60,12 @@ const params =
   (consensusParamUpdates: ConsensusParamsUpdate): Breaks =>
   () => ({ consensusParamUpdates });
 
+/** A key of a kind that is allowed from the next block on: this one is judged by the parameters before it. */
+const tooSoon: Breaks = () => ({
+  validatorUpdates: [{ publicKey: otherKey, power: 1n }],
+  consensusParamUpdates: { validator: { publicKeyTypes: ['ed25519', 'secp256k1'] } },
+});
+
 const LITTLE = { maxBytes: 1_000n, maxGas: -1n };
 const FOR_EVER = { maxAgeBlocks: 1_000n, maxAgeNs: 10n ** 20n, maxBytes: 1_000n };
 const NONE = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 0n };
@@ -99,6 +105,7 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['is greater than upper bound', params({ block: LITTLE, evidence: { ...NONE, maxBytes: 1_001n } })],
   ['evidence.MaxBytes must be', params({ evidence: { ...NONE, maxBytes: -1n } })],
   ['is an unknown pubkey type', params({ validator: { publicKeyTypes: ['ed25519', 'sr25519'] } })],
+  ['unsupported for consensus', tooSoon],
 ];
 
 /** It breaks every other block from here on, each in another way. */

@@ -98,6 +98,7 @@ import {
   morePartsThanABlock,
   nilIsNoCommit,
   nothingBeforeTheFirst,
+  oneBehindAndALiar,
   oneVoice,
   placeTooMany,
   polkaForNil,
@@ -174,6 +175,7 @@ import {
   noLimitOfItsOwn,
   nothingIsKeptForEver,
   oldBlocksGo,
+  tooOldForTheApplication,
 } from './own-application.ts';
 import {
   asymmetricPartition,
@@ -185,7 +187,15 @@ import {
   oneThirdSilent,
   permanentCut,
 } from './partitions.ts';
-import { earlyGifts, failedAndKept, noPool, refusedAndKept, takenAlone, takenLeaveRoom } from './pools.ts';
+import {
+  earlyGifts,
+  failedAndKept,
+  largePool,
+  noPool,
+  refusedAndKept,
+  takenAlone,
+  takenLeaveRoom,
+} from './pools.ts';
 import {
   lockOutlivesExecution,
   oldCopiesOfAll,
@@ -217,6 +227,7 @@ import {
   namedOnce,
   newcomerPunished,
   proposerDown,
+  punishedAgainAndAgain,
   punishedWhenGone,
   staleOffer,
   unnoticedDeaths,
@@ -563,6 +574,10 @@ export const plays: readonly Play[] = [
   behindAgainAndAgain,
   longAgoInBlockSync,
   decidedInARoundBefore,
+  oneBehindAndALiar,
+  punishedAgainAndAgain,
+  tooOldForTheApplication,
+  largePool,
   swarm,
   wideSwarm,
 ];

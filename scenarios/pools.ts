@@ -12,8 +12,10 @@ import {
   crash,
   drop,
   everyone,
+  heal,
   height,
   liar,
+  partition,
   reset,
   scenario,
   submit,
@@ -116,4 +118,14 @@ export const earlyGifts = scenario('of what one peer gives to who cannot look ye
     when(v3.joins(), application('v3', {})),
   ],
   ends: everyone.decides(height(16), { within: '240s', afterwards: 2 }),
+});
+
+/** For twenty seconds no block is made: each half has all that its other node was given, and does not say so. */
+export const largePool = scenario('a large pool does not go round and round', {
+  name: 'large-pool',
+  cast: validators(4),
+  settings: { mempool: { batchBytesMax: 1_000 } },
+  load: txs({ perSecond: 40 }),
+  act: [when(v0.decides(height(3)), partition(['v0', 'v1'], ['v2', 'v3'])), after('20s', heal())],
+  ends: everyone.decides(height(10), { within: '120s' }),
 });

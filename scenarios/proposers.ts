@@ -209,6 +209,14 @@ export const evidenceTooOld = scenario('evidence that is too old leaves the pool
   ends: everyone.decides(height(18), { within: '240s' }),
 });
 
+/** One pair of votes a height: more than a node keeps of one voter at once. */
+export const punishedAgainAndAgain = scenario('who was punished often is accused still', {
+  name: 'punished-again-and-again',
+  cast: powers(200, 200, 200, 190),
+  liars: [liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { fromHeight: 3, toHeight: 60 })],
+  ends: everyone.decides(height(66), { within: '400s' }),
+});
+
 /** As `evidence-outlives-restart`, and who lies took the place of another with the same power some heights before; it is judged when more have passed. */
 export const newcomerPunished = scenario('who lies soon after it took the place of another is punished', {
   name: 'newcomer-punished',

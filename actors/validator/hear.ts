@@ -128,21 +128,36 @@ function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
 
 // --- where a peer stands -----------------------------------------------------------------------------------------------
 
-function hearRoundStep(
-  v: ValidatorState,
-  view: PeerView,
-  message: Extract<ConsensusMessage, { type: 'new-round-step' }>,
-): void {
+type RoundStep = Extract<ConsensusMessage, { type: 'new-round-step' }>;
+
+function hearRoundStep(v: ValidatorState, view: PeerView, message: RoundStep): void {
+  const because = oddStep(message, v.config.genesis.initialHeight);
+  if (because) return v.score(view.peer, because);
   view.onRoundStep(message.height, message.round);
   tellWhoIsBehind(v, view);
 }
 
-/** The mempool waits for peers that are more than a height behind; it hears of them when that begins and when it ends. */
+/** CometBFT NewRoundStepMessage.ValidateHeight: of another chain, or of nobody who stands there. */
+function oddStep({ height, lastCommitRound }: RoundStep, initialHeight: bigint): string | null {
+  if (height < initialHeight) return `stands at height ${height}, before the first, ${initialHeight}`;
+  if (height === initialHeight && lastCommitRound !== -1)
+    return `last_commit_round ${lastCommitRound} at height ${height}, the first`;
+  if (height > initialHeight && lastCommitRound < 0)
+    return `last_commit_round ${lastCommitRound} at height ${height}, and the first is ${initialHeight}`;
+  return null;
+}
+
+/** At the first two heights nobody is behind, and the mempool knows it. */
+const BEGINNING_MAX = 2n;
+
+/** The mempool waits for peers that are more than a height behind, or may be; it hears of each when that begins and when it ends. */
 function tellWhoIsBehind(v: ValidatorState, view: PeerView): void {
+  if (v.isReplaying) return; // that was in another life
   const isBehind = view.height + 1n < v.consensus.height;
-  if (isBehind === v.laggards.has(view.peer)) return;
-  if (isBehind) v.laggards.add(view.peer);
-  else v.laggards.delete(view.peer);
+  const before = v.laggards.get(view.peer);
+  if (isBehind === before) return;
+  v.laggards.set(view.peer, isBehind);
+  if (before === undefined && !isBehind && v.consensus.height <= BEGINNING_MAX) return;
   v.tell('mempool', { type: 'peer-height', peer: view.peer, height: isBehind ? view.height : NOT_BEHIND });
 }
 

@@ -20,6 +20,7 @@ export function joinConsensus(v: ValidatorState): void {
   const commit: Commit | null = v.handshake?.lastCommit ?? null;
   consensus.begin(heightStart(v, commit));
   if (commit) v.commitNs = committedNs(v, commit);
+  v.startedNs = v.commitNs + consensus.config.timeoutCommitNs;
   const records = v.synced ? null : recordsOf(v.logTail, consensus.height, chain.initialHeight);
   if (records) replayLog(v, records);
   else if (!v.synced) beginLog(v);

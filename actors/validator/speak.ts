@@ -16,6 +16,7 @@ import { hashOfSet } from '../../protocol/rules/validator-set.ts';
 import { NS_PER_MS } from '../../protocol/time.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import {
+  BLOCK_BYTES_MAX,
   type BlockId,
   type Commit,
   EMPTY_BYTES,
@@ -211,10 +212,16 @@ export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' 
     bytesMax: room,
     lastCommit: null,
   };
-  const reapMax = params.block.maxBytes === -1n ? -1n : room;
+  const reapMax = params.block.maxBytes === -1n ? REAP_BYTES_MAX : room;
   v.reapsDue++;
   v.tell('mempool', { type: 'reap', bytesMax: reapMax, gasMax: params.block.maxGas });
 }
+
+/**
+ * Where a block has no bound of its own the application may choose among so much: CometBFT gives it all of the mempool, which may be a GiB, and here
+ * that were one message, and one record of a trace.
+ */
+const REAP_BYTES_MAX = 2n * BLOCK_BYTES_MAX;
 
 /** Of a round that we have left, or of a height that is decided: the application has its block, and is asked for no other. */
 function isStale(v: ValidatorState): boolean {

@@ -199,8 +199,8 @@ export class ValidatorState {
     null;
   readonly evidenceTold = new EvidenceTold();
   readonly pruning = new Pruning();
-  /** Peers that we told the mempool are behind. */
-  readonly laggards = new Set<PeerId>();
+  /** Of each peer that has said where it stands, whether that is behind us: so the mempool was told. */
+  readonly laggards = new Map<PeerId, boolean>();
 
   turn!: Turn;
   private effects: Effect[] = [];

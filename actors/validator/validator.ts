@@ -137,7 +137,8 @@ function afterHandshake(v: ValidatorState): void {
 
 /** The mempool, made with the limits of the genesis, learns of others and of what is committed: from now on it may be asked for a block. */
 function begin(v: ValidatorState, untold: Outcomes): void {
-  if (untold.txs.length > 0 || !hasLimitsOfGenesis(v)) tellMempool(v, v.chain.lastBlockHeight, untold);
+  const { lastBlockHeight } = v.chain;
+  if (lastBlockHeight > 0n || !hasLimitsOfGenesis(v)) tellMempool(v, lastBlockHeight, untold);
   v.tell('mempool', { type: 'opens' });
   const sync = v.config.blocksync && !isNeeded(v.chain.validators, v.config.key?.address ?? null);
   v.tell('blocksync', { type: 'sync-from', height: heightAfter(v.chain), base: v.store.base, sync });

@@ -12,6 +12,7 @@ import {
   type RequestQuery,
 } from '../../protocol/abci.ts';
 import { byteKey, concatBytes, settled } from '../../protocol/bytes.ts';
+import { memberText } from '../../protocol/json/member-text.ts';
 import { ED25519_KEY_BYTES } from '../../protocol/keys.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { ABCI_VERSION, EMPTY_BYTES, type ValidatorUpdate } from '../../protocol/types.ts';
@@ -90,9 +91,9 @@ export class KvStore implements Application {
     this.restoreLimits();
     const saved = this.pairs.get(byteKey(STATE_KEY));
     if (!saved) return;
-    const state = JSON.parse(utf8Decode(saved.value)) as { size: number; height: number };
-    this.size = state.size;
-    this.height = BigInt(state.height);
+    const state = utf8Decode(saved.value);
+    this.size = Number(memberText(state, 'size'));
+    this.height = BigInt(memberText(state, 'height') ?? 0); // it may be beyond what a number holds
   }
 
   digest(): Uint8Array {

@@ -44,10 +44,14 @@ class Fifo {
 
 /** What is said of a peer that has caught up. */
 export const NOT_BEHIND = -1n;
+/** Who has not said where it stands may be fetching blocks, and says so when it has them all (CometBFT: `peerState.GetHeight()` is 0). */
+const UNKNOWN = 0n;
+/** That a peer goes and comes back, and where it stands, come by two ways: what was told a moment before it went is of its new connection. */
+const MOMENT_NS = 1_000_000n;
 
 class PeerQueues {
   /** Where it stood when it fell behind; null: it is not behind. */
-  height: bigint | null = null;
+  height: bigint | null;
   /** Submitted here, or all of the pool for a peer that just came. */
   readonly urgent = new Fifo();
   /** Heard from another peer. */
@@ -59,6 +63,12 @@ class PeerQueues {
   held: PoolTx[] = [];
   /** After a full batch the next one waits, so that a large pool does not crowd out consensus. */
   notBeforeNs = 0n;
+  /** Of what was offered already one batch goes out with each beat: else a large pool goes round and round, until nothing else gets through. */
+  againNotBeforeNs = 0n;
+
+  constructor(height: bigint | null) {
+    this.height = height;
+  }
 }
 
 type Pace = Pick<MempoolConfig, 'gossipPeriodNs' | 'burstNs' | 'reofferNs' | 'batchBytesMax'>;
@@ -68,6 +78,8 @@ export class Gossip {
   /** How long what a peer sent us waits before we pass it on. */
   private readonly relayAfterNs: bigint;
   private readonly peers = new Map<string, PeerQueues>();
+  /** What was told of each peer last: perhaps a moment before we know that it is there. */
+  private readonly told = new Map<string, { readonly height: bigint | null; readonly atNs: bigint }>();
   private urgentNotBeforeNs = 0n;
   private isEmpty = true;
 
@@ -77,9 +89,10 @@ export class Gossip {
     this.relayAfterNs = pace.gossipPeriodNs + laterNs;
   }
 
-  /** A peer comes, or comes back, and is offered what it may lack. */
-  peerUp(peer: string, lacking: Iterable<PoolTx>, nowNs: bigint): void {
-    const queues = new PeerQueues();
+  /** A peer comes, or comes back, and is offered what it may lack. @param isBeginning nobody can be behind yet */
+  peerUp(peer: string, lacking: Iterable<PoolTx>, nowNs: bigint, isBeginning: boolean): void {
+    const told = this.told.get(peer);
+    const queues = new PeerQueues(told ? told.height : isBeginning ? null : UNKNOWN);
     this.peers.set(peer, queues);
     for (const pooled of lacking) {
       queues.urgent.push(pooled, nowNs);
@@ -91,15 +104,24 @@ export class Gossip {
     return this.peers.has(peer);
   }
 
-  peerDown(peer: string): void {
+  peerDown(peer: string, nowNs: bigint): void {
     this.peers.delete(peer);
+    const told = this.told.get(peer);
+    if (told && nowNs - told.atNs > MOMENT_NS) this.told.delete(peer);
+  }
+
+  /** The chain begins: nobody can be behind. */
+  begins(): void {
+    for (const queues of this.peers.values()) queues.height = null;
   }
 
   /** @param height of a peer that is behind; `NOT_BEHIND`: it is so no more. */
   peerAt(peer: string, height: bigint, nowNs: bigint): void {
     const queues = this.peers.get(peer);
-    if (!queues) return; // told just before it went
-    queues.height = height === NOT_BEHIND ? null : height;
+    const stands = height === NOT_BEHIND ? null : height;
+    this.told.set(peer, { height: stands, atNs: nowNs });
+    if (!queues) return;
+    queues.height = stands;
     if (queues.held.length === 0) return;
     const { held } = queues;
     queues.held = [];
@@ -137,8 +159,7 @@ export class Gossip {
     if (this.isEmpty) return;
     this.isEmpty = true;
     for (const [peer, { height, notBeforeNs }] of this.peers) {
-      const queues = new PeerQueues();
-      queues.height = height;
+      const queues = new PeerQueues(height);
       queues.notBeforeNs = notBeforeNs;
       this.peers.set(peer, queues);
     }
@@ -148,12 +169,13 @@ export class Gossip {
   dueNs(): bigint | null {
     if (this.isEmpty) return null;
     let soonest: bigint | null = null;
-    for (const [peer, { queues, notBeforeNs }] of this.peers) {
+    for (const [peer, { queues, again, notBeforeNs, againNotBeforeNs }] of this.peers) {
       for (const queue of queues) {
         const item = queue.peek(peer);
         if (!item) continue;
         let { dueNs } = item;
         if (dueNs < notBeforeNs) dueNs = notBeforeNs;
+        if (queue === again && dueNs < againNotBeforeNs) dueNs = againNotBeforeNs;
         if (soonest === null || dueNs < soonest) soonest = dueNs;
       }
     }
@@ -180,10 +202,17 @@ export class Gossip {
     return ((nowNs + 2n * reofferNs - 1n) / reofferNs) * reofferNs;
   }
 
+  private nextBeatNs(nowNs: bigint): bigint {
+    const { reofferNs } = this.pace;
+    return reofferNs === 0n ? nowNs : (nowNs / reofferNs + 1n) * reofferNs;
+  }
+
   private batchFor(peer: string, queues: PeerQueues, nowNs: bigint): PoolTx[] {
     const batch: PoolTx[] = [];
     let bytes = 0;
     for (const queue of queues.queues) {
+      const isAgain = queue === queues.again;
+      if (isAgain && nowNs < queues.againNotBeforeNs) continue;
       for (let item = queue.peek(peer); item && item.dueNs <= nowNs; item = queue.peek(peer)) {
         const { pooled } = item;
         if (isBehind(queues, pooled)) {
@@ -193,6 +222,7 @@ export class Gossip {
         }
         if (batch.length > 0 && bytes + pooled.tx.length > this.pace.batchBytesMax) {
           queues.notBeforeNs = nowNs + this.pace.gossipPeriodNs;
+          if (isAgain) queues.againNotBeforeNs = this.nextBeatNs(nowNs);
           return batch;
         }
         queue.shift();

@@ -76,7 +76,7 @@ const VALUES: Readonly<Record<AbciResponse['type'], Shape>> = {
     height: bigInt,
     codespace: isText,
   },
-  'check-tx': result,
+  'check-tx': { ...result, gasWanted: bigInt, gasUsed: bigInt },
   'prepare-proposal': { txs: listOf(bytes) },
   'process-proposal': { status: code },
   'finalize-block': {

@@ -136,7 +136,7 @@ export const roundStepAt = (height: bigint) =>
     round: 0,
     step: 1,
     secondsSinceStart: 0n,
-    lastCommitRound: -1,
+    lastCommitRound: height > 1n ? 0 : -1,
   }) as const;
 
 export class Home {

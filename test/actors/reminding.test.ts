@@ -35,6 +35,16 @@ it('small blocks are told in one message', () => {
   expect(told).toEqual([[1, 2, 3]]);
 });
 
+it('where the last blocks were empty it is told how far the chain is', () => {
+  const home = new Home({ genesis: ALONE, me: 0 });
+  for (let height = 1; height <= 70; height++) home.fire('start');
+  const again = new Home({ genesis: ALONE, me: 0, disk: copyDisk(home.disk) });
+  const heights = again.told.flatMap(({ to, message }) =>
+    to === 'mempool' && message.type === 'committed' ? [message.height] : [],
+  );
+  expect(heights).toEqual([70n]);
+});
+
 it('large ones in several, and are read one by one: no turn holds them all', () => {
   const { told, loads } = remindedOf([1, 2, 3, 4, 5].map((i) => new Uint8Array(9 * MIB).fill(i)));
   expect(told).toEqual([[1, 2], [3, 4], [5]]);

@@ -53,7 +53,7 @@ function visit(home: Home, peer: string, votes: readonly Vote[]): void {
     blockId: someBlockId('claimed'),
   });
   home.hear(peer, roundStepAt(2n));
-  expect(home.state.laggards.has(peer)).toBe(true);
+  expect(home.state.laggards.get(peer)).toBe(true);
   home.tell({ type: 'timer', timer: 'evidence' });
   home.tell({ type: 'peer-down', peer });
 }

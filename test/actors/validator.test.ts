@@ -40,6 +40,7 @@ import {
   nextBlock,
   notProposers,
   proposalOf,
+  roundStepAt,
   signedVote,
 } from './home.ts';
 
@@ -393,6 +394,17 @@ describe('where a height begins', () => {
     for (let height = 1; height <= 3; height++) decide(home);
     expect(stepsTo(home, 'ahead')).toEqual([1n, 2n, 3n, 4n]);
     expect(stepsTo(home, 'behind')).toEqual([1n, 4n]);
+  });
+
+  it.each([
+    ['before the first height', 0n, -1, 'stands at height 0, before the first, 1'],
+    ['at the first, behind a commit', 1n, 0, 'last_commit_round 0 at height 1, the first'],
+    ['beyond the first, behind none', 3n, -1, 'last_commit_round -1 at height 3, and the first is 1'],
+  ])('is nowhere %s: who says so is cut off', (_, height, lastCommitRound, because) => {
+    const home = four();
+    const before = home.state.views.get('peer')?.height;
+    home.hear('peer', { ...roundStepAt(height), lastCommitRound });
+    expect([home.scored, home.state.views.get('peer')?.height]).toEqual([[because], before]);
   });
 
   it('is where a peer stands, too, that speaks of it, whatever it said before: the mempool hears of both', () => {

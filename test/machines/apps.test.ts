@@ -232,6 +232,15 @@ function lifeAfter(app: Application): Application {
   return later;
 }
 
+it('kvstore: knows its height after a restart, however great it is', () => {
+  const app = named('kvstore');
+  const height = 2n ** 53n + 1n;
+  finalize(app, [utf8('k=v')], { height });
+  app.answer({ type: 'commit', value: {} });
+  const info = lifeAfter(app).answer({ type: 'info', value: {} as never });
+  expect(info).toMatchObject({ value: { lastBlockHeight: height } });
+});
+
 it('kvstore: the last validator does not leave', () => {
   const { one, two, changes } = twoValidators();
   expect(changes(change(one, 0n), change(two, 0n))).toEqual([0n]);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TxCache } from '../../machines/mempool/cache.ts';
 import { DEFAULT_MEMPOOL, type MempoolConfig } from '../../machines/mempool/config.ts';
-import { Gossip } from '../../machines/mempool/gossip.ts';
+import { Gossip, NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import { type Checking, Pool, type PoolTx } from '../../machines/mempool/pool.ts';
 import type { ResponseCheckTx } from '../../protocol/abci.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
@@ -283,7 +283,7 @@ const offersOf = (gossip: Gossip, nowNs: bigint): [string, number[]][] =>
 it('gossip: our own at once, those of others after a period, never back, and again after a while', () => {
   const pool = poolOf();
   const gossip = new Gossip(DEFAULT_MEMPOOL);
-  for (const peer of ['a', 'b', 'c']) gossip.peerUp(peer, [], 0n);
+  for (const peer of ['a', 'b', 'c']) gossip.peerUp(peer, [], 0n, true);
   const own = entered(pool, 1);
   gossip.entered(own, true, 0n);
   expect(gossip.dueNs()).toBe(0n);
@@ -308,14 +308,14 @@ it('gossip: our own at once, those of others after a period, never back, and aga
 it('gossip: a burst goes together, a large pool in pieces, an empty one not at all', () => {
   const pool = poolOf();
   const gossip = new Gossip({ ...DEFAULT_MEMPOOL, batchBytesMax: 10 });
-  gossip.peerUp('a', [], 0n);
+  gossip.peerUp('a', [], 0n, true);
   gossip.entered(entered(pool, 1), true, 100n);
   expect(offersOf(gossip, 100n)).toEqual([['a', [1]]]);
   gossip.entered(entered(pool, 2), true, 101n);
   gossip.entered(entered(pool, 3), true, 102n);
   expect([offersOf(gossip, 102n), gossip.dueNs()]).toEqual([[], 100n + 2n * MS]);
   expect(offersOf(gossip, 100n + 2n * MS)).toEqual([['a', [2, 3]]]);
-  gossip.peerUp('b', pool.forgetPeer('b'), 200n * MS);
+  gossip.peerUp('b', pool.forgetPeer('b'), 200n * MS, true);
   expect(offersOf(gossip, 200n * MS)).toEqual([['b', [1, 2, 3]]]);
   for (const n of [4, 5]) gossip.entered(entered(pool, n), true, 300n * MS);
   expect(offersOf(gossip, 302n * MS)).toEqual([['a,b', [4]]]); // 5 + 6 bytes are more than 10
@@ -329,23 +329,81 @@ it('gossip: waits for a peer that is behind, and forgets one that goes', () => {
   const pool = poolOf();
   pool.update(5n, [], [], NO_LIMITS);
   const gossip = new Gossip(DEFAULT_MEMPOOL);
-  gossip.peerUp('a', [], 0n);
-  gossip.peerUp('b', [], 0n);
+  gossip.peerUp('a', [], 0n, true);
+  gossip.peerUp('b', [], 0n, true);
   gossip.peerAt('a', 3n, 0n);
   gossip.peerAt('b', 4n, 0n);
   gossip.entered(entered(pool, 1), true, 0n);
   expect(offersOf(gossip, 0n)).toEqual([['b', [1]]]);
   gossip.peerAt('a', 4n, 1n);
   expect([gossip.dueNs(), offersOf(gossip, 1n)]).toEqual([1n, [['a', [1]]]]);
-  gossip.peerDown('a');
-  gossip.peerUp('a', pool.forgetPeer('a'), 2n);
+  gossip.peerDown('a', 2n);
+  gossip.peerUp('a', pool.forgetPeer('a'), 2n, true);
   expect(offersOf(gossip, 2n)).toEqual([['a', [1]]]);
+});
+
+it('gossip: of what was offered already a beat takes one batch, in turn, and new ones do not wait for it', () => {
+  const pool = poolOf();
+  const gossip = new Gossip({ ...DEFAULT_MEMPOOL, batchBytesMax: 12 });
+  gossip.peerUp('a', [], 0n, true);
+  for (const n of [4, 5, 6]) gossip.entered(entered(pool, n), true, 0n);
+  for (const at of [0n, 2n, 102n, 204n]) offersOf(gossip, at * MS);
+  const given = (s: bigint): unknown => offersOf(gossip, s * 1000n * MS).map(([, txs]) => txs);
+  expect([given(10n), given(11n), given(14n)]).toEqual([[[4, 5]], [], []]);
+  expect(gossip.dueNs()).toBe(15_000n * MS);
+  gossip.entered(entered(pool, 1), true, 14_100n * MS);
+  expect(offersOf(gossip, 14_100n * MS)).toEqual([['a', [1]]]);
+  expect([given(15n), given(16n)]).toEqual([[[6, 4]], []]);
+});
+
+describe('gossip: who has not said where it stands', () => {
+  const pool = poolOf();
+  pool.update(5n, [], [], NO_LIMITS);
+  const one = entered(pool, 1);
+  const gossip = (): Gossip => new Gossip(DEFAULT_MEMPOOL);
+  const given = [['a', [1]]];
+
+  it('is given nothing that it could not judge, until it says so', () => {
+    const to = gossip();
+    to.peerUp('a', [one], 0n, false);
+    expect(offersOf(to, 0n)).toEqual([]);
+    to.peerAt('a', NOT_BEHIND, 1n);
+    expect(offersOf(to, 1n)).toEqual(given);
+  });
+
+  it('is level where the chain begins, whether it came before that was known or after', () => {
+    const [before, after] = [gossip(), gossip()];
+    before.peerUp('a', [one], 0n, false);
+    before.begins();
+    after.peerUp('a', [one], 0n, true);
+    expect([before, after].map((each) => offersOf(each, 0n))).toEqual([given, given]);
+  });
+
+  it('has said so when that was told a moment before it came, or before its last connection went', () => {
+    const [first, again] = [gossip(), gossip()];
+    first.peerAt('a', NOT_BEHIND, 0n);
+    first.peerUp('a', [one], 1n, false);
+    again.peerUp('a', [], 0n, false);
+    again.peerAt('a', NOT_BEHIND, 5n * MS);
+    again.peerDown('a', 6n * MS);
+    again.peerUp('a', [one], 6n * MS, false);
+    expect([first, again].map((each) => offersOf(each, 6n * MS))).toEqual([given, given]);
+  });
+
+  it('is one that comes back later', () => {
+    const to = gossip();
+    to.peerUp('a', [], 0n, false);
+    to.peerAt('a', NOT_BEHIND, 0n);
+    to.peerDown('a', 60_000n * MS);
+    to.peerUp('a', [one], 60_001n * MS, false);
+    expect(offersOf(to, 60_001n * MS)).toEqual([]);
+  });
 });
 
 it('gossip: who has caught up stays so, however many blocks follow', () => {
   const pool = poolOf();
   const gossip = new Gossip(DEFAULT_MEMPOOL);
-  gossip.peerUp('a', [], 0n);
+  gossip.peerUp('a', [], 0n, true);
   gossip.peerAt('a', 3n, 0n);
   gossip.peerAt('a', -1n, 1n);
   pool.update(9n, [], [], NO_LIMITS);
@@ -357,7 +415,7 @@ it('gossip: who is behind, or had its fill, is so when the pool was empty in bet
   const pool = poolOf();
   pool.update(9n, [], [], NO_LIMITS);
   const gossip = new Gossip({ ...DEFAULT_MEMPOOL, batchBytesMax: 10 });
-  for (const peer of ['a', 'b']) gossip.peerUp(peer, [], 0n);
+  for (const peer of ['a', 'b']) gossip.peerUp(peer, [], 0n, true);
   gossip.peerAt('a', 3n, 0n);
   for (const n of [4, 5]) gossip.entered(entered(pool, n), true, 0n);
   expect(offersOf(gossip, 2n * MS)).toEqual([['b', [4]]]); // 5 + 6 bytes are more than 10

@@ -164,6 +164,7 @@ describe('genesis', () => {
     [{ initial_height: '1.5' }, 'initial_height must be a whole number'],
     [{ initial_height: '9223372036854775808' }, 'initial_height must be between'],
     [{ genesis_time: '2024-01-01T00:00:00+01:00' }, 'genesis_time must be an RFC 3339 time in UTC'],
+    [{ genesis_time: '0000-06-01T00:00:00Z' }, 'genesis_time must be'],
     [{ app_hash: 'xyz' }, 'app_hash must be hex'],
     [{ validators: {} }, 'validators must be a list'],
     [

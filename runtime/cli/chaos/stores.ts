@@ -12,6 +12,7 @@ import {
 } from '../../../machines/chain/keys.ts';
 import { byteKey, concatBytes, equalBytes } from '../../../protocol/bytes.ts';
 import { headerHash } from '../../../protocol/hashes.ts';
+import { memberText } from '../../../protocol/json/member-text.ts';
 import { isRefusal, type Refusal } from '../../../protocol/refusal.ts';
 import type { Block, ChainState, Commit } from '../../../protocol/types.ts';
 import { decodeBlock, decodeChainState, decodeCommit } from '../../../protocol/wire/index.ts';
@@ -145,8 +146,7 @@ class StoreCheck {
 
   private appHeight(): bigint {
     const saved = this.app.get(APP_STATE_KEY);
-    const state = saved ? (JSON.parse(utf8Decode(saved)) as { height?: number }) : {};
-    return BigInt(state.height ?? 0);
+    return BigInt((saved && memberText(utf8Decode(saved), 'height')) ?? 0);
   }
 
   private state(appHeight: bigint): void {

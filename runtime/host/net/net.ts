@@ -9,6 +9,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
+import { CHANNEL_MEMPOOL } from '../../../protocol/messages.ts';
 import { isRefusal, must } from '../../../protocol/refusal.ts';
 import type { Net, NetListener } from '../../kernel/ports.ts';
 import { SetupError, setupError, TakenError } from '../disk/files.ts';
@@ -25,6 +26,11 @@ const FRAME_BYTES_MAX = 101 * 1024 * 1024;
  * large blocks are asks for two of them, and what is said meanwhile must have room, too.
  */
 const BACKLOG_BYTES_MAX = 2 * FRAME_BYTES_MAX + 64 * 1024 * 1024;
+/**
+ * Behind so much that is not sent yet no transactions are said: they are offered again, and votes and blocks must not wait for them. Without this
+ * a few dozen large ones that go round among busy nodes hold up the chain for as long as they do.
+ */
+const TXS_BEHIND_BYTES_MAX = 2 * 1024 * 1024;
 /**
  * Of one that is not up yet: two short texts are all it has to say, and half a frame is kept until it is whole. (One
  * read of a socket brings up to 64 KiB.)
@@ -204,11 +210,14 @@ class WsNet implements HostNet {
 
   send(to: readonly PeerId[], payloads: readonly Payload[]): void {
     let frame: Uint8Array | null = null;
+    const canWait = payloads.every(({ channel }) => channel === CHANNEL_MEMPOOL);
     for (const peer of to) {
       const connection = this.#up.get(peer);
       if (!connection) continue;
+      const { bufferedAmount } = connection.socket;
+      if (canWait && bufferedAmount > TXS_BEHIND_BYTES_MAX) continue;
       frame ??= packEnvelope(payloads); // once for all
-      if (connection.socket.bufferedAmount + frame.length > BACKLOG_BYTES_MAX) connection.hangUp();
+      if (bufferedAmount + frame.length > BACKLOG_BYTES_MAX) connection.hangUp();
       else connection.socket.send(frame);
     }
   }

@@ -32,12 +32,12 @@ function firstDenied(claimed: BitArray, held: Indexes | null): number {
   return -1;
 }
 
-/** How long a height has lasted: not longer than its clock has run, in whole seconds. */
+/** How long a height has lasted, in whole seconds: who starts again counts from then, as if it had just committed the height before (updateToState). */
 function secondsOf(
   { height, secondsSinceStart: seconds }: Said<'new-round-step'>,
-  clockNs: number,
+  lifeNs: number,
 ): string | null {
-  if (seconds >= 0n && Number(seconds) <= clockNs / SECOND_NS) return null;
+  if (seconds >= 0n && Number(seconds) <= lifeNs / SECOND_NS) return null;
   return `that height ${height} began ${seconds} s ago`;
 }
 
@@ -88,15 +88,15 @@ export class Claims {
 
   /**
    * What of this is not true; null: nothing, as far as anybody can tell. Of heights before its own a node says what its disk has.
-   * @param clockNs how long the clock of its machine has run.
+   * @param lifeNs how long the clock of its machine has run in this life.
    */
   falsehoodIn(
     message: ConsensusMessage,
     heard: (height: bigint) => HeardHeight | null,
-    clockNs: number,
+    lifeNs: number,
   ): string | null {
     if (message.type === 'new-round-step')
-      return this.standingOf(message) ?? this.lastCommitOf(message) ?? secondsOf(message, clockNs);
+      return this.standingOf(message) ?? this.lastCommitOf(message) ?? secondsOf(message, lifeNs);
     if (this.height < 0n || message.type === 'vote' || message.type === 'proposal') return null;
     const votes = message.height === this.height ? heard(message.height) : null;
     if (!votes) return null;

@@ -26,7 +26,7 @@ export const justifiedSends =
       name: 'justified',
       effects: ['send', 'schedule', 'cancel'],
       events: ['step', 'locked', 'valid', 'committed'],
-      started: (at) => judge.of(at).startsLife(),
+      started: (at) => judge.starts(at),
       heard: (at, from, payloads) => judge.hears(at, from, payloads),
       leaving(at, actor, effect) {
         if (effect.type === 'send') judge.says(at, effect.payloads);
@@ -48,6 +48,8 @@ class Judge {
   private readonly report: Report;
   private readonly about: WorldAbout;
   private readonly standings: PerMachine<Standing>;
+  /** What the clock of its machine had counted when it began this life. */
+  private readonly countAtBirth = new PerMachine(() => 0);
   private readonly liars: ReadonlySet<PeerId>;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
@@ -98,6 +100,11 @@ class Judge {
 
   // --- what it says ----------------------------------------------------------------------------------------
 
+  starts(at: Machine): void {
+    this.of(at).startsLife();
+    this.countAtBirth.set(at, at.clock.count());
+  }
+
   says(at: Machine, payloads: readonly Payload[]): void {
     const isHonest = this.about.isHonest(at);
     for (const message of messagesIn(payloads)) {
@@ -113,7 +120,8 @@ class Judge {
   private claims(at: Machine, message: ConsensusMessage | null): void {
     if (!message || !this.about.isHonest(at)) return;
     const { claims, heard } = this.of(at);
-    const what = claims.falsehoodIn(message, (height) => heard.at(height), at.clock.count());
+    const lifeNs = at.clock.count() - (this.countAtBirth.get(at) ?? 0);
+    const what = claims.falsehoodIn(message, (height) => heard.at(height), lifeNs);
     if (what)
       this.report(`${at.name} says ${what}: nothing that reached it makes that true`, at, at.height + 1n);
   }

@@ -10,7 +10,13 @@ import { hexOf } from '../../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
-import { CHANNEL_MEMPOOL, CHANNEL_STATE, CHECK_TX_NEW } from '../canonical/numbers.ts';
+import {
+  CHANNEL_DATA,
+  CHANNEL_MEMPOOL,
+  CHANNEL_STATE,
+  CHANNEL_VOTE,
+  CHECK_TX_NEW,
+} from '../canonical/numbers.ts';
 import { gasAt, mayBeTooDear, mayRefuseSize, roomAt } from '../chain/room.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { Greeted } from '../ghost/greeted.ts';
@@ -35,6 +41,8 @@ const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
 const EARLY_SAFE = { count: 128, bytes: 512 * 1024 };
 /** Who stands at the height of the pool's last block, or one before, is given what comes in. */
 const BEHIND_SAFE = 1n;
+/** Where a chain begins nobody can be behind. */
+const BEGINNING_MAX = 3n;
 /** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
 /** From then on it matters where peers stand. */
@@ -77,6 +85,8 @@ class Watch {
   private readonly early = new PerMachine(() => ({ count: 0, bytes: 0 }));
   private readonly shares = new PerMachine(() => ({ share: new EarlyShare(), sinceNs: this.about.now() }));
   private readonly greeted = new Greeted();
+  /** Peers that took part in consensus while they were up: who fetches blocks does not, and nobody knows where it stands. */
+  private readonly spoken = new PerMachine(() => new Set<PeerId>());
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
   private lookedNs = 0;
@@ -94,6 +104,7 @@ class Watch {
     this.shares.delete(at);
     this.shares.of(at);
     this.greeted.starts(at);
+    this.spoken.delete(at);
     this.watching.delete(at);
   }
 
@@ -215,7 +226,16 @@ class Watch {
     this.greeted.greets(at, peer, isUp, this.about.now());
     pool.peers.delete(peer);
     pool.greets(peer);
-    if (isUp) pool.peers.set(peer, { height: -1n, fitNs: null, behind: null });
+    // What came a moment before it is said to be up counts: it is of this connection.
+    if (isUp)
+      pool.peers.set(peer, {
+        height: -1n,
+        fitNs: null,
+        behind: null,
+        cameAt: at.height,
+        again: { beat: 0, bytes: 0 },
+      });
+    else this.spoken.of(at).delete(peer);
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
@@ -223,6 +243,8 @@ class Watch {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i] as Payload;
       const { channel } = payload;
+      if (channel === CHANNEL_STATE || channel === CHANNEL_VOTE || channel === CHANNEL_DATA)
+        this.spoken.of(at).add(from);
       if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_STATE || this.watching.size === 0)) continue;
       if (!this.about.isHonest(at)) return;
       const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
@@ -270,8 +292,16 @@ class Watch {
 
   /** Who is more than a height behind could not judge what comes in now (CometBFT broadcastTxRoutine). */
   private judgesReader(at: Machine, id: PeerId, tx: string, { height }: Known): void {
-    const behind = this.pools.of(at).peers.get(id)?.behind;
-    if (!behind || !this.isAwake(at) || behind.height >= height - BEHIND_SAFE) return;
+    const peer = this.pools.of(at).peers.get(id);
+    if (!peer || !this.isAwake(at)) return;
+    const { behind } = peer;
+    const isSilent = !this.spoken.of(at).has(id) && peer.cameAt > BEGINNING_MAX;
+    if (!behind && isSilent && height > BEHIND_SAFE) {
+      const whom = this.byId.get(id)?.name ?? 'a peer';
+      const what = `gives ${whom}, which has not said where it stands, transaction ${nameOf(tx)} that came in after block ${height}`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
+    }
+    if (!behind || behind.height >= height - BEHIND_SAFE) return;
     if (this.about.now() - Math.max(behind.atNs, at.heldUntilNs) <= HOP_NS) return;
     const whom = this.byId.get(id)?.name ?? 'a peer';
     const what = `gives ${whom}, which stands at ${behind.height}, transaction ${nameOf(tx)} that came in after block ${height}`;
@@ -279,7 +309,12 @@ class Watch {
   }
 
   /** Nobody is given what he gave, what another peer gave only when its time has come, nor the same again before the time for that. */
-  private judgesOffer(at: Machine, peer: PeerId, id: string, { shownBy, toldAt, relayed }: Known): void {
+  private judgesOffer(
+    at: Machine,
+    peer: PeerId,
+    id: string,
+    { bytes, shownBy, toldAt, relayed }: Known,
+  ): void {
     if (!this.isAwake(at)) return;
     const now = this.about.now();
     const whom = this.byId.get(peer)?.name ?? 'a peer';
@@ -295,11 +330,27 @@ class Watch {
       this.report(`${at.name} ${what}`, at, at.height + 1n);
     }
     const told = toldAt.get(peer);
+    if (told) this.judgesBeat(at, peer, bytes);
     if (!told || at.heldUntilNs >= told.atNs) return;
     const waited = at.clock.count() - told.count;
     if (waited + saidLateNs(at) >= Number(reofferNs)) return;
     const what = `offers ${whom} transaction ${nameOf(id)} again after ${waited} ns; the time for that is ${reofferNs} ns`;
     this.report(`${at.name} ${what}`, at, at.height + 1n);
+  }
+
+  /** Of what was offered already a beat takes one batch; one more where it ends while that is under way. */
+  private judgesBeat(at: Machine, id: PeerId, bytes: number): void {
+    const { reofferNs, batchBytesMax } = at.config.mempool;
+    const peer = this.pools.of(at).peers.get(id);
+    if (!peer || reofferNs === 0n) return;
+    const beat = Math.floor(at.clock.count() / Number(reofferNs));
+    if (peer.again.beat !== beat) peer.again = { beat, bytes: 0 };
+    if (peer.again.bytes > 2 * batchBytesMax) {
+      const whom = this.byId.get(id)?.name ?? 'a peer';
+      const what = `offers ${whom} more than ${peer.again.bytes} bytes again with one beat, and a batch has ${batchBytesMax}`;
+      this.report(`${at.name} ${what}`, at, at.height + 1n);
+    }
+    peer.again.bytes += bytes;
   }
 
   // --- what it owes ------------------------------------------------------------------------------------------
@@ -345,6 +396,14 @@ class Watch {
     }
   }
 
+  /** So little waits that it is offered again with every beat. */
+  private isOneBatch({ config }: Machine, known: ReadonlyMap<string, Known>): boolean {
+    if (known.size > OFFERED_AGAIN_TXS_MAX) return false;
+    let sum = 0;
+    for (const { bytes } of known.values()) sum += bytes;
+    return sum <= config.mempool.batchBytesMax;
+  }
+
   private offersAll(at: Machine, { known, peers }: Counted): void {
     const now = this.about.now();
     const late = now - offeredWithinNs(at);
@@ -358,7 +417,7 @@ class Watch {
     if (at.heldUntilNs > late) return;
     // Who may not have got it is offered it with the next beat or the one after.
     const longAgo = late - 2 * Number(at.config.mempool.reofferNs);
-    const isRoomy = known.size <= OFFERED_AGAIN_TXS_MAX && at.heldUntilNs < longAgo;
+    const isRoomy = this.isOneBatch(at, known) && at.heldUntilNs < longAgo;
     for (const [id, { sinceNs, toldTo }] of known) {
       if (sinceNs === null || sinceNs > late) continue;
       for (const [peer, { fitNs }] of peers) {

@@ -64,6 +64,10 @@ interface Peer {
   fitNs: number | null;
   /** Where it stood when the pool was told that it had fallen behind, and when that was; null: it is not. */
   behind: { readonly height: bigint; readonly atNs: number } | null;
+  /** Where the node itself stood when this one came. */
+  readonly cameAt: bigint;
+  /** Bytes that it was offered once more, with this beat of the node's own clock. */
+  again: { readonly beat: number; bytes: number };
 }
 
 /** What a pool may hold, and what it has been given. */

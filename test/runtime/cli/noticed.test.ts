@@ -525,6 +525,13 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['taken-alone', '1', 'X519', 'and has not offered it to v'],
   ['no-commit-before-the-first', '1', 'X520', 'block 1 is the first, and carries a commit of 0/-1'],
   ['early-gifts', '1', 'X521', 'asks about more than 256 transactions that v2 alone gave it'],
+  ['tour', '1', 'X527', 'which has not said where it stands, transaction'],
+  ['prevoted-is-not-locked', '1', 'X528', 'began 7 s ago'],
+  ['large-pool', '1', 'X529', 'bytes again with one beat'],
+  ['broken-application', '1', 'X530', 'never fired: when anyone halts'],
+  ['one-behind-and-a-liar', '1', 'X531', 'v2 has not committed height 6'],
+  ['punished-again-and-again', '1', 'X532', 'vote twice at 36; nobody was punished'],
+  ['too-old-for-the-application', '1', 'X533', 'evidence from height 4 is too old'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Payload } from '../../../actors/turn.ts';
+import { CHANNEL_MEMPOOL, CHANNEL_VOTE } from '../../../protocol/messages.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { packEnvelope, unpackEnvelope } from '../../../runtime/host/net/envelope.ts';
 import { type HostNet, openNet } from '../../../runtime/host/net/net.ts';
@@ -294,6 +295,25 @@ describe('connections', () => {
     expect(low.said).toEqual(['up 9', 'down 9']);
     expect(sent).toBeGreaterThan(250);
     expect(sent).toBeLessThan(300);
+  });
+  test('to a peer that does not read no more transactions are said than may wait, and votes are', async () => {
+    const [low, high] = [await start(LOW), await start(HIGH)];
+    const wire = await cuttable(high.net.address);
+    low.net.dial(HIGH, wire.address);
+    await until(() => low.said.length + high.said.length === 2, 'up');
+    wire.cut();
+    const say = async (channel: number, times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        low.net.send([HIGH], [{ channel, bytes: new Uint8Array(1 << 20) }]);
+        await new Promise((done) => setImmediate(done));
+      }
+    };
+    await say(CHANNEL_MEMPOOL, 400);
+    expect(low.said).toEqual(['up 9']);
+    await say(CHANNEL_VOTE, 250);
+    expect(low.said).toEqual(['up 9']);
+    await say(CHANNEL_VOTE, 50);
+    expect(low.said).toEqual(['up 9', 'down 9']);
   });
   test('two of the largest blocks at once, and votes behind them, come through, whoever dialled', async () => {
     const [low, high] = [await start(LOW), await start(HIGH)];
