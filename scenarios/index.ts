@@ -190,6 +190,7 @@ import {
 import {
   earlyGifts,
   failedAndKept,
+  givenAfterRestart,
   largePool,
   noPool,
   refusedAndKept,
@@ -578,6 +579,7 @@ export const plays: readonly Play[] = [
   punishedAgainAndAgain,
   tooOldForTheApplication,
   largePool,
+  givenAfterRestart,
   swarm,
   wideSwarm,
 ];

@@ -12,6 +12,7 @@ import {
   crash,
   drop,
   everyone,
+  f0,
   heal,
   height,
   liar,
@@ -129,3 +130,19 @@ export const largePool = scenario('a large pool does not go round and round', {
   act: [when(v0.decides(height(3)), partition(['v0', 'v1'], ['v2', 'v3'])), after('20s', heal())],
   ends: everyone.decides(height(10), { within: '120s' }),
 });
+
+/** f0 proposes nothing, and knows its peers by what they say to it in its new life. */
+export const givenAfterRestart = scenario(
+  'what a node is given after it started again reaches those who propose',
+  {
+    name: 'given-after-restart',
+    cast: validators(4, { fullNodes: 1 }),
+    act: [
+      when(v0.decides(height(5)), crash('f0', { restart: '1s' })),
+      when(f0.joins()),
+      after('1s', submit('f0', 'late=v')),
+      after('25s'),
+    ],
+    ends: everyone.decides(height(34), { within: '240s', afterwards: 1 }),
+  },
+);

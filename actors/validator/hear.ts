@@ -9,6 +9,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
+import { heightAfter } from '../../protocol/rules/state.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
@@ -153,11 +154,12 @@ const BEGINNING_MAX = 2n;
 /** The mempool waits for peers that are more than a height behind, or may be; it hears of each when that begins and when it ends. */
 function tellWhoIsBehind(v: ValidatorState, view: PeerView): void {
   if (v.isReplaying) return; // that was in another life
-  const isBehind = view.height + 1n < v.consensus.height;
+  const ours = heightAfter(v.chain);
+  const isBehind = view.height + 1n < ours;
   const before = v.laggards.get(view.peer);
   if (isBehind === before) return;
   v.laggards.set(view.peer, isBehind);
-  if (before === undefined && !isBehind && v.consensus.height <= BEGINNING_MAX) return;
+  if (before === undefined && !isBehind && ours <= BEGINNING_MAX) return;
   v.tell('mempool', { type: 'peer-height', peer: view.peer, height: isBehind ? view.height : NOT_BEHIND });
 }
 

@@ -532,6 +532,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['one-behind-and-a-liar', '1', 'X531', 'v2 has not committed height 6'],
   ['punished-again-and-again', '1', 'X532', 'vote twice at 36; nobody was punished'],
   ['too-old-for-the-application', '1', 'X533', 'evidence from height 4 is too old'],
+  ['given-after-restart', '1', 'X534', 'and has not offered it to v'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
