@@ -46,7 +46,7 @@ class Fifo {
 export const NOT_BEHIND = -1n;
 /** Who has not said where it stands may be fetching blocks, and says so when it has them all (CometBFT: `peerState.GetHeight()` is 0). */
 const UNKNOWN = 0n;
-/** That a peer goes and comes back, and where it stands, come by two ways: what was told a moment before it went is of its new connection. */
+/** That a peer comes, and where it stands, come by two ways: what was told no longer ago is of this connection, and anything else of one before. */
 const MOMENT_NS = 1_000_000n;
 
 class PeerQueues {
@@ -92,7 +92,8 @@ export class Gossip {
   /** A peer comes, or comes back, and is offered what it may lack. @param isBeginning nobody can be behind yet */
   peerUp(peer: string, lacking: Iterable<PoolTx>, nowNs: bigint, isBeginning: boolean): void {
     const told = this.told.get(peer);
-    const queues = new PeerQueues(told ? told.height : isBeginning ? null : UNKNOWN);
+    const isOfNow = told !== undefined && nowNs - told.atNs <= MOMENT_NS;
+    const queues = new PeerQueues(isOfNow ? told.height : isBeginning ? null : UNKNOWN);
     this.peers.set(peer, queues);
     for (const pooled of lacking) {
       queues.urgent.push(pooled, nowNs);

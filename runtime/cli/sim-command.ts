@@ -72,7 +72,7 @@ function addTraces(sim: Command): void {
     .option('--at <record>', "stop after this record: the node's state, and what enabled its last vote")
     .option('--break', 'stop in the debugger (node --inspect-brk) before that record')
     .option('--json', 'the summary as JSON')
-    .option('--play <file>', 'of an application of your own: the play that has it')
+    .option('--play <file>', 'of an application of its own: the play that has it, by its name or its file')
     .option('--mutant <file>', 'with this bug of scenarios/zoo planted in a copy of the build')
     .action(ends(async () => (await import('./traces/replay-command.ts')).replayCommand));
   sim

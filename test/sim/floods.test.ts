@@ -111,7 +111,7 @@ it('of a peer that stands at every height in turn, no store is read for each', (
       round: 0,
       step: 1,
       secondsSinceStart: 0n,
-      lastCommitRound: -1,
+      lastCommitRound: i > 0 ? 0 : -1,
     } as const;
     return { channel: CHANNEL_STATE, bytes: encodeConsensusMessage(message) };
   });

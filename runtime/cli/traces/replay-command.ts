@@ -196,7 +196,7 @@ function castOf(own: OwnApplication | null): (node: unknown) => ReturnType<typeo
     const isOwn = isRefusal(applicationNamed(config.app));
     if (isOwn && !own)
       throw new CliError(
-        'this trace is of an application of one’s own: --play FILE, with the play that has it',
+        'this trace is of an application of one’s own: --play with the play that has it, by its name in `sim list` or its file',
       );
     verify ??= config.crypto === 'sim' ? worldCrypto().verify : rememberingVerify(verifySignature);
     const gifts: Gifts = { verify, memo: true, ...(isOwn && own && { application: own }) };
