@@ -399,7 +399,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['a-moment-behind', '2', 'X414', 'could have judged the proposal (L22, L28)'],
   ['a-moment-behind', '2', 'X415', 'could have judged the proposal (L22, L28)'],
   ['tour', '1', 'X416', 'tells its application at InitChain other parameters than the genesis has'],
-  ['tour', '1', 'X417', 'could have judged the proposal (L22, L28)'],
+  ['tour', '2', 'X417', 'could have judged the proposal (L22, L28)'],
   ['two-thirds-lie-to-one-behind', '1', 'X418', 'at height 13, f1'],
   ['value-in-other-bytes', '1', 'X449', ' at round 1, though no two thirds prevoted that in between'],
   ['other-parts', '1', 'X450', 'signature 0 is wrong'],
