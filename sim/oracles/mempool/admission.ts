@@ -295,7 +295,8 @@ class Watch {
     const peer = this.pools.of(at).peers.get(id);
     if (!peer || !this.isAwake(at)) return;
     const { behind } = peer;
-    const isSilent = !this.spoken.of(at).has(id) && peer.cameAt > BEGINNING_MAX;
+    const begunBy = peer.cameAt - this.ghost.genesis.initialHeight;
+    const isSilent = !this.spoken.of(at).has(id) && begunBy > BEGINNING_MAX;
     if (!behind && isSilent && height > BEHIND_SAFE) {
       const whom = this.byId.get(id)?.name ?? 'a peer';
       const what = `gives ${whom}, which has not said where it stands, transaction ${nameOf(tx)} that came in after block ${height}`;
