@@ -4,7 +4,7 @@
 import { sha256 } from '#platform';
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
 import type { MempoolConfig } from '../machines/mempool/config.ts';
-import { Gossip } from '../machines/mempool/gossip.ts';
+import { CHAIN_BEGINS_MAX, Gossip } from '../machines/mempool/gossip.ts';
 import { type Checking, Pool, type PoolRefusal, type PoolTx } from '../machines/mempool/pool.ts';
 import { type AbciResponse, CHECK_TX_NEW, CHECK_TX_RECHECK, type ResponseCheckTx } from '../protocol/abci.ts';
 import { Lately } from '../protocol/lately.ts';
@@ -162,12 +162,6 @@ function keep({ came, of, ofPeers }: Early, { tx, from }: EarlyTx): boolean {
   return true;
 }
 
-/**
- * So far a chain begins. The validator tells where a peer stands that speaks for the first time, but not of who is level at the first two heights:
- * by then the mempool does not ask. A height more here than there, as both hear of a peer by ways of their own.
- */
-const BEGINNING_MAX = 2n;
-
 /** One turn: what was heard, and the effects so far. */
 class MempoolTurn {
   private readonly config: MempoolConfig;
@@ -184,7 +178,7 @@ class MempoolTurn {
   /** We know where the chain stands, and nobody can be behind there. */
   private get isBeginning(): boolean {
     const { early, pool } = this.state;
-    return early === null && pool.height <= BEGINNING_MAX;
+    return early === null && pool.height <= CHAIN_BEGINS_MAX;
   }
 
   receive(message: MempoolMail): readonly Effect[] {

@@ -18,7 +18,6 @@ import {
   everyone,
   heal,
   height,
-  isolate,
   liar,
   links,
   never,
@@ -376,21 +375,6 @@ export const bothVotesOfALiar = scenario('who was lied to is given the vote that
   ],
   holds: [sometime(v0.precommits(nil, { ...tenth, round: 0 }))],
   ends: everyone.decides(height(14), { within: '120s' }),
-});
-
-/** v2 lacks the block of height 5, and v0 heard of v3 first that it is for nil; v1, which knows better, dies, and v3 is gone. */
-export const oneBehindAndALiar = scenario('who is one behind is given the vote of a liar that decided', {
-  name: 'one-behind-and-a-liar',
-  cast: powers(6, 1, 3, 3),
-  liars: [liar('v3', 'vote-equivocator', ['v0'], { votes: 'precommits', fromHeight: 5, toHeight: 5 })],
-  act: [
-    at(
-      '0s',
-      ...(['proposals', 'parts', 'precommits'] as const).map((what) => drop(what, { height: 5, to: ['v2'] })),
-    ),
-    when(v0.decides(height(5)), heal(), crash('v1'), isolate('v3', 'for-ever')),
-  ],
-  ends: these('v0', 'v2').decides(height(8), { within: '120s' }),
 });
 
 /** v3, a third exactly, casts both votes in rounds that nobody has reached: that is one voice in each, and it takes more than a third. */

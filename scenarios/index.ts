@@ -98,7 +98,6 @@ import {
   morePartsThanABlock,
   nilIsNoCommit,
   nothingBeforeTheFirst,
-  oneBehindAndALiar,
   oneVoice,
   placeTooMany,
   polkaForNil,
@@ -115,6 +114,7 @@ import {
   joinsWithoutTransaction,
   keepsPace,
   liarsComeAgain,
+  oneBehindAndALiar,
   polkaOfASkippedRound,
   proposalIsAVoice,
   proposalOutlivesLog,
@@ -175,7 +175,6 @@ import {
   noLimitOfItsOwn,
   nothingIsKeptForEver,
   oldBlocksGo,
-  tooOldForTheApplication,
 } from './own-application.ts';
 import {
   asymmetricPartition,
@@ -231,6 +230,7 @@ import {
   punishedAgainAndAgain,
   punishedWhenGone,
   staleOffer,
+  tooOldForTheApplication,
   unnoticedDeaths,
 } from './proposers.ts';
 import {

@@ -20,6 +20,7 @@ import {
   liar,
   links,
   never,
+  powers,
   removeLog,
   reset,
   restart,
@@ -254,4 +255,19 @@ export const shortCommit = scenario('a commit of exactly two thirds is none', {
   liars: [liar('v5', shortening, ['v0', 'v1', 'v2', 'v3', 'v4'])],
   load: txs({ perSecond: 2 }),
   ends: these('v0', 'v1', 'v2', 'v3', 'v4').decides(height(14), { within: '200s' }),
+});
+
+/** v2 lacks the block of height 5, and v0 heard of v3 first that it is for nil; v1, which knows better, dies, and v3 is gone. */
+export const oneBehindAndALiar = scenario('who is one behind is given the vote of a liar that decided', {
+  name: 'one-behind-and-a-liar',
+  cast: powers(6, 1, 3, 3),
+  liars: [liar('v3', 'vote-equivocator', ['v0'], { votes: 'precommits', fromHeight: 5, toHeight: 5 })],
+  act: [
+    at(
+      '0s',
+      ...(['proposals', 'parts', 'precommits'] as const).map((what) => drop(what, { height: 5, to: ['v2'] })),
+    ),
+    when(v0.decides(height(5)), heal(), crash('v1'), isolate('v3', 'for-ever')),
+  ],
+  ends: these('v0', 'v2').decides(height(8), { within: '120s' }),
 });

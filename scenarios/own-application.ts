@@ -129,26 +129,6 @@ export const applicationDecides = scenario(
   },
 );
 
-/** Evidence is soon too old: the application says so at InitChain, and the genesis does not. */
-class ShortMemory extends KvStore {
-  override answer(request: AbciRequest): AbciResponse {
-    const answer = super.answer(request);
-    if (answer.type !== 'init-chain') return answer;
-    const evidence = { maxAgeBlocks: 1n, maxAgeNs: 100_000_000n, maxBytes: 10_000n };
-    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
-  }
-}
-
-/** As `evidence-too-old`. */
-export const tooOldForTheApplication = scenario('evidence grows old as the application says', {
-  name: 'too-old-for-the-application',
-  cast: validators(4),
-  app: () => new ShortMemory(),
-  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 8 })],
-  act: [at('0s', drop('evidence'))],
-  ends: everyone.decides(height(18), { within: '240s' }),
-});
-
 /** Wants the latest blocks, so many, and no others. */
 class Forgetful extends KvStore {
   private latest = 0n;

@@ -1,5 +1,7 @@
 // Proposers that are down, and validators that say two things at once.
 
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import { evidenceListHash } from '../protocol/hashes.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
@@ -204,6 +206,26 @@ export const punishedWhenGone = scenario('who lied and left is named, and does n
 export const evidenceTooOld = scenario('evidence that is too old leaves the pool', {
   name: 'evidence-too-old',
   cast: validators(4, { evidence: { maxAgeBlocks: 1, maxAgeMs: 100 } }),
+  liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 8 })],
+  act: [at('0s', drop('evidence'))],
+  ends: everyone.decides(height(18), { within: '240s' }),
+});
+
+/** Evidence is soon too old: the application says so at InitChain, and the genesis does not. */
+class ShortMemory extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'init-chain') return answer;
+    const evidence = { maxAgeBlocks: 1n, maxAgeNs: 100_000_000n, maxBytes: 10_000n };
+    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
+  }
+}
+
+/** As `evidence-too-old`. */
+export const tooOldForTheApplication = scenario('evidence grows old as the application says', {
+  name: 'too-old-for-the-application',
+  cast: validators(4),
+  app: () => new ShortMemory(),
   liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 8 })],
   act: [at('0s', drop('evidence'))],
   ends: everyone.decides(height(18), { within: '240s' }),

@@ -165,11 +165,11 @@ const stateHeight = ({ chain }: ValidatorState): bigint =>
  * | B = 0 | A before the chain | hashes are compared |
  * | B = S | A < S | blocks A+1 to S are executed again, by the application alone |
  * | | A = S | hashes are compared |
- * | B = S+1 | A < S | blocks A+1 to S by the application alone, then B as any block |
- * | | A = S | B as any block |
+ * | B = S+1 | A < S | blocks A+1 to S by the application alone, then B is executed as one that was just decided |
+ * | | A = S | B is executed as one that was just decided |
  * | | A = B | the saved answer to B stands in for the application |
  *
- * In every other row the node halts (`refusalOf`).
+ * An application at 0 is asked to begin the chain first (InitChain). In every other row the node halts (`refusalOf`).
  */
 function compare(v: ValidatorState): void {
   const shaking = running(v);

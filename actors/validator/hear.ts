@@ -2,14 +2,12 @@
 
 import type { PeerView } from '../../machines/consensus/peers.ts';
 import type { VoteTally } from '../../machines/consensus/votes.ts';
-import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
 import { equalPartSetHeaders } from '../../protocol/block-id.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { CHANNEL_EVIDENCE, type ConsensusMessage } from '../../protocol/messages.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { blockBytesMax } from '../../protocol/rules/params.ts';
-import { heightAfter } from '../../protocol/rules/state.ts';
 import { proposalSignBytes } from '../../protocol/sign-bytes.ts';
 import { BLOCK_PART_BYTES, PRECOMMIT, PREVOTE, type ValidatorSet, type Vote } from '../../protocol/types.ts';
 import { equalBlockId } from '../../protocol/validate.ts';
@@ -19,6 +17,7 @@ import { startIfComplete } from './execute.ts';
 import { answerStep, offerTo, send } from './gossiping.ts';
 import { encodeRecord } from './logbook.ts';
 import { isSigned } from './shared.ts';
+import { hearRoundStep, standsAt } from './standing.ts';
 import type { ValidatorState } from './state.ts';
 import { messageOf, payloadOf, unpadded } from './words.ts';
 
@@ -125,49 +124,6 @@ function log(v: ValidatorState, peer: PeerId, payload: Payload): void {
   v.does({ type: 'append', log: 'consensus', record });
   v.asking.learn();
   v.ticking.stir();
-}
-
-// --- where a peer stands -----------------------------------------------------------------------------------------------
-
-type RoundStep = Extract<ConsensusMessage, { type: 'new-round-step' }>;
-
-function hearRoundStep(v: ValidatorState, view: PeerView, message: RoundStep): void {
-  const because = oddStep(message, v.config.genesis.initialHeight);
-  if (because) return v.score(view.peer, because);
-  view.onRoundStep(message.height, message.round);
-  tellWhoIsBehind(v, view);
-}
-
-/** CometBFT NewRoundStepMessage.ValidateHeight: of another chain, or of nobody who stands there. */
-function oddStep({ height, lastCommitRound }: RoundStep, initialHeight: bigint): string | null {
-  if (height < initialHeight) return `stands at height ${height}, before the first, ${initialHeight}`;
-  if (height === initialHeight && lastCommitRound !== -1)
-    return `last_commit_round ${lastCommitRound} at height ${height}, the first`;
-  if (height > initialHeight && lastCommitRound < 0)
-    return `last_commit_round ${lastCommitRound} at height ${height}, and the first is ${initialHeight}`;
-  return null;
-}
-
-/** At the first two heights nobody is behind, and the mempool knows it. */
-const BEGINNING_MAX = 2n;
-
-/** The mempool waits for peers that are more than a height behind, or may be; it hears of each when that begins and when it ends. */
-function tellWhoIsBehind(v: ValidatorState, view: PeerView): void {
-  if (v.isReplaying) return; // that was in another life
-  const ours = heightAfter(v.chain);
-  const isBehind = view.height + 1n < ours;
-  const before = v.laggards.get(view.peer);
-  if (isBehind === before) return;
-  v.laggards.set(view.peer, isBehind);
-  if (before === undefined && !isBehind && ours <= BEGINNING_MAX) return;
-  v.tell('mempool', { type: 'peer-height', peer: view.peer, height: isBehind ? view.height : NOT_BEHIND });
-}
-
-/** Who speaks of a height above the one that we knew has come so far: its round step was lost, or an older one came after it. */
-function standsAt(v: ValidatorState, view: PeerView, height: bigint): void {
-  if (height <= view.height) return;
-  view.assumeHeight(height);
-  tellWhoIsBehind(v, view);
 }
 
 // --- votes -------------------------------------------------------------------------------------------------------------

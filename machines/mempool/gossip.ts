@@ -46,6 +46,11 @@ class Fifo {
 export const NOT_BEHIND = -1n;
 /** Who has not said where it stands may be fetching blocks, and says so when it has them all (CometBFT: `peerState.GetHeight()` is 0). */
 const UNKNOWN = 0n;
+/**
+ * So high a chain begins, and nobody can be behind: the mempool offers without asking, as far as it knows no later block, and the validator, whose
+ * next height this is at most, does not tell of who is level. So there is a height between them, as both hear of a peer by ways of their own.
+ */
+export const CHAIN_BEGINS_MAX = 2n;
 /** That a peer comes, and where it stands, come by two ways: what was told no longer ago is of this connection, and anything else of one before. */
 const MOMENT_NS = 1_000_000n;
 

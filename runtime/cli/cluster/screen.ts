@@ -2,7 +2,6 @@
 // that is kept fresh. Elsewhere plain lines.
 
 import { STEP_TEXT } from '../../../sim/steps.ts';
-
 import type { Cluster, ClusterNode } from './cluster.ts';
 
 const REDRAW_MS = 200;

@@ -6,25 +6,18 @@
 import type { AppMail, MempoolMail, ValidatorMail } from '../../../actors/mail.ts';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import type { AbciResponse, RequestCheckTx, ResponseFinalizeBlock } from '../../../protocol/abci.ts';
-import { hexOf } from '../../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
-import {
-  CHANNEL_DATA,
-  CHANNEL_MEMPOOL,
-  CHANNEL_STATE,
-  CHANNEL_VOTE,
-  CHECK_TX_NEW,
-} from '../canonical/numbers.ts';
+import { CHANNEL_MEMPOOL, CHANNEL_STATE, CHECK_TX_NEW } from '../canonical/numbers.ts';
 import { gasAt, mayBeTooDear, mayRefuseSize, roomAt } from '../chain/room.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { Greeted } from '../ghost/greeted.ts';
 import { messagesIn, txsIn } from '../ghost/messages.ts';
-import { HOP_NS, saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { Counted, HAS_IT, type Known, type Moment, type Taken } from './counted.ts';
 import { EARLY_OF_PEER_MAX, EarlyShare } from './early-share.ts';
+import { isAwake, nameOf, OfferRules } from './offer-rules.ts';
 import { Outcomes } from './outcomes.ts';
 import { type Checked, checkedIn, idOf } from './pool.ts';
 
@@ -39,10 +32,6 @@ const offeredWithinNs = ({ config: { mempool }, clock }: Machine): number => {
 };
 /** So much is held until the handshake is over, whoever brings it. */
 const EARLY_SAFE = { count: 128, bytes: 512 * 1024 };
-/** Who stands at the height of the pool's last block, or one before, is given what comes in. */
-const BEHIND_SAFE = 1n;
-/** Where a chain begins nobody can be behind. */
-const BEGINNING_MAX = 3n;
 /** Larger pools take their time to offer everything again. */
 const OFFERED_AGAIN_TXS_MAX = 64;
 /** From then on it matters where peers stand. */
@@ -85,8 +74,7 @@ class Watch {
   private readonly early = new PerMachine(() => ({ count: 0, bytes: 0 }));
   private readonly shares = new PerMachine(() => ({ share: new EarlyShare(), sinceNs: this.about.now() }));
   private readonly greeted = new Greeted();
-  /** Peers that took part in consensus while they were up: who fetches blocks does not, and nobody knows where it stands. */
-  private readonly spoken = new PerMachine(() => new Set<PeerId>());
+  private readonly offers: OfferRules;
   /** Where something waits for so long that it matters where peers stand. */
   private readonly watching = new Set<Machine>();
   private lookedNs = 0;
@@ -96,6 +84,7 @@ class Watch {
     this.report = report;
     this.about = about;
     this.byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
+    this.offers = new OfferRules(report, about, ghost.genesis.initialHeight, this.pools, this.greeted);
   }
 
   starts(at: Machine): void {
@@ -104,7 +93,7 @@ class Watch {
     this.shares.delete(at);
     this.shares.of(at);
     this.greeted.starts(at);
-    this.spoken.delete(at);
+    this.offers.starts(at);
     this.watching.delete(at);
   }
 
@@ -135,10 +124,6 @@ class Watch {
 
   private nowAt(at: Machine): Moment {
     return { count: at.clock.count(), atNs: this.about.now() };
-  }
-
-  private isAwake(at: Machine): boolean {
-    return this.about.isHonest(at) && at.node?.isPaused === false && at.config.mempool.kind !== 'nop';
   }
 
   // --- what goes in and out ----------------------------------------------------------------------------------
@@ -188,7 +173,7 @@ class Watch {
     const { share, sinceNs } = this.shares.of(at);
     const peer = share.isEmpty ? null : share.asks(idOf(tx));
     if (peer === null || at.heldUntilNs >= sinceNs || !this.about.isHonest(at)) return;
-    const what = `asks about more than ${EARLY_OF_PEER_MAX} transactions that ${this.byId.get(peer)?.name ?? 'a peer'} alone gave it`;
+    const what = `asks about more than ${EARLY_OF_PEER_MAX} transactions that ${this.offers.nameOfPeer(peer)} alone gave it`;
     this.report(`${at.name} ${what} before its handshake was over`, at, at.height + 1n);
   }
 
@@ -226,7 +211,6 @@ class Watch {
     this.greeted.greets(at, peer, isUp, this.about.now());
     pool.peers.delete(peer);
     pool.greets(peer);
-    // What came a moment before it is said to be up counts: it is of this connection.
     if (isUp)
       pool.peers.set(peer, {
         height: -1n,
@@ -235,7 +219,7 @@ class Watch {
         cameAt: at.height,
         again: { beat: 0, bytes: 0 },
       });
-    else this.spoken.of(at).delete(peer);
+    else this.offers.goes(at, peer);
   }
 
   hears(at: Machine, from: PeerId, payloads: readonly Payload[]): void {
@@ -243,11 +227,10 @@ class Watch {
     for (let i = 0; i < payloads.length; i++) {
       const payload = payloads[i] as Payload;
       const { channel } = payload;
-      if (channel === CHANNEL_STATE || channel === CHANNEL_VOTE || channel === CHANNEL_DATA)
-        this.spoken.of(at).add(from);
+      this.offers.hears(at, from, channel);
       if (channel !== CHANNEL_MEMPOOL && (channel !== CHANNEL_STATE || this.watching.size === 0)) continue;
       if (!this.about.isHonest(at)) return;
-      const isHeard = this.isAwake(at) && this.greeted.hears(at, from, this.about.now());
+      const isHeard = isAwake(this.about, at) && this.greeted.hears(at, from, this.about.now());
       if (channel === CHANNEL_MEMPOOL) this.offered(at, from, payload, isHeard);
       else if (isHeard && this.watching.has(at)) this.stands(at, from, messagesIn(payloads)[i] ?? null);
     }
@@ -280,8 +263,8 @@ class Watch {
         const known = this.pools.of(at).known.get(id);
         if (!known) continue;
         for (const peer of to) {
-          this.judgesOffer(at, peer, id, known);
-          this.judgesReader(at, peer, id, known);
+          this.offers.judgesOffer(at, peer, id, known);
+          this.offers.judgesReader(at, peer, id, known);
           // Else it may have been meant for the peer that was there before.
           if (this.greeted.hears(at, peer, this.about.now())) known.toldAt.set(peer, this.nowAt(at));
           if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());
@@ -290,74 +273,10 @@ class Watch {
     }
   }
 
-  /** Who is more than a height behind could not judge what comes in now (CometBFT broadcastTxRoutine). */
-  private judgesReader(at: Machine, id: PeerId, tx: string, { height }: Known): void {
-    const peer = this.pools.of(at).peers.get(id);
-    if (!peer || !this.isAwake(at)) return;
-    const { behind } = peer;
-    const begunBy = peer.cameAt - this.ghost.genesis.initialHeight;
-    const isSilent = !this.spoken.of(at).has(id) && begunBy > BEGINNING_MAX;
-    if (!behind && isSilent && height > BEHIND_SAFE) {
-      const whom = this.byId.get(id)?.name ?? 'a peer';
-      const what = `gives ${whom}, which has not said where it stands, transaction ${nameOf(tx)} that came in after block ${height}`;
-      this.report(`${at.name} ${what}`, at, at.height + 1n);
-    }
-    if (!behind || behind.height >= height - BEHIND_SAFE) return;
-    if (this.about.now() - Math.max(behind.atNs, at.heldUntilNs) <= HOP_NS) return;
-    const whom = this.byId.get(id)?.name ?? 'a peer';
-    const what = `gives ${whom}, which stands at ${behind.height}, transaction ${nameOf(tx)} that came in after block ${height}`;
-    this.report(`${at.name} ${what}`, at, at.height + 1n);
-  }
-
-  /** Nobody is given what he gave, what another peer gave only when its time has come, nor the same again before the time for that. */
-  private judgesOffer(
-    at: Machine,
-    peer: PeerId,
-    id: string,
-    { bytes, shownBy, toldAt, relayed }: Known,
-  ): void {
-    if (!this.isAwake(at)) return;
-    const now = this.about.now();
-    const whom = this.byId.get(peer)?.name ?? 'a peer';
-    const shownNs = shownBy.get(peer);
-    if (shownNs !== undefined && now - Math.max(shownNs, at.heldUntilNs) > HOP_NS)
-      this.report(`${at.name} gives transaction ${nameOf(id)} back to ${whom}`, at, at.height + 1n);
-    const { gossipPeriodNs, reofferNs } = at.config.mempool;
-    // Who came later is offered at once all that he may lack.
-    const afterNs = relayed ? at.clock.count() - relayed.count : Number.POSITIVE_INFINITY;
-    const isEarly = afterNs + HOP_NS < Number(gossipPeriodNs);
-    if (relayed && isEarly && this.greeted.hears(at, peer, relayed.atNs)) {
-      const what = `passes transaction ${nameOf(id)} on to ${whom} after ${afterNs} ns; what a peer gave waits ${gossipPeriodNs} ns`;
-      this.report(`${at.name} ${what}`, at, at.height + 1n);
-    }
-    const told = toldAt.get(peer);
-    if (told) this.judgesBeat(at, peer, bytes);
-    if (!told || at.heldUntilNs >= told.atNs) return;
-    const waited = at.clock.count() - told.count;
-    if (waited + saidLateNs(at) >= Number(reofferNs)) return;
-    const what = `offers ${whom} transaction ${nameOf(id)} again after ${waited} ns; the time for that is ${reofferNs} ns`;
-    this.report(`${at.name} ${what}`, at, at.height + 1n);
-  }
-
-  /** Of what was offered already a beat takes one batch; one more where it ends while that is under way. */
-  private judgesBeat(at: Machine, id: PeerId, bytes: number): void {
-    const { reofferNs, batchBytesMax } = at.config.mempool;
-    const peer = this.pools.of(at).peers.get(id);
-    if (!peer || reofferNs === 0n) return;
-    const beat = Math.floor(at.clock.count() / Number(reofferNs));
-    if (peer.again.beat !== beat) peer.again = { beat, bytes: 0 };
-    if (peer.again.bytes > 2 * batchBytesMax) {
-      const whom = this.byId.get(id)?.name ?? 'a peer';
-      const what = `offers ${whom} more than ${peer.again.bytes} bytes again with one beat, and a batch has ${batchBytesMax}`;
-      this.report(`${at.name} ${what}`, at, at.height + 1n);
-    }
-    peer.again.bytes += bytes;
-  }
-
   // --- what it owes ------------------------------------------------------------------------------------------
 
   given(at: Machine, tx: Uint8Array): void {
-    if (!this.isAwake(at)) return;
+    if (!isAwake(this.about, at)) return;
     const pool = this.pools.of(at);
     this.looksAt(at, pool);
     const id = idOf(tx);
@@ -377,7 +296,7 @@ class Watch {
     for (const [id, { sinceNs }] of pool.due) {
       if (now - sinceNs < ASKED_WITHIN_NS) continue;
       pool.due.delete(id);
-      if (at.heldUntilNs >= sinceNs || !this.isAwake(at) || pool.isKnown(id) || pool.mayBeFull(0, now))
+      if (at.heldUntilNs >= sinceNs || !isAwake(this.about, at) || pool.isKnown(id) || pool.mayBeFull(0, now))
         continue;
       this.report(
         `${at.name} was given a transaction and does not ask its application about it`,
@@ -391,7 +310,7 @@ class Watch {
   looksRound(): void {
     this.lookedNs = this.about.now();
     for (const [at, pool] of this.pools) {
-      if (!this.isAwake(at)) continue;
+      if (!isAwake(this.about, at)) continue;
       this.looksAt(at, pool);
       if (at.config.mempool.broadcast && at.mode === 'consensus') this.offersAll(at, pool);
     }
@@ -427,7 +346,7 @@ class Watch {
         const isOld = isRoomy && toldNs !== undefined && toldNs < longAgo && fitNs < longAgo;
         if (toldNs !== undefined && !isOld) continue;
         toldTo.set(peer, now);
-        const name = this.byId.get(peer)?.name ?? 'a peer';
+        const name = this.offers.nameOfPeer(peer);
         const often = isOld ? ' again: that may have been lost' : '';
         const what = `${at.name} holds transaction ${nameOf(id)} and has not offered it to ${name}${often}`;
         this.report(what, at, at.height + 1n);
@@ -435,5 +354,3 @@ class Watch {
     }
   }
 }
-
-const nameOf = (id: string): string => hexOf(Uint8Array.from(id, (each) => each.charCodeAt(0))).slice(0, 8);

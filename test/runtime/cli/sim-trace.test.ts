@@ -60,7 +60,10 @@ describe.skipIf(!isBuilt)('traces', () => {
     writeFileSync(folder.at('own.mjs'), body);
     const run = nodecli('sim', 'run', folder.at('own.mjs'), '--quiet', '--trace', folder.at('own.trace'));
     const without = nodecli('sim', 'replay', folder.at('own.trace'));
-    expect(without).toMatchObject({ code: 2, err: expect.stringContaining('--play with the play that has it') });
+    expect(without).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--play with the play that has it'),
+    });
     const { code, out, err } = nodecli(
       'sim',
       'replay',
