@@ -10,6 +10,7 @@ import { aboutOwnVotes } from '../sim/liars/own-votes.ts';
 import {
   after,
   anyone,
+  application,
   at,
   calm,
   crash,
@@ -278,6 +279,44 @@ export const longAndSteady = scenario('who gains on the chain goes on fetching, 
   ],
   holds: [never(v1.drops('v0'))],
   ends: everyone.decides(height(160), { within: '500s', afterwards: 2 }),
+});
+
+/** v3 asks one at a time, and executes for nine seconds: each peer has been asked for nothing for a quarter of a minute when it is asked again. */
+export const askedAfterAPause = scenario('who was asked for nothing was not quiet meanwhile', {
+  name: 'asked-after-a-pause',
+  cast: validators(4),
+  settings: { sync: { requestsPerPeerMax: 1 } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(
+      v0.decides(height(12)),
+      links({ latency: LONG_WAY }, { from: ['v0', 'v1', 'v2'], to: ['v3'] }),
+      application('v3', { blocks: '9s' }),
+      restart('v3'),
+    ),
+    when(v3.joins(), calm(), application('v3', {})),
+  ],
+  ends: everyone.decides(height(25), { within: '400s', afterwards: 2 }),
+});
+
+/** v2 knows of v1 that it stood at height 8, and of v0 that it is further: until it executes block 7. */
+export const claimGoesMeanwhile = scenario('who claims most may go while a block is executed', {
+  name: 'claim-goes-meanwhile',
+  cast: powers(10, 1, 1),
+  settings: { sync: { statusNs: 600_000n * NS_PER_MS } },
+  act: [
+    when(v0.decides(height(2)), crash('v2')),
+    when(
+      v1.decides(height(8)),
+      cut(['v0'], ['v1', 'v2']),
+      application('v2', { blocks: '1s' }),
+      restart('v2'),
+    ),
+    when(v2.decides(height(3)), heal(), cut(['v0'], ['v1'])),
+    when(v2.decides(height(6)), cut(['v0'], ['v2']), reset('v0', 'v2')),
+    when(v2.joins(), application('v2', {}), heal()),
+  ],
+  ends: everyone.decides(height(50), { within: '240s', afterwards: 2 }),
 });
 
 const QUESTIONS = 4_000;

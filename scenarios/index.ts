@@ -15,7 +15,9 @@ import {
   trueAttacks,
 } from './attacks.ts';
 import {
+  askedAfterAPause,
   askedByWhoDied,
+  claimGoesMeanwhile,
   longAlone,
   longAndSteady,
   longLine,
@@ -110,6 +112,7 @@ import { hiddenLock } from './hidden-lock.ts';
 import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
 import {
   aMomentBehind,
+  behindAndReset,
   decidedInARoundBefore,
   joinsWithoutTransaction,
   keepsPace,
@@ -580,6 +583,9 @@ export const plays: readonly Play[] = [
   tooOldForTheApplication,
   largePool,
   givenAfterRestart,
+  askedAfterAPause,
+  claimGoesMeanwhile,
+  behindAndReset,
   swarm,
   wideSwarm,
 ];

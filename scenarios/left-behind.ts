@@ -257,6 +257,21 @@ export const shortCommit = scenario('a commit of exactly two thirds is none', {
   ends: these('v0', 'v1', 'v2', 'v3', 'v4').decides(height(14), { within: '200s' }),
 });
 
+/** v3 has no block of those that it missed when its connections end. */
+export const behindAndReset = scenario('who comes back and is behind is offered no transaction', {
+  name: 'behind-and-reset',
+  cast: validators(4),
+  load: txs({ perSecond: 5 }),
+  act: [
+    when(v0.decides(height(3)), isolate('v3')),
+    when(v0.decides(height(8)), heal(), drop('parts', { to: ['v3'] })),
+    after('8s', reset('v0', 'v3'), reset('v1', 'v3'), reset('v2', 'v3')),
+    after('14s', heal()),
+    when(v3.decides(height(10))),
+  ],
+  ends: everyone.decides(height(22), { within: '240s', afterwards: 2 }),
+});
+
 /** v2 lacks the block of height 5, and v0 heard of v3 first that it is for nil; v1, which knows better, dies, and v3 is gone. */
 export const oneBehindAndALiar = scenario('who is one behind is given the vote of a liar that decided', {
   name: 'one-behind-and-a-liar',

@@ -70,6 +70,8 @@ export class VoteTimes {
   private asksForVote(at: Machine, vote: Vote): void {
     const beyondNs = this.beyondNs(at, vote);
     if (beyondNs > BEYOND_NS) return this.wrong(at, vote, `${beyondNs} ns ahead of every honest clock`);
+    const behindNs = this.behindNs(vote);
+    if (behindNs > 0n) return this.wrong(at, vote, `${behindNs} ns earlier than its block allows`);
     const wrong = this.wrongByClock(at, vote.timeNs);
     if (wrong && (!wrong.isAhead || this.isAhead(vote))) this.wrong(at, vote, wrong.what);
   }
@@ -108,6 +110,15 @@ export class VoteTimes {
     return beyond > BEYOND_NS && this.isMedianTrue(height - 1n) ? beyond : 0n;
   }
 
+  /** How far it is before the least that its block allows. 0: it is not, or another block may have dated it (a lock, or a second proposal of a liar). */
+  private behindNs({ height, round, blockId, timeNs }: Vote): bigint {
+    const [block, another] = this.asked.get(Number(height)) ?? [];
+    if (!block || another || !equalBytes(block.hash, blockId.hash)) return 0n;
+    if (!this.isProposerHonest(height, round)) return 0n;
+    const least = block.timeNs + BLOCK_STEP_NS;
+    return timeNs < least ? least - timeNs : 0n;
+  }
+
   /** Of two thirds of the votes for a block the median is no liar's then. */
   private isMedianTrue(height: bigint): boolean {
     const set = this.ghost.set(height);
@@ -120,9 +131,12 @@ export class VoteTimes {
    */
   private isAhead({ height, round, blockId, timeNs }: Vote): boolean {
     const known = this.asked.get(Number(height));
-    const proposer = this.ghost.set(height)?.atRound(round);
-    if (!known || proposer === undefined || !this.authors.isHonest(proposer)) return false;
+    if (!known || !this.isProposerHonest(height, round)) return false;
     if (!known.some(({ hash }) => equalBytes(hash, blockId.hash))) return false;
     return known.every((each) => timeNs > each.timeNs + BLOCK_STEP_NS);
+  }
+  private isProposerHonest(height: bigint, round: number): boolean {
+    const proposer = this.ghost.set(height)?.atRound(round);
+    return proposer !== undefined && this.authors.isHonest(proposer);
   }
 }

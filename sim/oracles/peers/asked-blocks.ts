@@ -9,7 +9,11 @@ import { PerMachine } from '../ghost/per-machine.ts';
 /** Of one peer. */
 interface Asked {
   readonly open: Set<bigint>;
+  /** Since when something is open. */
+  owesSinceNs: number;
   answeredNs: number;
+  /** When it last said how far it is. */
+  reportedNs: number;
   /** What it said to have: the last few times, for the node may not have taken up the last one yet. */
   readonly claims: { readonly base: bigint; readonly height: bigint }[];
 }
@@ -29,13 +33,16 @@ export class AskedBlocks {
     at: Machine,
     to: readonly PeerId[],
     payloads: readonly Payload[],
+    nowNs: number,
   ): Generator<{ readonly peer: PeerId; readonly height: bigint; readonly isClaimed: boolean }> {
     for (const payload of payloads) {
       const message = blocksyncMessage(payload);
       if (message?.type !== 'block-request') continue;
       const { height } = message;
       for (const peer of to) {
-        const { open, claims } = this.of(at, peer);
+        const asked = this.of(at, peer);
+        const { open, claims } = asked;
+        if (open.size === 0) asked.owesSinceNs = nowNs;
         open.add(height);
         const isClaimed = claims.some((claim) => claim.base <= height && height <= claim.height);
         yield { peer, height, isClaimed };
@@ -50,6 +57,7 @@ export class AskedBlocks {
       const asked = this.of(at, from);
       if (message.type === 'status-response') {
         asked.claims.unshift(message);
+        asked.reportedNs = nowNs;
         asked.claims.length = Math.min(asked.claims.length, CLAIMS_KEPT);
       }
       if (message.type === 'block-response') asked.open.delete(message.block.header.height);
@@ -65,11 +73,17 @@ export class AskedBlocks {
     return asked && asked.open.size === 0 ? asked.answeredNs : null;
   }
 
+  /** Since when it owes some answer, and when it last said how far it is; null: it owes none. */
+  owing(at: Machine, peer: PeerId): { readonly sinceNs: number; readonly reportedNs: number } | null {
+    const asked = this.nodes.get(at)?.get(peer);
+    return asked && asked.open.size > 0 ? { sinceNs: asked.owesSinceNs, reportedNs: asked.reportedNs } : null;
+  }
+
   private of(at: Machine, peer: PeerId): Asked {
     const peers = this.nodes.of(at);
     let asked = peers.get(peer);
     if (!asked) {
-      asked = { open: new Set(), answeredNs: 0, claims: [] };
+      asked = { open: new Set(), owesSinceNs: 0, answeredNs: 0, reportedNs: 0, claims: [] };
       peers.set(peer, asked);
     }
     return asked;

@@ -12,6 +12,8 @@ import { AskedBlocks } from './asked-blocks.ts';
 const TAKEN_UP_NS = 1_000_000_000;
 /** It is asked for nothing for a minute (spec 5.12); less, where the node's clock runs fast. */
 const DISTRUSTED_NS = 55_000_000_000;
+/** Who owes blocks is asked so often how far it is, and one answer may have passed another on its way. */
+const QUESTIONS_UNANSWERED = 3;
 
 export const blameOracle: OracleMaker = (report, about): Oracle => {
   const byId = new Map(about.machines.map((machine) => [machine.member.id, machine]));
@@ -34,8 +36,20 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
     return answeredNs !== null && about.now() - Math.max(answeredNs, at.heldUntilNs) > TAKEN_UP_NS;
   };
 
+  /** It was asked a moment ago: it may not have had the time. */
+  function hadNoTime(at: Machine, peer: PeerId): boolean {
+    const owing = asked.owing(at, peer);
+    if (owing === null) return false;
+    const { peerTimeoutNs, statusNs } = at.config.sync;
+    const lasts = (sinceNs: number, ns: number) => about.now() - sinceNs < ns / at.clock.fastest;
+    return (
+      lasts(owing.sinceNs, Number(peerTimeoutNs)) &&
+      lasts(owing.reportedNs, QUESTIONS_UNANSWERED * Number(statusNs))
+    );
+  }
+
   function asks(at: Machine, to: readonly PeerId[], payloads: readonly Payload[]): void {
-    for (const { peer, height, isClaimed } of asked.asks(at, to, payloads)) {
+    for (const { peer, height, isClaimed } of asked.asks(at, to, payloads, about.now())) {
       if (!about.isHonest(at)) continue;
       const what = `${at.name} asks ${byId.get(peer)?.name} for block ${height}`;
       if (!isClaimed) report(`${what}, which it never said to have`, at, height);
@@ -67,7 +81,8 @@ export const blameOracle: OracleMaker = (report, about): Oracle => {
       if (effect.because.startsWith(WRONG_BLOCK)) distrusted.of(at).set(effect.peer, about.now());
       const peer = byId.get(effect.peer);
       if (!peer || !about.isHonest(peer) || isGarbled(at, peer)) return;
-      if (effect.because === QUIET_PEER && !isAllAnswered(at, effect.peer)) return;
+      const isPatient = !isAllAnswered(at, effect.peer) && !hadNoTime(at, effect.peer);
+      if (effect.because === QUIET_PEER && isPatient) return;
       report(`${at.name} cuts off ${peer.name}, which broke no rule: ${effect.because}`, at, at.height);
     },
   };

@@ -534,6 +534,10 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['punished-again-and-again', '1', 'X532', 'vote twice at 36; nobody was punished'],
   ['too-old-for-the-application', '1', 'X533', 'evidence from height 4 is too old'],
   ['given-after-restart', '1', 'X534', 'and has not offered it to v'],
+  ['swarm', '4', 'X535', 'v1 dates its prevote of 2/0 5138095327 ns earlier than its block allows'],
+  ['asked-after-a-pause', '1', 'X536', 'v3 cuts off v0, which broke no rule: blocks asked for do not come'],
+  ['claim-goes-meanwhile', '2', 'X537', 'a block was applied that nobody fetched'],
+  ['behind-and-reset', '1', 'X538', 'and has not offered it to v'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -53,6 +53,23 @@ it.each<[string, Case, string | null]>([
     { beyondNs: SECOND + 1n, blockNs: SECOND - MS },
     `${SECOND + 1n} ns ahead of its clock`,
   ],
+  ['just after its block, by its clock', { beyondNs: 0n, blockNs: -MS }, null],
+  [
+    'less than a millisecond after its block',
+    { beyondNs: 0n, blockNs: 1n - MS },
+    '1 ns earlier than its block allows',
+  ],
+  [
+    'by its clock, which its block is ahead of',
+    { beyondNs: 0n, blockNs: SECOND },
+    `${SECOND + MS} ns earlier than its block allows`,
+  ],
+  ['by its clock, which another block is ahead of', { beyondNs: 0n, blockNs: SECOND, hash: OTHER }, null],
+  [
+    "by its clock, which the block of a liar's round is ahead of",
+    { beyondNs: 0n, blockNs: SECOND, isProposerHonest: false },
+    null,
+  ],
   ['after a block that nobody was asked about', { beyondNs: SECOND }, null],
   [
     'an hour after every clock',

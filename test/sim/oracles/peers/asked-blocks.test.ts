@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { DEFAULT_SYNC } from '../../../../machines/sync/config.ts';
 import { CHANNEL_BLOCKSYNC } from '../../../../protocol/messages.ts';
 import { encodeBlocksyncMessage } from '../../../../protocol/wire/index.ts';
 import type { Machine } from '../../../../sim/machine.ts';
@@ -12,7 +13,7 @@ const said = (message: Message) => [{ channel: CHANNEL_BLOCKSYNC, bytes: encodeB
 it('a block is asked of who said to have it, in this life of who asks', () => {
   const asked = new AskedBlocks();
   const at = { index: 0 } as Machine;
-  const asks = (height: bigint) => [...asked.asks(at, ['p'], said({ type: 'block-request', height }))];
+  const asks = (height: bigint) => [...asked.asks(at, ['p'], said({ type: 'block-request', height }), 0)];
   const isClaimed = (height: bigint) => asks(height)[0]?.isClaimed;
   expect(asks(5n)).toEqual([{ peer: 'p', height: 5n, isClaimed: false }]);
   asked.hears(at, 'p', said({ type: 'status-response', base: 5n, height: 9n }), 1);
@@ -53,6 +54,56 @@ it('who gave a wrong block is asked for nothing for a while, in this life of who
   oracle.started?.(machines[0] as Machine);
   oracle.heard?.(machines[0] as Machine, 'v1', said({ type: 'status-response', base: 1n, height: 9n }));
   expect(asks(58)).toEqual([]);
+});
+
+it('who is asked a moment ago, and has said how far it is, is not quiet', () => {
+  const [at, peer] = ['v0', 'v1'].map((name, index) => ({
+    index,
+    name,
+    height: 0n,
+    heldUntilNs: 0,
+    member: { id: name },
+    config: { sync: DEFAULT_SYNC },
+    clock: { fastest: 1 },
+  })) as unknown as [Machine, Machine];
+  const found: string[] = [];
+  let now = 0;
+  const oracle = blameOracle((what) => found.push(what), {
+    machines: [at, peer],
+    now: () => now,
+    isHonest: () => true,
+  } as unknown as WorldAbout);
+  const until = (seconds: number) => {
+    now = seconds * 1e9;
+  };
+  const asks = (height: bigint) => {
+    const payloads = said({ type: 'block-request', height });
+    oracle.leaving?.(at, 'blocksync', { type: 'send', to: ['v1'], payloads });
+  };
+  const hears = (message: Message) => oracle.heard?.(at, 'v1', said(message));
+  const drops = () => {
+    found.length = 0;
+    const because = 'blocks asked for do not come';
+    oracle.leaving?.(at, 'blocksync', { type: 'score', peer: 'v1', because, drop: true });
+    return found.length;
+  };
+  until(10);
+  hears({ type: 'status-response', base: 1n, height: 9n });
+  asks(5n);
+  until(24);
+  expect(drops()).toBe(1);
+  until(25);
+  expect(drops()).toBe(0);
+  hears({ type: 'no-block-response', height: 5n });
+  asks(6n);
+  until(39);
+  expect(drops()).toBe(1);
+  // For half a minute it did not say how far it is.
+  until(40);
+  hears({ type: 'no-block-response', height: 6n });
+  asks(7n);
+  until(41);
+  expect(drops()).toBe(0);
 });
 
 it('who answers what a line made a question is not to blame for it, and nobody else is excused', () => {
