@@ -3,7 +3,7 @@
 
 import { must } from '../protocol/refusal.ts';
 import type { Clock, Timer } from '../runtime/kernel/ports.ts';
-import type { Agenda, Handle, Life } from './heap.ts';
+import type { Agenda, Handle, Life } from './agenda.ts';
 
 const MILLION = 1_000_000;
 /** Virtual time ends after 104 days; what is due then or later is never due. */

@@ -2,8 +2,8 @@
 // crashed, and the door of one life.
 
 import type { LogName, StoreName } from '../actors/turn.ts';
+import type { Agenda, Life } from './agenda.ts';
 import type { Stream } from './choices.ts';
-import type { Agenda, Life } from './heap.ts';
 import { drawSpan, MICROSECOND, MILLISECOND, type Span, span } from './latency.ts';
 
 /** May be changed at any time: a disk becomes slow, lies, or is full. */

@@ -3,6 +3,7 @@
 
 import type { LogName, StoreName } from '../actors/turn.ts';
 import type { Log, Store } from '../runtime/kernel/ports.ts';
+import type { Agenda, Life } from './agenda.ts';
 import type { Choices, Stream } from './choices.ts';
 import {
   type CrashHow,
@@ -14,7 +15,6 @@ import {
   GOOD_DISK,
   type MediumName,
 } from './disk-door.ts';
-import type { Agenda, Life } from './heap.ts';
 import { LogMedium, SimLog } from './log.ts';
 import { SimStore, StoreMedium } from './store.ts';
 

@@ -1,7 +1,7 @@
 // Owns the way of pending things to durability: at most one flush under way, which covers all that was there
 // when it began.
 
-import type { Agenda, Life } from './heap.ts';
+import type { Agenda, Life } from './agenda.ts';
 
 /** What a flusher makes durable. Counts are of all things ever, so that they only grow. */
 export interface Flushable {

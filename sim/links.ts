@@ -3,8 +3,8 @@
 
 import type { Payload, PeerId } from '../actors/turn.ts';
 import type { NetListener } from '../runtime/kernel/ports.ts';
+import { type Agenda, type Life, WORLD_LIFE } from './agenda.ts';
 import type { Choices, Stream } from './choices.ts';
-import { type Agenda, type Life, WORLD_LIFE } from './heap.ts';
 import { drawLatency, drawSpan, type Latency, MILLISECOND, type Span, span, uniform } from './latency.ts';
 
 const MILLION = 1_000_000;
@@ -116,7 +116,7 @@ export class Link {
 }
 
 /** What a rule decides of one envelope before chance does. */
-export type Verdict =
+export type Ruling =
   | 'pass'
   | 'drop'
   /** A liar keeps it to itself. */
@@ -126,7 +126,7 @@ export type Verdict =
   /** These instead (a liar's, or a part of them); chance goes on from there. */
   | { readonly payloads: readonly Payload[] };
 
-export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) => Verdict;
+export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) => Ruling;
 
 /** What was done to an envelope that arrives, as bits of a number. */
 export const DONE = { rewritten: 1, late: 2, corrupted: 4, reordered: 8, copied: 16, clogged: 32 } as const;
@@ -189,25 +189,25 @@ export class Carrier {
       this.chance(link, payloads, 0);
       return;
     }
-    const verdict = rule(link.from.peer, link.to.peer, payloads);
-    if (verdict === 'pass') this.chance(link, payloads, 0);
-    else if (verdict === 'drop') {
+    const ruling = rule(link.from.peer, link.to.peer, payloads);
+    if (ruling === 'pass') this.chance(link, payloads, 0);
+    else if (ruling === 'drop') {
       counters.ruledDropped++;
       this.watch?.stopped('ruled');
-    } else if (verdict === 'silence') {
+    } else if (ruling === 'silence') {
       counters.keptBack++;
       this.watch?.stopped('kept');
-    } else if ('delayNs' in verdict) {
+    } else if ('delayNs' in ruling) {
       if (this.isStopped(link)) return;
       counters.ruledDelayed++;
-      const due = this.agenda.now + verdict.delayNs;
+      const due = this.agenda.now + ruling.delayNs;
       const at = Math.max(due, link.cloggedUntil);
       if (at > due) counters.clogged++;
       link.lateUntil = Math.max(link.lateUntil, at);
-      this.deliverAt(at, link, verdict.payloads, DONE.late | (at > due ? DONE.clogged : 0));
+      this.deliverAt(at, link, ruling.payloads, DONE.late | (at > due ? DONE.clogged : 0));
     } else {
       counters.ruledRewritten++;
-      this.chance(link, verdict.payloads, DONE.rewritten);
+      this.chance(link, ruling.payloads, DONE.rewritten);
     }
   }
 

@@ -3,10 +3,10 @@
 import type { NodeConfig } from '../actors/node.ts';
 import type { PeerId } from '../actors/turn.ts';
 import type { Node } from '../runtime/kernel/node.ts';
+import { type Life, WORLD_LIFE } from './agenda.ts';
 import type { Member } from './cast.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
-import { type Life, WORLD_LIFE } from './heap.ts';
 import type { Span } from './latency.ts';
 import { type Answering, AT_ONCE } from './mail.ts';
 import { SIGNING, type SigningKey } from './sim-crypto.ts';

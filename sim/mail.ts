@@ -2,8 +2,8 @@
 // drawn moment; what a slow application is asked, when it has come to it.
 
 import type { Mail } from '../runtime/kernel/ports.ts';
+import type { Agenda, Life } from './agenda.ts';
 import type { Stream } from './choices.ts';
-import type { Agenda, Life } from './heap.ts';
 import { drawSpan, MICROSECOND, type Span, span } from './latency.ts';
 
 export const HOP: Span = span(MICROSECOND, 20 * MICROSECOND);

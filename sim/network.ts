@@ -4,8 +4,8 @@
 import type { Payload, PeerId } from '../actors/turn.ts';
 import { must, unreachable } from '../protocol/refusal.ts';
 import type { Net, NetListener } from '../runtime/kernel/ports.ts';
+import { type Agenda, type Life, WORLD_LIFE } from './agenda.ts';
 import type { Choices, Stream } from './choices.ts';
-import { type Agenda, type Life, WORLD_LIFE } from './heap.ts';
 import { drawSpan, SECOND, type Span, span } from './latency.ts';
 import {
   CALM_LINK,

@@ -7,8 +7,8 @@ import { must } from '../protocol/refusal.ts';
 import type { Verify } from '../protocol/signatures.ts';
 import type { PublicKey } from '../protocol/types.ts';
 import type { Sign } from '../runtime/kernel/ports.ts';
+import type { Agenda, Life } from './agenda.ts';
 import type { Stream } from './choices.ts';
-import type { Agenda, Life } from './heap.ts';
 import { drawSpan, MICROSECOND, type Span, span } from './latency.ts';
 
 /** A private key in the hand of its keeper: signs at once. */

@@ -8,12 +8,12 @@ import { rememberingVerify, type Verify, verifySignature } from '../protocol/sig
 import { RunningDigest } from '../runtime/kernel/digest.ts';
 import { Node, type Watcher } from '../runtime/kernel/node.ts';
 import type { TurnRecord } from '../runtime/kernel/record.ts';
+import { Agenda } from './agenda.ts';
 import { addressOfMember, type Cast, configOf, type Edges, fullMesh, type Settings } from './cast.ts';
 import type { Choices, Stream } from './choices.ts';
 import { type ClockSettings, MachineClock } from './clock.ts';
 import { Disk } from './disk.ts';
 import type { CrashHow, DiskSettings } from './disk-door.ts';
-import { Agenda } from './heap.ts';
 import type { LinkSettings } from './links.ts';
 import { Machine } from './machine.ts';
 import { SimMail } from './mail.ts';

@@ -267,7 +267,7 @@ export function scheduleStart(v: ValidatorState): void {
   v.startedNs = v.commitNs + config.timeoutCommitNs;
   if (startIfComplete(v)) return;
   const wait = v.startedNs > turn.monoNs ? v.startedNs - turn.monoNs : 0n;
-  v.schedule('start', `start ${height} 0`, wait);
+  v.scheduleStep({ step: 'start', height, round: 0 }, wait);
 }
 
 /**

@@ -82,12 +82,12 @@ function carryOut(v: ValidatorState, said: Said): boolean {
     case 'wait': {
       const { height } = consensus;
       const after = timeoutNs(consensus.config, said.step, said.round);
-      v.schedule(said.step, `${said.step} ${height} ${said.round}`, after);
+      v.scheduleStep({ step: said.step, height, round: said.round }, after);
       return false;
     }
     case 'wait-for-txs': {
       const interval = consensus.config.createEmptyBlocksIntervalNs;
-      if (interval > 0n) v.schedule('empty', `empty ${consensus.height} 0`, interval);
+      if (interval > 0n) v.scheduleStep({ step: 'empty', height: consensus.height, round: 0 }, interval);
       return false;
     }
     case 'judge':

@@ -25,6 +25,7 @@ import {
 } from '../turn.ts';
 import type { ValidatorConfig } from './config.ts';
 import type { Followed } from './shared.ts';
+import { type StepTimer, timerIdOf } from './timer-id.ts';
 
 /** A decided block on its way into the state. */
 export interface Execution {
@@ -285,6 +286,11 @@ export class ValidatorState {
     if (running) this.effects.push({ type: 'cancel', timer: running });
     this.timers.set(kind, id);
     this.effects.push({ type: 'schedule', timer: id, afterNs });
+  }
+
+  /** Of the steps of a height one timer each runs. */
+  scheduleStep(timer: StepTimer, afterNs: bigint): void {
+    this.schedule(timer.step, timerIdOf(timer), afterNs);
   }
 
   cancel(kind: string): void {

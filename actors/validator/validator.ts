@@ -61,6 +61,7 @@ import {
   settle,
 } from './speak.ts';
 import { type Outcomes, ValidatorState } from './state.ts';
+import { stepTimerOf } from './timer-id.ts';
 
 const only = (key: Uint8Array) => ({ store: 'chain' as const, from: key, to: Uint8Array.of(...key, 0) });
 
@@ -222,10 +223,9 @@ function onTimer(v: ValidatorState, timer: string): void {
     v.fired('evidence');
     return gossipEvidence(v);
   }
-  const [step, height, round] = timer.split(' ');
-  v.fired(step ?? '');
+  const at = stepTimerOf(timer) ?? unreachable(`no timer ${timer} was set`);
+  v.fired(at.step);
   if (v.mode !== 'consensus') return;
-  const at = { step: step ?? '', height: BigInt(height ?? '0'), round: Number(round ?? '0') };
   if (at.height !== v.consensus.height) return;
   v.does({ type: 'append', log: 'consensus', record: encodeRecord({ type: 'timeout', ...at }) });
   onTimeoutFired(v, at.step, at.height, at.round);

@@ -11,7 +11,7 @@ import {
 import { PREVOTE } from '../../protocol/types.ts';
 import { MILLISECOND } from '../latency.ts';
 import type { Lie } from '../liars/liar.ts';
-import type { SendRule, Verdict } from '../links.ts';
+import type { Ruling, SendRule } from '../links.ts';
 import { consensusMessage, isOfConsensus } from '../oracles/ghost/messages.ts';
 import type { MessageKind, NodeName, RuleAction } from './play.ts';
 
@@ -84,7 +84,7 @@ export class RuleBook {
     this.changed(this.lies.size > 0 ? this.judge : null);
   }
 
-  private readonly judge = (from: PeerId, to: PeerId, sent: readonly Payload[]): Verdict => {
+  private readonly judge = (from: PeerId, to: PeerId, sent: readonly Payload[]): Ruling => {
     let payloads = sent;
     for (const lie of this.lies.get(from) ?? NO_LIES) payloads = lie(to, payloads) ?? payloads;
     if (payloads.length === 0) return 'silence';

@@ -2,11 +2,11 @@
 
 import { must } from '../../protocol/refusal.ts';
 import { verifySignature } from '../../protocol/signatures.ts';
+import { Agenda } from '../../sim/agenda.ts';
 import { Choices } from '../../sim/choices.ts';
 import { MachineClock } from '../../sim/clock.ts';
 import { Disk } from '../../sim/disk.ts';
 import type { CrashHow } from '../../sim/disk-door.ts';
-import { Agenda } from '../../sim/heap.ts';
 import { SimMail } from '../../sim/mail.ts';
 import { Network } from '../../sim/network.ts';
 import { ed25519Key, SimCrypto, SimSign } from '../../sim/sim-crypto.ts';

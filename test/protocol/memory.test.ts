@@ -5,9 +5,9 @@ import { KvStore } from '../../machines/apps/kvstore.ts';
 import { hexOf, roomFor, settled } from '../../protocol/bytes.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { EMPTY_BYTES, type Header, NIL_BLOCK_ID, ZERO_TIME_NS } from '../../protocol/types.ts';
+import { Agenda } from '../../sim/agenda.ts';
 import { Choices } from '../../sim/choices.ts';
 import { Disk } from '../../sim/disk.ts';
-import { Agenda } from '../../sim/heap.ts';
 
 /** Two made one after the other share their slab, or the test would show nothing. */
 function inOneSlab(size: number): Uint8Array {

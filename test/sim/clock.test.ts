@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Agenda } from '../../sim/agenda.ts';
 import { drifted, MachineClock } from '../../sim/clock.ts';
-import { Agenda } from '../../sim/heap.ts';
 
 const EPOCH = 1_700_000_000_000_000_000n;
 const machine = (driftPpm = 0, skewNs = 0n) => {

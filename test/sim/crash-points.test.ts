@@ -1,7 +1,7 @@
 // Where a play lets nodes die, each dies: also those who come there within the same moment.
 
 import { expect, it } from 'vitest';
-import { Agenda } from '../../sim/heap.ts';
+import { Agenda } from '../../sim/agenda.ts';
 import type { Machine } from '../../sim/machine.ts';
 import { CrashPoints } from '../../sim/scenario/crash-points.ts';
 import type { World } from '../../sim/world.ts';

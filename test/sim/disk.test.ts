@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Write } from '../../actors/turn.ts';
+import { Agenda } from '../../sim/agenda.ts';
 import { Choices } from '../../sim/choices.ts';
 import { Disk } from '../../sim/disk.ts';
 import {
@@ -12,7 +13,6 @@ import {
   GOOD_DISK,
   SLOW_DISK,
 } from '../../sim/disk-door.ts';
-import { Agenda } from '../../sim/heap.ts';
 
 const record = (n: number) => Uint8Array.of(n & 255, n >> 8);
 const numberOf = (bytes: Uint8Array) => bytes[0]! | (bytes[1]! << 8);

@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Payload, PeerId } from '../../actors/turn.ts';
 import type { Net } from '../../runtime/kernel/ports.ts';
+import { Agenda, type Life } from '../../sim/agenda.ts';
 import { Choices } from '../../sim/choices.ts';
-import { Agenda, type Life } from '../../sim/heap.ts';
 import { type Latency, MILLISECOND, SECOND, uniform } from '../../sim/latency.ts';
 import { CALM_LINK, type LinkSettings, type SendRule } from '../../sim/links.ts';
 import { Network, type NetworkSettings, USUAL_NETWORK } from '../../sim/network.ts';

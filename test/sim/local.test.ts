@@ -1,8 +1,8 @@
 // What is local to a simulated node: its mail, its keys.
 
 import { describe, expect, test } from 'vitest';
+import { Agenda } from '../../sim/agenda.ts';
 import { Choices } from '../../sim/choices.ts';
-import { Agenda } from '../../sim/heap.ts';
 import { HOP, SimMail } from '../../sim/mail.ts';
 import { ed25519Key, SimCrypto, SimSign } from '../../sim/sim-crypto.ts';
 

@@ -2,6 +2,7 @@
 // replay, turn by turn.
 
 import type { LocalMessage, NodeEvent, Payload } from '../../../actors/turn.ts';
+import { stepTimerOf } from '../../../actors/validator/timer-id.ts';
 import type { AbciRequest } from '../../../protocol/abci.ts';
 import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import { merkleProofRoot } from '../../../protocol/merkle.ts';
@@ -120,10 +121,10 @@ export class VoteCauses {
   }
 
   private keepTimer(record: number, timer: string): void {
-    const [step, height, round] = timer.split(' ');
-    if (step === undefined || height === undefined) return;
-    const what = `timeout of ${step} ${height}/${round}`;
-    this.keep({ record, what, height: BigInt(height), kind: 'timer', step, round: Number(round) }, what);
+    const at = stepTimerOf(timer);
+    if (!at) return;
+    const what = `timeout of ${at.step} ${at.height}/${at.round}`;
+    this.keep({ record, what, kind: 'timer', ...at }, what);
   }
 
   private keep(heard: Heard, key: string): void {

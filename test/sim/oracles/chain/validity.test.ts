@@ -6,9 +6,9 @@ import { headerHash } from '../../../../protocol/hashes.ts';
 import { isRefusal } from '../../../../protocol/refusal.ts';
 import type { Block, Header } from '../../../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../../../protocol/wire/index.ts';
+import { Agenda } from '../../../../sim/agenda.ts';
 import { makeCast } from '../../../../sim/cast.ts';
 import { MachineClock } from '../../../../sim/clock.ts';
-import { Agenda } from '../../../../sim/heap.ts';
 import {
   at,
   everyone,

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Agenda, type Handle } from '../../sim/agenda.ts';
 import { Choices } from '../../sim/choices.ts';
-import { Agenda, type Handle } from '../../sim/heap.ts';
 
 describe('agenda', () => {
   test('time passes from event to event, ties in the order scheduled', () => {
