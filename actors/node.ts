@@ -10,7 +10,7 @@ import { bytesOfHex } from '../protocol/bytes.ts';
 import { parseGenesis } from '../protocol/json/genesis.ts';
 import { addressOf } from '../protocol/keys.ts';
 import { CHANNEL_BLOCKSYNC, CHANNEL_MEMPOOL } from '../protocol/messages.ts';
-import { isRefusal, must, type Refusal, unreachable } from '../protocol/refusal.ts';
+import { isRefusal, type Refusal, unreachable } from '../protocol/refusal.ts';
 import { maxDataBytes } from '../protocol/rules/block-room.ts';
 import { blockBytesMax } from '../protocol/rules/params.ts';
 import type { Verify } from '../protocol/signatures.ts';
@@ -21,7 +21,7 @@ import { DEFAULT_DIALER, dialerLogic } from './dialer.ts';
 import { mempoolLogic } from './mempool.ts';
 import { GREET_AGAIN_NS, peerLogic } from './peer.ts';
 import { signerLogic } from './signer.ts';
-import type { ActorName, NodeCast, PeerId } from './turn.ts';
+import { type ActorName, type NodeCast, type PeerId, peerActorOf, peerOfActor } from './turn.ts';
 import { validatorLogic } from './validator/validator.ts';
 
 /** All that a node's actors are built from; stands in the header of a trace as JSON (`configValue`). */
@@ -99,8 +99,7 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
       dialerLogic({ ...DEFAULT_DIALER, self: config.id, peers: config.peers }),
     ],
     spawn: (actor) => {
-      must(actor.startsWith('peer:'), `only peers are spawned, not ${actor}`);
-      const name = actor.slice('peer:'.length);
+      const name = peerOfActor(actor) ?? unreachable(`only peers are spawned, not ${actor}`);
       // The very string of the configuration: two of one content are compared letter by letter, and whatever is heard names its sender.
       const peer = config.peers.find((each) => each.peer === name)?.peer ?? name;
       const info = nodeInfoOf({
@@ -142,7 +141,7 @@ function mempoolConfig(config: NodeConfig, genesis: Genesis): MempoolConfig {
 export function ownerOf(channel: number, peer: PeerId): ActorName {
   if (channel === CHANNEL_MEMPOOL) return 'mempool';
   if (channel === CHANNEL_BLOCKSYNC) return 'blocksync';
-  if (channel === CHANNEL_GREETING) return `peer:${peer}`;
+  if (channel === CHANNEL_GREETING) return peerActorOf(peer);
   return 'validator';
 }
 

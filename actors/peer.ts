@@ -11,7 +11,15 @@ import {
 import { isRefusal, unreachable } from '../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../protocol/types.ts';
 import { type PeerMail, peerMail } from './mail.ts';
-import { type Effect, type Logic, NO_EFFECTS, NO_READS, type Payload, type PeerId } from './turn.ts';
+import {
+  type Effect,
+  type Logic,
+  NO_EFFECTS,
+  NO_READS,
+  type Payload,
+  type PeerId,
+  peerActorOf,
+} from './turn.ts';
 
 export interface PeerConfig {
   readonly peer: PeerId;
@@ -41,7 +49,7 @@ export function peerLogic(config: PeerConfig): Logic<PeerState, PeerMail> {
   const greet = (...payloads: readonly Payload[]): Effect => ({ type: 'send', to: [config.peer], payloads });
   const greetAgain: Effect = { type: 'schedule', timer: TIMER, afterNs: config.greetAgainNs };
   return {
-    name: `peer:${config.peer}`,
+    name: peerActorOf(config.peer),
     words: peerMail,
     reads: NO_READS,
     start: () => ({ state: { stands: 'idle' }, effects: NO_EFFECTS }),

@@ -22,6 +22,11 @@ import {
 export type PeerId = string;
 /** `validator`, `mempool`, `blocksync`, `app`, `signer`, `dialer`, or `peer:<id>`. */
 export type ActorName = string;
+const PEER = 'peer:';
+export const peerActorOf = (peer: PeerId): ActorName => `${PEER}${peer}`;
+/** Whose this is; null: not the actor of a peer. */
+export const peerOfActor = (actor: ActorName): PeerId | null =>
+  actor.startsWith(PEER) ? actor.slice(PEER.length) : null;
 /** One append-only file (host) or simulated log: `consensus` (the WAL) and `privval` (the signer's). */
 export type LogName = 'consensus' | 'privval';
 /** One database each: blocks, states and evidence in `chain`; the application's own in `app`. */

@@ -1,7 +1,7 @@
 // A world: machines on a network under one agenda, their faults, and the oracles that watch. One heap, one thread, no promises.
 
 import { type Gifts, nodeCast, ownerOf } from '../actors/node.ts';
-import type { ActorName, Effect, NodeEvent, PeerId } from '../actors/turn.ts';
+import { type ActorName, type Effect, type NodeEvent, type PeerId, peerOfActor } from '../actors/turn.ts';
 import { rememberLately } from '../protocol/lately.ts';
 import { unreachable } from '../protocol/refusal.ts';
 import { rememberingVerify, type Verify, verifySignature } from '../protocol/signatures.ts';
@@ -295,7 +295,7 @@ export class World {
       },
       // A peer may be gone before what was said to it comes; all others live as long as their node.
       lost: (_node, actor) => {
-        if (!actor.startsWith('peer:'))
+        if (peerOfActor(actor) === null)
           this.violate(
             wordsOf('hygiene', `there is mail for ${actor}, and no such actor`),
             machine,

@@ -9,7 +9,7 @@ import {
   signerMail,
   validatorMail,
 } from '../../actors/mail.ts';
-import type { LocalMessage, NodeEvent, Payload } from '../../actors/turn.ts';
+import { type LocalMessage, type NodeEvent, type Payload, peerOfActor } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import {
   CHANNEL_BLOCKSYNC,
@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<string, Codec<LocalMessage>>> = {
 
 /** The message of a recorded turn; null when it does not decode. */
 export function messageOfRecord(record: Extract<TraceRecord, { kind: 'turn' }>): LocalMessage | null {
-  const words = record.actor.startsWith('peer:') ? (peerMail as Codec<LocalMessage>) : WORDS[record.actor];
+  const words = peerOfActor(record.actor) === null ? WORDS[record.actor] : (peerMail as Codec<LocalMessage>);
   return words ? decodeWith(words, record.message.slice()) : null;
 }
 

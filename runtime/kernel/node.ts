@@ -1,15 +1,16 @@
 // One node: its actors (each an xstate actor), their mailboxes, one turn at a time, and the order in which effects leave. The same code in both worlds.
 
-import type {
-  ActorName,
-  AnyLogic,
-  Boot,
-  Effect,
-  LocalMessage,
-  NodeCast,
-  NodeEvent,
-  Payload,
-  PeerId,
+import {
+  type ActorName,
+  type AnyLogic,
+  type Boot,
+  type Effect,
+  type LocalMessage,
+  type NodeCast,
+  type NodeEvent,
+  type Payload,
+  type PeerId,
+  peerActorOf,
 } from '../../actors/turn.ts';
 import { must } from '../../protocol/refusal.ts';
 import type { Codec, Writer } from '../../protocol/words.ts';
@@ -363,14 +364,14 @@ export class Node {
   // --- the net ---------------------------------------------------------------------------------------------------
 
   private peerUp(peer: PeerId): void {
-    const actor = `peer:${peer}`;
+    const actor = peerActorOf(peer);
     if (!this.cells.has(actor)) this.startActor(this.options.spawn(actor), 'spawn');
     this.deliver(actor, { type: 'connected' });
     this.deliver('dialer', { type: 'up', peer });
   }
 
   private peerDown(peer: PeerId): void {
-    const actor = `peer:${peer}`;
+    const actor = peerActorOf(peer);
     if (!this.cells.has(actor)) return;
     this.deliver(actor, { type: 'disconnected' });
     this.stopActor(actor);

@@ -2,6 +2,7 @@
 // not grow with them.
 
 import { configOfValue, type NodeConfig } from '../../../actors/node.ts';
+import { peerActorOf, peerOfActor } from '../../../actors/turn.ts';
 import { bytesOfHex, equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import { addressOf } from '../../../protocol/keys.ts';
 import type { TraceHeader, TraceRecord } from '../../kernel/trace.ts';
@@ -107,8 +108,10 @@ function about(
   };
 }
 
-export const actorName = (actor: string, names: NodeNames): string =>
-  actor.startsWith('peer:') ? `peer:${names.byPeer(actor.slice(5))}` : actor;
+export function actorName(actor: string, names: NodeNames): string {
+  const peer = peerOfActor(actor);
+  return peer === null ? actor : peerActorOf(names.byPeer(peer));
+}
 
 function told(record: TraceRecord, names: NodeNames): string {
   const where = `${nameAt(names, record.node)} ${actorName(record.actor, names)}`;
