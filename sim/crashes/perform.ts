@@ -8,7 +8,7 @@ import { runScenario } from '../run.ts';
 import type { Action, Directive, NodeName, Scenario } from '../scenario/play.ts';
 import { anyone, everyone, heal, height, isolate, node, scenario, when } from '../scenario/words.ts';
 import type { World } from '../world.ts';
-import type { GridPoint } from './grid.ts';
+import type { GridPoint, Restart } from './grid.ts';
 import { Places } from './places.ts';
 import { type Rejoined, rejoin } from './rejoin.ts';
 import { HEIGHTS_UNTIL_NEXT } from './runs.ts';
@@ -18,8 +18,11 @@ import { type GridOptions, stageOf, TX_BYTES } from './stage.ts';
 const RETURN_MS_MAX = 90_000;
 /** What a crash adds to a run that goes on to the next one. A run that is later than all of them has missed one. */
 const RETURN_MS_USUAL = 15_000;
-/** After the node takes part again, all of them decide so many more. */
-const AFTERWARDS = 2;
+/**
+ * After the node takes part again, all of them decide so many more. What somebody was given as it was cut off is offered again
+ * within five seconds, and a height takes one at least.
+ */
+const AFTERWARDS: Readonly<Record<Restart, number>> = { now: 2, '1': 2, '5': 2, needed: 8 };
 
 /** With the height of the crash the load ends, so that all of it is in blocks when the run is over. */
 const loadOf = ({ anybodyAt }: GridPoint): number => Math.max(1, anybodyAt);
@@ -72,7 +75,7 @@ export function playOf(options: GridOptions, points: readonly GridPoint[]): Scen
     act: points.flatMap((point, i) => crashing(options, point, points[i - 1])),
     ends: everyone.decides(height(1), {
       within: `${last.atMs + RETURN_MS_MAX + (points.length - 1) * RETURN_MS_USUAL}ms`,
-      afterwards: AFTERWARDS,
+      afterwards: AFTERWARDS[last.restart],
     }),
   });
 }
