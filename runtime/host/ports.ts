@@ -10,11 +10,13 @@ import { type HostLog, openLog, type Repair } from './disk/log.ts';
 import { type HostStore, openStore } from './disk/store.ts';
 import { dataOf, logIn, storeIn } from './home/data-folder.ts';
 import { hostMail } from './mail.ts';
-import { openNet } from './net/net.ts';
+import { type NetOptions, openNet } from './net/net.ts';
 import { hostRandom } from './random.ts';
 import { signKeeper } from './sign.ts';
 
-export interface HostOptions extends LockWatching {
+type WhoMayCome = Pick<NetOptions, 'inboundMax' | 'known' | 'onDialFailed' | 'onTurnedAway'>;
+
+export interface HostOptions extends LockWatching, WhoMayCome {
   /** The node's folder; made when it is not there. */
   readonly home: string;
   /** Of the validator key: 32 bytes. */
@@ -23,8 +25,6 @@ export interface HostOptions extends LockWatching {
   readonly peer: PeerId;
   /** ws://127.0.0.1:26656; port 0: the system chooses. */
   readonly listen: string;
-  /** A dial came to nothing: for the person who runs the node. */
-  readonly onDialFailed?: (peer: PeerId, because: string) => void;
   /** A log was cut at opening: for the person who runs the node. */
   readonly onRepair?: (repair: Repair) => void;
   /** The disk failed: the node cannot go on. By default thrown outside any turn, which ends the process. */

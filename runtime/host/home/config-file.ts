@@ -14,6 +14,7 @@ import {
 } from '../../../machines/peers/node-info.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { readText, SetupError } from '../disk/files.ts';
+import { INBOUND_MAX } from '../net/http-server.ts';
 import { formatWsAddress, parseWsAddress } from '../net/net-address.ts';
 import { durationNs, durationText } from './durations.ts';
 
@@ -60,9 +61,7 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
     'seeds',
     'addr_book_file',
     'addr_book_strict',
-    'max_num_inbound_peers',
     'max_num_outbound_peers',
-    'unconditional_peer_ids',
     'persistent_peers_max_dial_period',
     'flush_throttle_timeout',
     'max_packet_msg_payload_size',
@@ -92,6 +91,15 @@ const OF_OTHERS: Readonly<Record<string, readonly string[]>> = {
 export interface ConfigFile {
   readonly files: FilesOfNode;
   readonly settings: Pick<NodeConfig, 'name' | 'app' | 'consensus' | 'mempool' | 'peers' | 'listenAddress'>;
+  readonly inbound: Inbound;
+}
+
+/** Who may dial this node. */
+export interface Inbound {
+  /** Peers at a time, without those of the configuration. */
+  readonly most: number;
+  /** Ids of peers that always may: those of persistent_peers, and unconditional_peer_ids. */
+  readonly always: readonly string[];
 }
 
 export interface PeerAt {
@@ -120,6 +128,9 @@ node_key_file = "${USUAL_FILES.nodeKey}"
 # WebSocket. Peers do not prove who they are yet, so only addresses of this machine are accepted.
 laddr = "tcp://${self.host}:${self.port}"
 persistent_peers = "${peers.map(peerText).join(',')}"
+# Of those that dial this node; persistent peers, and those of unconditional_peer_ids, are not counted.
+max_num_inbound_peers = ${INBOUND_MAX}
+unconditional_peer_ids = ""
 addr_book_strict = false
 allow_duplicate_ip = true
 
@@ -164,9 +175,10 @@ export function readConfigFile(path: string): ConfigFile {
     );
   }
   const p2p = { listenAddress: listenAddress(keys), peers: peersOf(keys) };
+  const inbound = inboundOf(keys, p2p.peers);
   const [files, name] = [filesOf(keys), monikerOf(keys)];
   keys.mustBeKnown(OF_OTHERS);
-  return { files, settings: { name, app, ...p2p, mempool, consensus } };
+  return { files, settings: { name, app, ...p2p, mempool, consensus }, inbound };
 }
 
 function parsed(path: string): TomlTable {
@@ -260,21 +272,40 @@ function listenAddress(keys: Keys): string {
 }
 
 function peersOf(keys: Keys): ConfigFile['settings']['peers'] {
-  const entries = keys.text('p2p.persistent_peers', '').split(',');
-  return entries
-    .filter((entry) => entry.trim() !== '')
-    .map((entry) => {
-      const [, peer, place] = /^([0-9a-f]{40})@(.+)$/.exec(entry.trim()) ?? [];
-      const address = place === undefined ? null : wsAddress(place);
-      if (peer === undefined || address === null) {
-        return keys.fails('p2p.persistent_peers', `a list of id@host:port, and not "${entry}"`);
-      }
-      const dialled = parseWsAddress(address);
-      if (isRefusal(dialled)) {
-        return keys.fails('p2p.persistent_peers', `a list of peers that can be dialled: ${dialled.because}`);
-      }
-      return { peer, address };
-    });
+  return namesIn(keys.text('p2p.persistent_peers', '')).map((entry) => {
+    const [, peer, place] = /^([^@]+)@(.+)$/.exec(entry) ?? [];
+    const address = place === undefined ? null : wsAddress(place);
+    if (peer === undefined || !PEER_ID.test(peer) || address === null) {
+      return keys.fails('p2p.persistent_peers', `a list of id@host:port, and not "${entry}"`);
+    }
+    const dialled = parseWsAddress(address);
+    if (isRefusal(dialled)) {
+      return keys.fails('p2p.persistent_peers', `a list of peers that can be dialled: ${dialled.because}`);
+    }
+    return { peer, address };
+  });
+}
+
+const PEER_ID = /^[0-9a-f]{40}$/;
+
+/** Of a list with commas, without spaces. */
+const namesIn = (list: string): string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+/**
+ * As in CometBFT, but that persistent peers are unconditional, too: of two that name each other the lower id dials, and strangers that came before
+ * must not keep the higher one from it.
+ */
+function inboundOf(keys: Keys, peers: ConfigFile['settings']['peers']): Inbound {
+  const key = 'p2p.unconditional_peer_ids';
+  const ids = namesIn(keys.text(key, ''));
+  const odd = ids.find((id) => !PEER_ID.test(id));
+  if (odd !== undefined) keys.fails(key, `a list of ids, each of 40 lower-case hex digits, and not "${odd}"`);
+  const most = keys.count('p2p.max_num_inbound_peers', INBOUND_MAX);
+  return { most, always: [...peers.map(({ peer }) => peer), ...ids] };
 }
 
 const PERIOD_LEAST_NS = 1_000_000n;

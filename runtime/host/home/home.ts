@@ -24,7 +24,14 @@ import { hasTwoThirds } from '../../../protocol/rules/quorum.ts';
 import { genesisState } from '../../../protocol/rules/state.ts';
 import { EMPTY_BYTES, type Genesis, ZERO_TIME_NS } from '../../../protocol/types.ts';
 import { makeFolder, readText, SetupError, setupError, writeFileAtomic } from '../disk/files.ts';
-import { type ConfigFile, configText, type FilesOfNode, readConfigFile, USUAL_FILES } from './config-file.ts';
+import {
+  type ConfigFile,
+  configText,
+  type FilesOfNode,
+  type Inbound,
+  readConfigFile,
+  USUAL_FILES,
+} from './config-file.ts';
 import { dataOf, logIn } from './data-folder.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
 import { laterOf } from './sign-state.ts';
@@ -55,6 +62,7 @@ function pathsIn(home: string, { genesis, nodeKey, validatorKey, signState }: Fi
 export interface NodeHome {
   readonly paths: HomePaths;
   readonly config: NodeConfig;
+  readonly inbound: Inbound;
   readonly validatorKey: KeyPair;
   /** Of the file: where this key last signed when it was last stopped in peace. */
   readonly signState: SignState;
@@ -137,9 +145,9 @@ function genesisOf(validators: readonly KeyPair[]): Genesis {
 // --- reading -----------------------------------------------------------------------------------------------
 
 /** What its config.toml says, and where that says its other files are. */
-function configured(home: string): { readonly paths: HomePaths; readonly settings: ConfigFile['settings'] } {
-  const { files, settings } = readConfigFile(configPath(home));
-  return { paths: pathsIn(home, files), settings };
+function configured(home: string): Omit<ConfigFile, 'files'> & { readonly paths: HomePaths } {
+  const { files, ...said } = readConfigFile(configPath(home));
+  return { paths: pathsIn(home, files), ...said };
 }
 
 /** A genesis that is well formed may still be of a chain that cannot begin, or not here. */
@@ -158,7 +166,7 @@ function mustBePlayable(genesis: Genesis, path: string): void {
 
 /** Refuses (SetupError) a home that is not whole, or does not fit together. */
 export function readHome(path: string): NodeHome {
-  const { paths, settings } = configured(path);
+  const { paths, settings, inbound } = configured(path);
   const genesis = readGenesisFile(paths.genesis);
   const nodeKey = readNodeKeyFile(paths.nodeKey);
   const { pair: validatorKey, legacyState } = readValidatorKeyFile(paths.validatorKey);
@@ -181,7 +189,7 @@ export function readHome(path: string): NodeHome {
     genesis: readText('the genesis file', paths.genesis),
     publicKey: hexOf(validatorKey.publicKey.bytes),
   };
-  return { paths, config, validatorKey, signState };
+  return { paths, config, inbound, validatorKey, signState };
 }
 
 /**

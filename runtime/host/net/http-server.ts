@@ -2,6 +2,8 @@
 
 import { createServer, type Server } from 'node:http';
 
+/** Of p2p.max_num_inbound_peers, where config.toml says nothing: CometBFT's. */
+export const INBOUND_MAX = 40;
 /**
  * Of others to us, also before they said a word: far above what a test network needs, and below the 1024
  * descriptors that a process usually may have.

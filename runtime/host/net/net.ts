@@ -13,8 +13,9 @@ import { CHANNEL_MEMPOOL } from '../../../protocol/messages.ts';
 import { isRefusal, must } from '../../../protocol/refusal.ts';
 import type { Net, NetListener } from '../../kernel/ports.ts';
 import { SetupError, setupError, TakenError } from '../disk/files.ts';
+import { CLOSE, Connection, whyClosed } from './connection.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
-import { httpServer } from './http-server.ts';
+import { httpServer, INBOUND_MAX } from './http-server.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
 /** Refused at the opening handshake when the other side speaks another version. */
@@ -31,23 +32,8 @@ const BACKLOG_BYTES_MAX = 2 * FRAME_BYTES_MAX + 64 * 1024 * 1024;
  * a few dozen large ones that go round among busy nodes hold up the chain for as long as they do.
  */
 const TXS_BEHIND_BYTES_MAX = 2 * 1024 * 1024;
-/**
- * Of one that is not up yet: two short texts are all it has to say, and half a frame is kept until it is whole. (One
- * read of a socket brings up to 64 KiB.)
- */
-const GREETING_BYTES_MAX = 4 * 1024;
 const HANDSHAKE_MS = 3_000;
 const PING_MS = 10_000;
-/** How long a closing connection may take to say goodbye. */
-const GOODBYE_MS = 1_000;
-
-/** WebSocket close codes of ours. */
-const CLOSE_NORMAL = 1000;
-const CLOSE_NOT_READY = 1013;
-const CLOSE_DUPLICATE = 4001;
-const CLOSE_WRONG_PEER = 4002;
-const CLOSE_MALFORMED = 4003;
-const CLOSE_TIMEOUT = 4004;
 
 export interface HostNet extends Net {
   /** What others dial. */
@@ -65,8 +51,14 @@ export interface NetOptions {
   readonly pingMs?: number;
   /** Milliseconds from the dial, or from a connection's arrival, until both sides agree that it stands. */
   readonly handshakeMs?: number;
+  /** How many strangers that dialled us may be up at a time; not said: `INBOUND_MAX`. */
+  readonly inboundMax?: number;
+  /** Peers of the configuration: no strangers, and never counted, whoever dials. */
+  readonly known?: readonly PeerId[];
   /** A dial came to nothing: for the person who runs the node. */
   readonly onDialFailed?: (peer: PeerId, because: string) => void;
+  /** One that dialled us is not let in: for the person who runs the node. */
+  readonly onTurnedAway?: (peer: PeerId, because: string) => void;
 }
 
 /** Listens when it answers; refuses (SetupError) an address that cannot be listened on. */
@@ -100,51 +92,6 @@ const cannotListen = (where: string, error: unknown): TakenError =>
 
 const PEER_ID = /^[0-9a-f]{40}$/;
 
-/** One WebSocket, from the first byte to the last. */
-class Connection {
-  readonly socket: WebSocket;
-  /** True: we dialled. */
-  readonly outbound: boolean;
-  /** Whom we dialled, or who it says it is. */
-  peer: PeerId | null;
-  /**
-   * `greeting`: no hello yet; `waiting`: for the judge's ok; `up`: told to the listener; `over`: of no more
-   * interest.
-   */
-  stage: 'greeting' | 'waiting' | 'up' | 'over' = 'greeting';
-  wasUp = false;
-  answeredPing = true;
-
-  constructor(socket: WebSocket, outbound: boolean, peer: PeerId | null) {
-    this.socket = socket;
-    this.outbound = outbound;
-    this.peer = peer;
-  }
-
-  /** Hangs up on one that says more than a greeting before it is up, also while it is told goodbye. */
-  boundGreeting(wire: Socket): void {
-    let bytes = 0;
-    const count = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (this.wasUp) wire.off('data', count);
-      else if (bytes > GREETING_BYTES_MAX) this.hangUp();
-    };
-    wire.on('data', count); // behind the listener of ws: a greeting that ends in this chunk has been heard
-  }
-
-  /** Says goodbye, and hangs up when that is not answered. */
-  end(code: number): void {
-    this.stage = 'over';
-    this.socket.close(code);
-    setTimeout(() => this.socket.terminate(), GOODBYE_MS).unref();
-  }
-
-  hangUp(): void {
-    this.stage = 'over';
-    this.socket.terminate();
-  }
-}
-
 /** A dial not yet answered with `up` or `dialFailed`. */
 interface Dial {
   readonly connection: Connection | null;
@@ -160,7 +107,10 @@ class WsNet implements HostNet {
   readonly #dials = new Map<PeerId, Dial>();
   readonly #pings: NodeJS.Timeout;
   readonly #handshakeMs: number;
+  readonly #inboundMax: number;
+  readonly #known: ReadonlySet<PeerId>;
   readonly #onDialFailed: NetOptions['onDialFailed'];
+  readonly #onTurnedAway: NetOptions['onTurnedAway'];
   #listener: NetListener | null = null;
   #isShut = false;
 
@@ -168,7 +118,10 @@ class WsNet implements HostNet {
     this.#self = options.peer;
     this.address = address;
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
+    this.#inboundMax = options.inboundMax ?? INBOUND_MAX;
+    this.#known = new Set(options.known);
     this.#onDialFailed = options.onDialFailed;
+    this.#onTurnedAway = options.onTurnedAway;
     this.#server = server;
     upgrades.on('connection', (socket, request) => this.#onArrival(socket, request.socket));
     // Errors of the listener after its start (too many open files): connections fail, the node goes on.
@@ -225,7 +178,7 @@ class WsNet implements HostNet {
   close(peer: PeerId): void {
     const connection = this.#up.get(peer);
     if (!connection) return;
-    connection.end(CLOSE_NORMAL);
+    connection.end(CLOSE.normal);
     setImmediate(() => this.#takeDown(connection));
   }
 
@@ -246,12 +199,12 @@ class WsNet implements HostNet {
     const connection = this.#watch(socket, false, null);
     connection.boundGreeting(wire);
     if (!this.#listener) {
-      connection.end(CLOSE_NOT_READY);
+      connection.end(CLOSE.notReady);
       return;
     }
     socket.send(this.#self);
     setTimeout(() => {
-      if (connection.stage === 'greeting' || connection.stage === 'waiting') connection.end(CLOSE_TIMEOUT);
+      if (connection.isOpening) connection.end(CLOSE.timeout);
     }, this.#handshakeMs).unref();
   }
 
@@ -279,8 +232,8 @@ class WsNet implements HostNet {
     if (connection.stage === 'over' || this.#isShut) return;
     must(Buffer.isBuffer(data), 'ws gives Buffers (binaryType nodebuffer)');
     if (connection.stage === 'up') this.#onEnvelope(connection, data, isBinary);
-    else if (isBinary) connection.end(CLOSE_MALFORMED);
-    else if (connection.stage === 'greeting') this.#onHello(connection, data.toString('latin1'));
+    else if (isBinary) connection.end(CLOSE.malformed);
+    else if (connection.stage === 'hello') this.#onHello(connection, data.toString('latin1'));
     else this.#onVerdict(connection, data.toString('latin1'));
   }
 
@@ -288,7 +241,7 @@ class WsNet implements HostNet {
     const payloads = isBinary ? unpackEnvelope(data) : null;
     if (payloads === null || isRefusal(payloads)) {
       this.#takeDown(connection);
-      connection.end(CLOSE_MALFORMED);
+      connection.end(CLOSE.malformed);
       return;
     }
     if (payloads.length > 0) this.#listener?.heard(connection.peer!, payloads);
@@ -296,10 +249,11 @@ class WsNet implements HostNet {
 
   #onHello(connection: Connection, peer: string): void {
     if (!PEER_ID.test(peer) || peer === this.#self || (connection.outbound && peer !== connection.peer)) {
-      connection.end(CLOSE_WRONG_PEER);
+      connection.end(CLOSE.wrongPeer);
       return;
     }
     connection.peer = peer;
+    if (this.#turnsAway(connection)) return;
     connection.stage = 'waiting';
     if (this.#self < peer) this.#judge(connection, peer);
   }
@@ -311,7 +265,7 @@ class WsNet implements HostNet {
   #judge(connection: Connection, peer: PeerId): void {
     const standing = this.#up.get(peer);
     if (standing && standing.outbound !== connection.outbound) {
-      connection.end(CLOSE_DUPLICATE);
+      connection.end(CLOSE.duplicate);
       return;
     }
     connection.socket.send('ok');
@@ -319,15 +273,34 @@ class WsNet implements HostNet {
   }
 
   #onVerdict(connection: Connection, text: string): void {
-    if (text !== 'ok' || this.#self < connection.peer!) connection.end(CLOSE_MALFORMED);
-    else this.#bringUp(connection, connection.peer!);
+    if (text !== 'ok' || this.#self < connection.peer!) connection.end(CLOSE.malformed);
+    // So many may have waited at once that there is no room any more.
+    else if (!this.#turnsAway(connection)) this.#bringUp(connection, connection.peer!);
+  }
+
+  /**
+   * CometBFT Switch.acceptRoutine: of those that dialled us, and that the configuration does not name, no more than so many are up. One that comes
+   * again takes its own place.
+   */
+  #turnsAway(connection: Connection): boolean {
+    const isStranger = ({ outbound, peer }: Connection): boolean => !outbound && !this.#known.has(peer!);
+    if (!isStranger(connection)) return false;
+    let others = 0;
+    for (const each of this.#up.values()) if (isStranger(each) && each.peer !== connection.peer) others++;
+    if (others < this.#inboundMax) return false;
+    connection.end(CLOSE.full);
+    this.#onTurnedAway?.(
+      connection.peer!,
+      `it is one more than the ${this.#inboundMax} inbound peers of p2p.max_num_inbound_peers`,
+    );
+    return true;
   }
 
   #bringUp(connection: Connection, peer: PeerId): void {
     const standing = this.#up.get(peer);
     if (standing) {
       this.#takeDown(standing);
-      standing.end(CLOSE_DUPLICATE);
+      standing.end(CLOSE.duplicate);
     }
     connection.stage = 'up';
     connection.wasUp = true;
@@ -338,8 +311,7 @@ class WsNet implements HostNet {
       this.#dials.delete(peer);
       const { connection: dialled } = dial;
       // Its timer is gone. Also one that waits for an ok: no judge says it of both.
-      if (dialled && dialled !== connection && (dialled.stage === 'greeting' || dialled.stage === 'waiting'))
-        dialled.end(CLOSE_DUPLICATE);
+      if (dialled && dialled !== connection && dialled.isOpening) dialled.end(CLOSE.duplicate);
     }
     this.#listener?.up(peer);
   }
@@ -357,15 +329,11 @@ class WsNet implements HostNet {
    */
   #onDialEnded(connection: Connection, code: number, failure: string): void {
     const peer = connection.peer;
-    if (!connection.outbound || peer === null || this.#dials.get(peer)?.connection !== connection) return;
-    if (code === CLOSE_DUPLICATE) return;
-    const why: Record<number, string> = {
-      [CLOSE_WRONG_PEER]: 'another peer answers there',
-      [CLOSE_NOT_READY]: 'the peer is not ready',
-      [CLOSE_TIMEOUT]: 'the peer saw no greeting in time',
-      [CLOSE_MALFORMED]: 'the greeting was not understood',
-    };
-    this.#endDial(peer, failure || why[code] || `the connection closed (${code})`);
+    if (!connection.outbound || peer === null) return;
+    // It is up where it judges, and hears only then that it is one too many.
+    if (code === CLOSE.full && connection.wasUp) this.#onDialFailed?.(peer, whyClosed(code)!);
+    if (code === CLOSE.duplicate || this.#dials.get(peer)?.connection !== connection) return;
+    this.#endDial(peer, failure || whyClosed(code) || `the connection closed (${code})`);
   }
 
   #endDial(peer: PeerId, because: string): void {

@@ -17,6 +17,8 @@ const FAILURES_UNTOLD = 2;
 const PEERS_TOLD_MAX = 256;
 /** Reasons may alternate: refused, no answer, refused. */
 const REASONS_TOLD = 8;
+/** Strangers may come by the thousand, each under another name: of those that are not let in one is told of in so long. */
+const TURNED_AWAY_EVERY_MS = 10_000;
 
 export class Lines {
   /** Where the node stands: a round has many steps, and is told once. */
@@ -25,6 +27,9 @@ export class Lines {
   /** Of each peer since it was here last: dials that came to nothing, and what was said. */
   private readonly failures = new Map<PeerId, number>();
   private readonly told = new Map<PeerId, readonly string[]>();
+
+  private turnedAwayMs = Number.NEGATIVE_INFINITY;
+  private turnedAwayUntold = 0;
 
   /** Null: nothing to say. */
   of(event: NodeEvent): string | null {
@@ -75,6 +80,18 @@ export class Lines {
   /** The node ends the connection to a peer; null: it was said, and the peer was not here since. */
   cutOff(peer: PeerId, because: string): string | null {
     return this.once(peer, `cuts off peer ${nameOf(peer)}: ${because}`);
+  }
+
+  /** One that dialled the node is not let in; null: it is too soon after the one before. `nowMs`: of any clock that only goes on. */
+  turnedAway(peer: PeerId, because: string, nowMs = performance.now()): string | null {
+    if (nowMs - this.turnedAwayMs < TURNED_AWAY_EVERY_MS) {
+      this.turnedAwayUntold++;
+      return null;
+    }
+    const others = this.turnedAwayUntold === 0 ? '' : ` (and ${this.turnedAwayUntold} more since the last)`;
+    this.turnedAwayMs = nowMs;
+    this.turnedAwayUntold = 0;
+    return `warning: turns away peer ${nameOf(peer)}: ${because}${others}`;
   }
 
   private once(peer: PeerId, line: string): string | null {

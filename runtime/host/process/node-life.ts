@@ -67,6 +67,9 @@ export class NodeLife {
       onRepair,
       onWatch: options.say,
       ...(options.signal && { signal: options.signal }),
+      inboundMax: found.inbound.most,
+      known: found.inbound.always,
+      onTurnedAway: (from, because) => life?.sayIf(life.lines.turnedAway(from, because)),
       onDialFailed: (to, because) => life?.sayIf(life.lines.dialFailed(to, because)),
       onFatal: (error) => options.ended(error.message, false),
       onLost: (error) => {

@@ -68,3 +68,14 @@ test('why the node cuts somebody off is told once, until he was here again', () 
   for (let i = 0; i < 1_000; i++) expect(lines.cutOff(`stranger ${i}`, because)).not.toBeNull();
   expect(lines.cutOff(PEER, because)).not.toBeNull();
 });
+
+test('of strangers that are turned away one is told of now and then, with how many there were', () => {
+  const lines = new Lines();
+  const because = 'there are enough';
+  expect(lines.turnedAway(PEER, because, 0)).toBe(`warning: turns away peer abababab: ${because}`);
+  for (let i = 0; i < 1_000; i++) expect(lines.turnedAway(`stranger ${i}`, because, 9 * i)).toBeNull();
+  expect(lines.turnedAway(OTHER, because, 10_000)).toBe(
+    `warning: turns away peer cdcdcdcd: ${because} (and 1000 more since the last)`,
+  );
+  expect(lines.turnedAway(PEER, because, 20_000)).toBe(`warning: turns away peer abababab: ${because}`);
+});

@@ -1,167 +1,18 @@
-// What only real sockets can show: strangers, malformed frames, cut wires, slow readers, ports in use.
+// What only real sockets can show: malformed frames, cut wires, slow readers, ports in use.
 
 import * as tcp from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocketServer } from 'ws';
 import type { Payload } from '../../../actors/turn.ts';
 import { CHANNEL_MEMPOOL, CHANNEL_VOTE } from '../../../protocol/messages.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { packEnvelope, unpackEnvelope } from '../../../runtime/host/net/envelope.ts';
-import { type HostNet, openNet } from '../../../runtime/host/net/net.ts';
+import { openNet } from '../../../runtime/host/net/net.ts';
 import { parseWsAddress } from '../../../runtime/host/net/net-address.ts';
-import { bytesOf, textOf } from '../../compliance/bytes.ts';
-
-const LOW = '1'.repeat(40);
-const MIDDLE = '5'.repeat(40);
-const HIGH = '9'.repeat(40);
-const PROTOCOL = 'rehearsal.p2p.1';
-
-interface Node {
-  readonly net: HostNet;
-  readonly said: string[];
-}
-async function start(peer: string, options: { pingMs?: number; handshakeMs?: number } = {}): Promise<Node> {
-  const net = await openNet({ peer, listen: 'ws://127.0.0.1:0', ...options });
-  const said: string[] = [];
-  net.listen({
-    up: (other) => said.push(`up ${other[0]}`),
-    down: (other) => said.push(`down ${other[0]}`),
-    heard: (other, payloads) =>
-      said.push(`${other[0]}: ${payloads.map(({ bytes }) => textOf(bytes)).join('+')}`),
-    dialFailed: (other, because) => said.push(`failed ${other[0]}: ${because}`),
-  });
-  onTestFinished(() => net.shutdown());
-  return { net, said };
-}
-async function until(holds: () => boolean, what: string, ms = 8000): Promise<void> {
-  const end = performance.now() + ms;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
-    await sleep(3);
-  }
-}
-/** A socket that we drive by hand, with the code it was closed with. */
-function stranger(address: string, protocol: string | undefined = PROTOCOL, origin?: string) {
-  const socket = new WebSocket(address, protocol ? [protocol] : [], origin === undefined ? {} : { origin });
-  const heard: string[] = [];
-  let closed: number | string | null = null;
-  socket.on('message', (data) => heard.push(String(data)));
-  socket.on('close', (code) => {
-    closed ??= code;
-  });
-  socket.on('error', (error) => {
-    closed ??= error.message;
-  });
-  onTestFinished(() => socket.terminate());
-  return {
-    socket,
-    heard,
-    get closed() {
-      return closed;
-    },
-    opened: () => until(() => socket.readyState === WebSocket.OPEN, 'the stranger is connected'),
-  };
-}
-
-describe('strangers', () => {
-  test('another protocol, no protocol, or a web page: refused at the door', async () => {
-    const { net, said } = await start(LOW);
-    for (const [protocol, origin] of [['other.1'], [''], [PROTOCOL, 'https://example.com']]) {
-      const one = stranger(net.address, protocol, origin);
-      await until(() => one.closed !== null, 'refused');
-      expect(one.closed).toBe('Unexpected server response: 401');
-    }
-    expect(said).toEqual([]);
-  });
-  test('one that says our id, no id, or bytes instead of an id: closed, and nobody hears of it', async () => {
-    const { net, said } = await start(LOW);
-    for (const [hello, code] of [
-      [LOW, 4002],
-      ['', 4002],
-      ['A'.repeat(40), 4002],
-      ['7'.repeat(41), 4002],
-      [bytesOf(HIGH), 4003],
-    ] as const) {
-      const one = stranger(net.address);
-      await one.opened();
-      one.socket.send(hello);
-      await until(() => one.closed !== null, 'closed');
-      expect(one.closed).toBe(code);
-    }
-    expect(said).toEqual([]);
-  });
-  test('one that says nothing, or that is to judge and does not: closed after a while', async () => {
-    const { net, said } = await start(HIGH, { handshakeMs: 200 });
-    for (const hello of [null, LOW]) {
-      const one = stranger(net.address);
-      await one.opened();
-      if (hello !== null) one.socket.send(hello);
-      await until(() => one.closed !== null, 'closed');
-      expect(one.closed).toBe(4004);
-    }
-    expect(said).toEqual([]);
-  });
-  test('one that opens connections and asks for no WebSocket: it gets no more than so many, and not for long', async () => {
-    const { net, said } = await start(LOW, { handshakeMs: 1000 });
-    const port = Number(new URL(net.address).port);
-    const sockets = Array.from({ length: 600 }, (_, i) => {
-      const socket = tcp.connect(port, '127.0.0.1', () => void (i % 2 && socket.write('GET / HTTP/1.1\r\n')));
-      socket.on('error', () => {}).resume();
-      return socket;
-    });
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-    });
-    const gone = () => sockets.filter(({ closed }) => closed).length;
-    await until(() => sockets.every(({ connecting }) => !connecting), 'connected');
-    await until(() => gone() >= 600 - 512, 'too many are hung up on');
-    await until(() => gone() === 600, 'all are hung up on');
-    const high = await start(HIGH);
-    high.net.dial(LOW, net.address);
-    await until(() => said.length + high.said.length === 2, 'up');
-    expect([said, high.said]).toEqual([['up 9'], ['up 1']]);
-  });
-  test('one that says more than a greeting: hung up on before all of it is here, by who dialled as well', async () => {
-    const [low, high] = [await start(LOW), await start(HIGH)];
-    const one = stranger(low.net.address);
-    await one.opened();
-    one.socket.send('7'.repeat(1 << 20));
-    await until(() => one.closed !== null, 'closed');
-    expect([one.closed, low.said]).toEqual([1006, []]);
-    const talkative = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => PROTOCOL });
-    onTestFinished(() => talkative.close());
-    talkative.on('connection', (socket) => socket.send('7'.repeat(1 << 20)));
-    await until(() => talkative.address() !== null, 'listening');
-    high.net.dial(LOW, `ws://127.0.0.1:${(talkative.address() as tcp.AddressInfo).port}`);
-    await until(() => high.said.length > 0, 'failed');
-    expect(high.said).toEqual(['failed 1: the connection closed (1006)']);
-    // What comes right behind a greeting is none of it.
-    const two = stranger(high.net.address);
-    await two.opened();
-    for (const text of [LOW, 'ok']) two.socket.send(text);
-    two.socket.send(packEnvelope([{ channel: 1, bytes: bytesOf('x'.repeat(1 << 20)) }]));
-    await until(() => high.said.length > 2, 'heard');
-    expect([high.said[1], high.said[2]?.length]).toEqual(['up 1', 3 + (1 << 20)]);
-  });
-  test('before our node listens for its mail, nobody comes in', async () => {
-    const net = await openNet({ peer: LOW, listen: 'ws://127.0.0.1:0' });
-    onTestFinished(() => net.shutdown());
-    const one = stranger(net.address);
-    await until(() => one.closed !== null, 'closed');
-    expect(one.closed).toBe(1013);
-  });
-  test('a verdict from the one that has none to give closes the connection', async () => {
-    const { net, said } = await start(HIGH);
-    const one = stranger(net.address);
-    await one.opened();
-    one.socket.send(LOW);
-    one.socket.send('yes');
-    await until(() => one.closed !== null, 'closed');
-    expect([one.closed, said]).toEqual([4003, []]);
-  });
-});
+import { bytesOf } from '../../compliance/bytes.ts';
+import { HIGH, LOW, MIDDLE, type Node, PROTOCOL, start, stranger, until } from './sockets.ts';
 
 describe('malformed frames', () => {
   const envelope = (...payloads: Payload[]) => packEnvelope(payloads);

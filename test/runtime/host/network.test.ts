@@ -392,6 +392,35 @@ describe('config.toml', () => {
   );
 });
 
+describe('who may dial a node', () => {
+  const [friend, stranger] = ['a'.repeat(40), 'b'.repeat(40)];
+
+  test('is, of strangers, as many as CometBFT takes, and whoever the configuration names', () => {
+    const { homes } = made();
+    const { config } = usualPaths(homes[0]!);
+    const ids = homes.map((home) => readHome(home).config.id);
+    expect(readHome(homes[0]!).inbound).toEqual({ most: 40, always: ids });
+    change(config, /max_num_inbound_peers = .*/, 'max_num_inbound_peers = 7');
+    change(config, 'unconditional_peer_ids = ""', `unconditional_peer_ids = " ${friend},, ${stranger}"`);
+    expect(readConfigFile(config).inbound).toEqual({ most: 7, always: [...ids, friend, stranger] });
+    change(config, /(max_num_inbound_peers|unconditional_peer_ids|persistent_peers) = .*\n/g, '');
+    expect(readConfigFile(config).inbound).toEqual({ most: 40, always: [] });
+  });
+
+  test.each([
+    [/max_num_inbound_peers = .*/, 'max_num_inbound_peers = -1', 'p2p.max_num_inbound_peers must be a whole'],
+    [
+      'unconditional_peer_ids = ""',
+      'unconditional_peer_ids = "node7"',
+      'p2p.unconditional_peer_ids must be a list of ids, each of 40 lower-case hex digits, and not "node7"',
+    ],
+  ])('%s -> %s is refused', (from, to, message) => {
+    const { config } = usualPaths(made().homes[0]!);
+    change(config, from, to);
+    expect(() => readConfigFile(config)).toThrow(message);
+  });
+});
+
 describe("the key's last signature", () => {
   const at = (height: bigint, round: number, step: number) => ({
     height,

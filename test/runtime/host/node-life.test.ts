@@ -9,6 +9,7 @@ import { unreachable } from '../../../protocol/refusal.ts';
 import { makeHomes, readHome, usualPaths } from '../../../runtime/host/home/home.ts';
 import { NodeLife } from '../../../runtime/host/process/node-life.ts';
 import { temporaryFolder } from './folders.ts';
+import { stranger } from './sockets.ts';
 
 const change = (path: string, from: string | RegExp, to: string): void =>
   fs.writeFileSync(path, fs.readFileSync(path, 'utf8').replace(from, to));
@@ -193,41 +194,46 @@ test("where the file of the key's last signature cannot be written, all the rest
   expect(await decideOne(home, trace)).toEqual([]);
 });
 
+/** Starts a life, and gives the way to wait for a line of it. */
+async function begin(home: string): Promise<(pattern: RegExp) => Promise<string>> {
+  const said: string[] = [];
+  let heard = (): void => {};
+  const life = await NodeLife.begin({
+    home,
+    record: null,
+    commit: '',
+    say: (line) => {
+      said.push(line);
+      heard();
+    },
+    tell: () => {},
+    ended: (because) => said.push(because),
+    lost: () => {},
+  });
+  onTestFinished(() => life.end());
+  life.start();
+  return async (pattern) => {
+    for (;;) {
+      const line = said.find((each) => pattern.test(each));
+      if (line !== undefined) return line;
+      await new Promise<void>((more) => {
+        heard = more;
+      });
+    }
+  };
+}
+
+/** Where it says that it listens. */
+const addressOf = async (saysUntil: (pattern: RegExp) => Promise<string>): Promise<string> =>
+  (await saysUntil(/^listens on/)).replace(/^listens on /, '');
+
 test('who cuts off a peer of another chain says why', async () => {
   const homes = [0, 1].map((i) => makeHomes(join(temporaryFolder(), `net${i}`), [0])[0] as string);
   const [ours, theirs] = homes as [string, string];
-  /** Starts a life, and gives the way to wait for a line of it. */
-  const begin = async (home: string): Promise<(pattern: RegExp) => Promise<string>> => {
-    const said: string[] = [];
-    let heard = (): void => {};
-    const life = await NodeLife.begin({
-      home,
-      record: null,
-      commit: '',
-      say: (line) => {
-        said.push(line);
-        heard();
-      },
-      tell: () => {},
-      ended: (because) => said.push(because),
-      lost: () => {},
-    });
-    onTestFinished(() => life.end());
-    life.start();
-    return async (pattern) => {
-      for (;;) {
-        const line = said.find((each) => pattern.test(each));
-        if (line !== undefined) return line;
-        await new Promise<void>((more) => {
-          heard = more;
-        });
-      }
-    };
-  };
   const chainOf = (home: string): string =>
     JSON.parse(fs.readFileSync(usualPaths(home).genesis, 'utf8')).chain_id;
   const theyUntil = await begin(theirs);
-  const address = (await theyUntil(/^listens on/)).replace(/^.*\/\//, '');
+  const address = (await addressOf(theyUntil)).replace(/^.*\/\//, '');
   const { id } = readHome(theirs).config;
   change(usualPaths(ours).config, /^persistent_peers = .*$/m, `persistent_peers = "${id}@${address}"`);
   const weUntil = await begin(ours);
@@ -235,4 +241,24 @@ test('who cuts off a peer of another chain says why', async () => {
   expect(line).toContain(`cuts off peer ${id.slice(0, 8)}: greeting: its network is`);
   expect(line).toContain(chainOf(theirs));
   expect(line).toContain(chainOf(ours));
+});
+
+test('who is one more than the inbound peers of config.toml is turned away, and a persistent peer is not', async () => {
+  const [ours, theirs] = makeHomes(join(temporaryFolder(), 'net'), [0, 0]) as [string, string];
+  change(usualPaths(ours).config, /max_num_inbound_peers = .*/, 'max_num_inbound_peers = 1');
+  const weUntil = await begin(ours);
+  const address = await addressOf(weUntil);
+  for (const id of ['0', 'f'].map((digit) => digit.repeat(40))) {
+    const { socket, opened } = stranger(address);
+    await opened();
+    socket.send(id);
+    if (id < readHome(ours).config.id) socket.send('ok');
+  }
+  await weUntil(/^warning: turns away peer ffffffff: it is one more than the 1 inbound peers of p2p\./);
+  const { config } = usualPaths(theirs);
+  const { id } = readHome(ours).config;
+  change(config, /^persistent_peers = .*$/m, `persistent_peers = "${id}@${address.replace(/^.*\/\//, '')}"`);
+  const them = readHome(theirs).config.id;
+  await begin(theirs);
+  expect(await weUntil(new RegExp(`^peer ${them.slice(0, 8)} is here`))).toBeDefined();
 });

@@ -1,0 +1,86 @@
+// One WebSocket between nodes, from the first byte to the last: how far its greeting is, and how much may be said before that is over.
+
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { PeerId } from '../../../actors/turn.ts';
+
+/**
+ * Of one that is not up yet: two short texts are all it has to say, and half a frame is kept until it is whole. (One
+ * read of a socket brings up to 64 KiB.)
+ */
+const HELLO_BYTES_MAX = 4 * 1024;
+/** How long a closing connection may take to say goodbye. */
+const GOODBYE_MS = 1_000;
+
+/** WebSocket close codes of ours. */
+export const CLOSE = {
+  normal: 1000,
+  notReady: 1013,
+  duplicate: 4001,
+  wrongPeer: 4002,
+  malformed: 4003,
+  timeout: 4004,
+  /** There are as many inbound peers as may be. */
+  full: 4005,
+} as const;
+
+/** Why a dial came to nothing, in the words of the one who dialled; undefined: the code says nothing of that. */
+export const whyClosed = (code: number): string | undefined => WHY_CLOSED[code];
+
+const WHY_CLOSED: Readonly<Record<number, string>> = {
+  [CLOSE.wrongPeer]: 'another peer answers there',
+  [CLOSE.notReady]: 'the peer is not ready',
+  [CLOSE.timeout]: 'the peer saw no greeting in time',
+  [CLOSE.malformed]: 'the greeting was not understood',
+  [CLOSE.full]:
+    'the peer has as many inbound peers as it takes (p2p.max_num_inbound_peers of its config.toml)',
+};
+
+export class Connection {
+  readonly socket: WebSocket;
+  /** True: we dialled. */
+  readonly outbound: boolean;
+  /** Whom we dialled, or who it says it is. */
+  peer: PeerId | null;
+  /**
+   * `hello`: none yet; `waiting`: for the judge's ok; `up`: told to the listener; `over`: of no more
+   * interest.
+   */
+  stage: 'hello' | 'waiting' | 'up' | 'over' = 'hello';
+  wasUp = false;
+  answeredPing = true;
+
+  constructor(socket: WebSocket, outbound: boolean, peer: PeerId | null) {
+    this.socket = socket;
+    this.outbound = outbound;
+    this.peer = peer;
+  }
+
+  /** Neither up nor over. */
+  get isOpening(): boolean {
+    return this.stage === 'hello' || this.stage === 'waiting';
+  }
+
+  /** Hangs up on one that says more than a greeting before it is up, also while it is told goodbye. */
+  boundGreeting(wire: Socket): void {
+    let bytes = 0;
+    const count = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (this.wasUp) wire.off('data', count);
+      else if (bytes > HELLO_BYTES_MAX) this.hangUp();
+    };
+    wire.on('data', count); // behind the listener of ws: a greeting that ends in this chunk has been heard
+  }
+
+  /** Says goodbye, and hangs up when that is not answered. */
+  end(code: number): void {
+    this.stage = 'over';
+    this.socket.close(code);
+    setTimeout(() => this.socket.terminate(), GOODBYE_MS).unref();
+  }
+
+  hangUp(): void {
+    this.stage = 'over';
+    this.socket.terminate();
+  }
+}
