@@ -10,11 +10,11 @@ import { type HostLog, openLog, type Repair } from './disk/log.ts';
 import { type HostStore, openStore } from './disk/store.ts';
 import { dataOf, logIn, storeIn } from './home/data-folder.ts';
 import { hostMail } from './mail.ts';
-import { type NetOptions, openNet } from './net/net.ts';
+import { type HostNet, type NetOptions, openNet } from './net/net.ts';
 import { hostRandom } from './random.ts';
 import { signKeeper } from './sign.ts';
 
-type WhoMayCome = Pick<NetOptions, 'inboundMax' | 'known' | 'onDialFailed' | 'onTurnedAway'>;
+type WhoMayCome = Pick<NetOptions, 'greetingMs' | 'inboundMax' | 'known' | 'onDialFailed' | 'onTurnedAway'>;
 
 export interface HostOptions extends LockWatching, WhoMayCome {
   /** The node's folder; made when it is not there. */
@@ -34,6 +34,7 @@ export interface HostOptions extends LockWatching, WhoMayCome {
 }
 
 export interface HostPorts extends Ports {
+  readonly net: HostNet;
   /** What peers dial. */
   readonly address: string;
   /** Makes everything durable, closes files and connections, cancels timers, throws mail under way away. */

@@ -3,12 +3,15 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { PeerId } from '../../../actors/turn.ts';
+import { NODE_INFO_BYTES_MAX } from '../../../machines/peers/node-info.ts';
 
 /**
  * Of one that is not up yet: two short texts are all it has to say, and half a frame is kept until it is whole. (One
  * read of a socket brings up to 64 KiB.)
  */
 const HELLO_BYTES_MAX = 4 * 1024;
+/** Of one that is up and not greeted: its greeting is the first thing that it says, and nobody asks for it twice. */
+const GREETING_BYTES_MAX = HELLO_BYTES_MAX + 2 * NODE_INFO_BYTES_MAX;
 /** How long a closing connection may take to say goodbye. */
 const GOODBYE_MS = 1_000;
 
@@ -49,6 +52,9 @@ export class Connection {
   stage: 'hello' | 'waiting' | 'up' | 'over' = 'hello';
   wasUp = false;
   answeredPing = true;
+  /** The node took its greeting, or takes none. */
+  private isGreeted = false;
+  private greetingTimer: NodeJS.Timeout | undefined;
 
   constructor(socket: WebSocket, outbound: boolean, peer: PeerId | null) {
     this.socket = socket;
@@ -61,15 +67,28 @@ export class Connection {
     return this.stage === 'hello' || this.stage === 'waiting';
   }
 
-  /** Hangs up on one that says more than a greeting before it is up, also while it is told goodbye. */
+  /** Hangs up on one that says more than a greeting before it is greeted, also while it is told goodbye. */
   boundGreeting(wire: Socket): void {
     let bytes = 0;
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (this.wasUp) wire.off('data', count);
-      else if (bytes > HELLO_BYTES_MAX) this.hangUp();
+      if (this.isGreeted) wire.off('data', count);
+      else if (bytes > (this.wasUp ? GREETING_BYTES_MAX : HELLO_BYTES_MAX)) this.hangUp();
     };
     wire.on('data', count); // behind the listener of ws: a greeting that ends in this chunk has been heard
+  }
+
+  /** It is up, and must be greeted before `ms` are over. */
+  mustBeGreeted(ms: number, late: () => void): void {
+    this.greetingTimer = setTimeout(() => {
+      if (this.stage === 'up') late();
+    }, ms);
+    this.greetingTimer.unref();
+  }
+
+  greeted(): void {
+    this.isGreeted = true;
+    clearTimeout(this.greetingTimer);
   }
 
   /** Says goodbye, and hangs up when that is not answered. */

@@ -38,6 +38,8 @@ const PING_MS = 10_000;
 export interface HostNet extends Net {
   /** What others dial. */
   readonly address: string;
+  /** The node knows who this peer is: it may say what it likes from now on. */
+  greeted(peer: PeerId): void;
   /** Closes the listener and every connection, without a word to the listener. */
   shutdown(): Promise<void>;
 }
@@ -51,13 +53,15 @@ export interface NetOptions {
   readonly pingMs?: number;
   /** Milliseconds from the dial, or from a connection's arrival, until both sides agree that it stands. */
   readonly handshakeMs?: number;
+  /** Milliseconds from there until the node must have said that it is `greeted`; not said: nobody greets here. */
+  readonly greetingMs?: number;
   /** How many strangers that dialled us may be up at a time; not said: `INBOUND_MAX`. */
   readonly inboundMax?: number;
   /** Peers of the configuration: no strangers, and never counted, whoever dials. */
   readonly known?: readonly PeerId[];
   /** A dial came to nothing: for the person who runs the node. */
   readonly onDialFailed?: (peer: PeerId, because: string) => void;
-  /** One that dialled us is not let in: for the person who runs the node. */
+  /** One that dialled us is not let in, or one that does not greet is hung up on: for the person who runs the node. */
   readonly onTurnedAway?: (peer: PeerId, because: string) => void;
 }
 
@@ -107,6 +111,7 @@ class WsNet implements HostNet {
   readonly #dials = new Map<PeerId, Dial>();
   readonly #pings: NodeJS.Timeout;
   readonly #handshakeMs: number;
+  readonly #greetingMs: number | undefined;
   readonly #inboundMax: number;
   readonly #known: ReadonlySet<PeerId>;
   readonly #onDialFailed: NetOptions['onDialFailed'];
@@ -118,6 +123,7 @@ class WsNet implements HostNet {
     this.#self = options.peer;
     this.address = address;
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
+    this.#greetingMs = options.greetingMs;
     this.#inboundMax = options.inboundMax ?? INBOUND_MAX;
     this.#known = new Set(options.known);
     this.#onDialFailed = options.onDialFailed;
@@ -173,6 +179,10 @@ class WsNet implements HostNet {
       if (bufferedAmount + frame.length > BACKLOG_BYTES_MAX) connection.hangUp();
       else connection.socket.send(frame);
     }
+  }
+
+  greeted(peer: PeerId): void {
+    this.#up.get(peer)?.greeted();
   }
 
   close(peer: PeerId): void {
@@ -305,6 +315,7 @@ class WsNet implements HostNet {
     connection.stage = 'up';
     connection.wasUp = true;
     this.#up.set(peer, connection);
+    this.#awaitGreeting(connection, peer);
     const dial = this.#dials.get(peer);
     if (dial) {
       clearTimeout(dial.timeout);
@@ -314,6 +325,16 @@ class WsNet implements HostNet {
       if (dialled && dialled !== connection && dialled.isOpening) dialled.end(CLOSE.duplicate);
     }
     this.#listener?.up(peer);
+  }
+
+  #awaitGreeting(connection: Connection, peer: PeerId): void {
+    const ms = this.#greetingMs;
+    if (ms === undefined) return connection.greeted();
+    connection.mustBeGreeted(ms, () => {
+      this.#takeDown(connection);
+      connection.end(CLOSE.timeout);
+      this.#onTurnedAway?.(peer, `it did not greet within ${ms} ms`);
+    });
   }
 
   #takeDown(connection: Connection): void {

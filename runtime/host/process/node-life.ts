@@ -20,6 +20,9 @@ import { type HostPorts, hostPorts } from '../ports.ts';
 import { Lines } from './lines.ts';
 import type { FromNode, NodeStatus } from './process-words.ts';
 
+/** A peer that is up says who it is before this is over: CometBFT's handshake_timeout. */
+const GREETING_MS = 20_000;
+
 export interface LifeOptions {
   readonly home: string;
   /** The trace's file; null: nothing is recorded. */
@@ -67,6 +70,7 @@ export class NodeLife {
       onRepair,
       onWatch: options.say,
       ...(options.signal && { signal: options.signal }),
+      greetingMs: GREETING_MS,
       inboundMax: found.inbound.most,
       known: found.inbound.always,
       onTurnedAway: (from, because) => life?.sayIf(life.lines.turnedAway(from, because)),
@@ -221,8 +225,10 @@ export class NodeLife {
         this.mode = event.mode;
         return;
       case 'peer':
-        if (event.up) this.peers.add(event.peer);
-        else this.peers.delete(event.peer);
+        if (event.up) {
+          this.peers.add(event.peer);
+          this.ports.net.greeted(event.peer);
+        } else this.peers.delete(event.peer);
         return;
       case 'halted':
         return this.options.ended(`the node halted: ${event.what}`, false);

@@ -4,12 +4,14 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KvStore } from '../../../machines/apps/kvstore.ts';
+import { CHANNEL_GREETING, encodeNodeInfo, nodeInfoOf } from '../../../machines/peers/node-info.ts';
 import { formatPrivValidatorState } from '../../../protocol/json/index.ts';
 import { unreachable } from '../../../protocol/refusal.ts';
 import { makeHomes, readHome, usualPaths } from '../../../runtime/host/home/home.ts';
+import { packEnvelope } from '../../../runtime/host/net/envelope.ts';
 import { NodeLife } from '../../../runtime/host/process/node-life.ts';
 import { temporaryFolder } from './folders.ts';
-import { stranger } from './sockets.ts';
+import { stranger, until } from './sockets.ts';
 
 const change = (path: string, from: string | RegExp, to: string): void =>
   fs.writeFileSync(path, fs.readFileSync(path, 'utf8').replace(from, to));
@@ -261,4 +263,30 @@ test('who is one more than the inbound peers of config.toml is turned away, and 
   const them = readHome(theirs).config.id;
   await begin(theirs);
   expect(await weUntil(new RegExp(`^peer ${them.slice(0, 8)} is here`))).toBeDefined();
+});
+
+test('who has greeted may say something large, and who has not is hung up on', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const saysUntil = await begin(home);
+  const address = await addressOf(saysUntil);
+  const { config } = readHome(home);
+  const network = JSON.parse(config.genesis).chain_id;
+  const large = new Uint8Array(1 << 20);
+  const [mute, polite] = ['e'.repeat(40), 'f'.repeat(40)] as const; // the node has the lower id, and judges
+  const greeting = encodeNodeInfo(
+    nodeInfoOf({ nodeId: polite, listenAddress: address, network, moniker: 'x' }),
+  );
+  for (const id of [mute, polite]) {
+    const one = stranger(address);
+    await one.opened();
+    one.socket.send(id);
+    await until(() => one.heard.includes('ok'), 'up');
+    if (id === polite) one.socket.send(packEnvelope([{ channel: CHANNEL_GREETING, bytes: greeting }]));
+    one.socket.send(large, { fin: false });
+    if (id === polite) await saysUntil(/^peer ffffffff is here/);
+    else await until(() => one.closed !== null, 'hung up on');
+    one.socket.send(large, { fin: true }); // not an envelope: whoever hears it all ends the connection
+    await until(() => one.closed !== null, 'closed');
+    expect(one.closed).toBe(id === polite ? 4003 : 1006);
+  }
 });

@@ -7,7 +7,7 @@ import { WebSocketServer } from 'ws';
 import { packEnvelope } from '../../../runtime/host/net/envelope.ts';
 import { openNet } from '../../../runtime/host/net/net.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
-import { HIGH, LOW, PROTOCOL, start, stranger, until } from './sockets.ts';
+import { HIGH, LOW, type Node, PROTOCOL, start, stranger, until } from './sockets.ts';
 
 describe('strangers', () => {
   test('another protocol, no protocol, or a web page: refused at the door', async () => {
@@ -104,6 +104,45 @@ describe('strangers', () => {
     one.socket.send('yes');
     await until(() => one.closed !== null, 'closed');
     expect([one.closed, said]).toEqual([4003, []]);
+  });
+});
+
+describe('one that is up and does not greet', () => {
+  const up = async (node: Node) => {
+    const one = stranger(node.net.address);
+    await one.opened();
+    one.socket.send(HIGH);
+    await until(() => node.said.length > 0, 'up');
+    return one;
+  };
+  test('is hung up on after a while, unless it greeted meanwhile', async () => {
+    const told: string[] = [];
+    const onTurnedAway = (peer: string, because: string) => void told.push(`${peer[0]} ${because}`);
+    const [first, second] = [
+      await start(LOW, { greetingMs: 300, onTurnedAway }),
+      await start(LOW, { greetingMs: 300, onTurnedAway }),
+    ];
+    const [silent, greets] = [await up(first), await up(second)];
+    second.net.greeted(HIGH);
+    await until(() => silent.closed !== null, 'closed');
+    expect([silent.closed, first.said, told]).toEqual([
+      4004,
+      ['up 9', 'down 9'],
+      ['9 it did not greet within 300 ms'],
+    ]);
+    await sleep(400);
+    expect([greets.closed, second.said, told.length]).toEqual([null, ['up 9'], 1]);
+  });
+  test('says nothing large: neither a message, nor a part of one', async () => {
+    for (const fin of [true, false]) {
+      const node = await start(LOW, { greetingMs: 60_000 });
+      const one = await up(node);
+      one.socket.send(packEnvelope([{ channel: 1, bytes: new Uint8Array(10 * 1024) }])); // as large as a greeting may be
+      await until(() => node.said.length === 2, 'heard');
+      one.socket.send(new Uint8Array(1 << 20), { fin });
+      await until(() => one.closed !== null, 'hung up on');
+      expect([one.closed, node.said.at(-1)]).toEqual([1006, 'down 9']);
+    }
   });
 });
 
