@@ -51,6 +51,8 @@ export class Connection {
    */
   stage: 'hello' | 'waiting' | 'up' | 'over' = 'hello';
   wasUp = false;
+  /** What it goes over, once that is open. */
+  wire: Socket | null = null;
   answeredPing = true;
   /** The node took its greeting, or takes none. */
   private isGreeted = false;
@@ -69,6 +71,7 @@ export class Connection {
 
   /** Hangs up on one that says more than a greeting before it is greeted, also while it is told goodbye. */
   boundGreeting(wire: Socket): void {
+    this.wire = wire;
     let bytes = 0;
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;

@@ -5,7 +5,7 @@
 // connection stays, and says `ok`. So when both dial at the same time, one judge keeps one of the two. Until the secret connection stands
 // here, an id is only claimed: hence loopback addresses only.
 
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Payload, PeerId } from '../../../actors/turn.ts';
@@ -14,8 +14,8 @@ import { isRefusal, must } from '../../../protocol/refusal.ts';
 import type { Net, NetListener } from '../../kernel/ports.ts';
 import { SetupError, setupError, TakenError } from '../disk/files.ts';
 import { CLOSE, Connection, whyClosed } from './connection.ts';
+import { Door, INBOUND_MAX } from './door.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
-import { httpServer, INBOUND_MAX } from './http-server.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
 /** Refused at the opening handshake when the other side speaks another version. */
@@ -70,7 +70,8 @@ export async function openNet(options: NetOptions): Promise<HostNet> {
   must(PEER_ID.test(options.peer), 'a peer id is 40 lower-case hex digits');
   const address = parseWsAddress(options.listen);
   if (isRefusal(address)) throw new SetupError(`cannot listen: ${address.because}`);
-  const server = httpServer(options.handshakeMs ?? HANDSHAKE_MS);
+  const door = new Door(options.handshakeMs ?? HANDSHAKE_MS, options.known?.length ?? 0);
+  const { server } = door;
   const upgrades = new WebSocketServer({
     server,
     maxPayload: FRAME_BYTES_MAX,
@@ -88,7 +89,7 @@ export async function openNet(options: NetOptions): Promise<HostNet> {
   });
   const bound = server.address();
   must(typeof bound === 'object' && bound !== null, 'a TCP server has a port');
-  return new WsNet(options, formatWsAddress({ host: address.host, port: bound.port }), server, upgrades);
+  return new WsNet(options, formatWsAddress({ host: address.host, port: bound.port }), door, upgrades);
 }
 
 const cannotListen = (where: string, error: unknown): TakenError =>
@@ -105,7 +106,7 @@ interface Dial {
 class WsNet implements HostNet {
   readonly address: string;
   readonly #self: PeerId;
-  readonly #server: Server;
+  readonly #door: Door;
   readonly #connections = new Set<Connection>();
   readonly #up = new Map<PeerId, Connection>();
   readonly #dials = new Map<PeerId, Dial>();
@@ -119,7 +120,7 @@ class WsNet implements HostNet {
   #listener: NetListener | null = null;
   #isShut = false;
 
-  constructor(options: NetOptions, address: string, server: Server, upgrades: WebSocketServer) {
+  constructor(options: NetOptions, address: string, door: Door, upgrades: WebSocketServer) {
     this.#self = options.peer;
     this.address = address;
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
@@ -128,7 +129,7 @@ class WsNet implements HostNet {
     this.#known = new Set(options.known);
     this.#onDialFailed = options.onDialFailed;
     this.#onTurnedAway = options.onTurnedAway;
-    this.#server = server;
+    this.#door = door;
     upgrades.on('connection', (socket, request) => this.#onArrival(socket, request.socket));
     // Errors of the listener after its start (too many open files): connections fail, the node goes on.
     upgrades.on('error', () => {});
@@ -201,8 +202,9 @@ class WsNet implements HostNet {
     this.#dials.clear();
     this.#up.clear();
     for (const connection of this.#connections) connection.hangUp();
-    this.#server.closeAllConnections();
-    await new Promise<void>((done) => this.#server.close(() => done()));
+    const { server } = this.#door;
+    server.closeAllConnections();
+    await new Promise<void>((done) => server.close(() => done()));
   }
 
   #onArrival(socket: WebSocket, wire: Socket): void {
@@ -314,6 +316,7 @@ class WsNet implements HostNet {
     }
     connection.stage = 'up';
     connection.wasUp = true;
+    if (connection.wire) this.#door.passed(connection.wire);
     this.#up.set(peer, connection);
     this.#awaitGreeting(connection, peer);
     const dial = this.#dials.get(peer);

@@ -67,6 +67,29 @@ describe('strangers', () => {
     await until(() => said.length + high.said.length === 2, 'up');
     expect([said, high.said]).toEqual([['up 9'], ['up 1']]);
   });
+  test('those that say nothing make way, the oldest first, and keep nobody out who says who he is', async () => {
+    const { net, said } = await start(LOW, { handshakeMs: 60_000, known: [HIGH] });
+    const port = Number(new URL(net.address).port);
+    const first = await start('8'.repeat(40));
+    first.net.dial(LOW, net.address);
+    await until(() => said.length === 1, 'up');
+    const silent: tcp.Socket[] = [];
+    onTestFinished(() => {
+      for (const socket of silent) socket.destroy();
+    });
+    for (let i = 0; i < 600; i++) {
+      const socket = tcp.connect(port, '127.0.0.1').on('error', () => {});
+      silent.push(socket.resume());
+      await until(() => !socket.connecting, 'connected');
+    }
+    // 64, and one for each that is known: a process of few descriptors needs the others for its files.
+    await until(() => silent.filter(({ closed }) => closed).length === 600 - 65, 'the others made way');
+    expect(silent.findIndex(({ closed }) => !closed)).toBe(600 - 65);
+    const high = await start(HIGH);
+    high.net.dial(LOW, net.address);
+    await until(() => said.length + high.said.length === 3, 'up');
+    expect([said, first.said]).toEqual([['up 8', 'up 9'], ['up 1']]);
+  });
   test('one that says more than a greeting: hung up on before all of it is here, by who dialled as well', async () => {
     const [low, high] = [await start(LOW), await start(HIGH)];
     const one = stranger(low.net.address);
