@@ -46,8 +46,10 @@ export class ClusterNode {
   rssBytesMax = 0;
   /** Lives whose actors all started: a process may be killed before. */
   lives = 0;
-  /** Why its process ended without being asked to. */
+  /** Why its process ended without being asked to, or not as it was asked to. */
   fatal: string | null = null;
+  /** It had been asked to stop when that came. */
+  failedToStop = false;
   /** The process; null: there is none. */
   child: ChildProcess | null = null;
   isEnding = false;
@@ -103,6 +105,7 @@ export class Cluster {
     node.isEnding = false;
     node.wasRefused = false;
     node.fatal = null;
+    node.failedToStop = false;
     node.unread = null;
     let child: ChildProcess;
     try {
@@ -149,15 +152,17 @@ export class Cluster {
       case 'fatal':
         node.fatal = word.because;
         node.wasRefused = word.isTaken;
+        node.failedToStop ||= node.isEnding;
     }
   }
 
   private onExit(node: ClusterNode, child: ChildProcess, how: string, isPeaceful: boolean): void {
     if (node.child !== child) return;
     const isOurs = node.isEnding;
-    if (!isOurs) node.fatal ??= `its process ended with ${how}`;
-    else if (!isPeaceful && how !== 'SIGKILL')
-      node.fatal ??= `its process ended with ${how} when it was stopped`;
+    if (node.fatal === null && (!isOurs || (!isPeaceful && how !== 'SIGKILL'))) {
+      node.fatal = `its process ended with ${how}`;
+      node.failedToStop = isOurs;
+    }
     if (CRASHES.includes(how))
       node.fatal += `; its databases (*.db in ${usualPaths(node.home).data}) may be damaged`;
     this.onGone(node, how);

@@ -16,7 +16,7 @@ export interface End {
 
 export type EndedNode = Pick<
   ClusterNode,
-  'name' | 'height' | 'appHashes' | 'cpuMs' | 'rssBytesMax' | 'fatal' | 'wasRefused'
+  'name' | 'height' | 'appHashes' | 'cpuMs' | 'rssBytesMax' | 'fatal' | 'failedToStop' | 'wasRefused'
 >;
 
 export interface Summary {
@@ -54,7 +54,9 @@ function judgement(nodes: readonly EndedNode[], lowest: bigint, { why, blocks, p
   const dead = nodes.filter(({ fatal }) => fatal !== null);
   if (dead.length > 0)
     return {
-      lines: dead.map(({ name, fatal }) => `${name} ended by itself: ${fatal}`),
+      lines: dead.map(({ name, fatal, failedToStop }) =>
+        failedToStop ? `${name} did not stop in order: ${fatal}` : `${name} ended by itself: ${fatal}`,
+      ),
       exit: dead.every(({ wasRefused }) => wasRefused) ? EXIT.usage : EXIT.violated,
     };
   const violated = (line: string): Summary => ({ lines: [line], exit: EXIT.violated });

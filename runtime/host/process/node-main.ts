@@ -27,6 +27,7 @@ class NodeProcess {
   private isEnding = false;
   private readonly stopping = new AbortController();
   private isClosing = false;
+  private hasTold = false;
   /** Of what went wrong first. */
   private code: number = NODE_EXIT.stopped;
 
@@ -106,28 +107,44 @@ class NodeProcess {
   ): void {
     console.error(because);
     this.code ||= isBug ? NODE_EXIT.bug : NODE_EXIT.refused;
+    this.tellWhy(because, isTaken);
     // Asked to stop while its life began, which is refused now: there is nobody else to end it.
     const isForgotten = this.life === null && !this.isClosing;
     if (this.isEnding && !isForgotten) return;
     this.isEnding = true;
     if (hint) console.error(hint);
-    tell({ type: 'fatal', because: because.split('\n')[0] as string, isTaken });
     void this.end();
+  }
+
+  /** The cluster may show nobody what we print. Of several reasons the first counts, as with the code. */
+  private tellWhy(because: string, isTaken = false): void {
+    if (this.hasTold) return;
+    this.hasTold = true;
+    tell({ type: 'fatal', because: because.split('\n')[0] as string, isTaken });
   }
 
   private async end(): Promise<void> {
     this.isClosing = true;
-    setTimeout(() => process.exit(this.code || NODE_EXIT.refused), CLOSE_MS_MAX).unref();
+    setTimeout(
+      () => this.breakOff(`the disk did not answer within ${CLOSE_MS_MAX} ms`),
+      CLOSE_MS_MAX,
+    ).unref();
     try {
       await this.life?.end();
     } catch (error) {
-      console.error(error instanceof Error ? error.message : String(error));
-      process.exit(this.code || NODE_EXIT.refused);
+      this.breakOff(error instanceof Error ? error.message : String(error));
     }
     tell({ type: 'status', ...NOTHING, ...this.life?.status() });
     if (process.connected) process.disconnect();
     process.exitCode = this.code;
     setImmediate(() => process.exit());
+  }
+
+  /** What is not closed by now stays so. */
+  private breakOff(because: string): never {
+    console.error(because);
+    this.tellWhy(because);
+    process.exit(this.code || NODE_EXIT.refused);
   }
 }
 

@@ -38,7 +38,7 @@ export type FromNode =
   | ({ readonly type: 'status' } & NodeStatus)
   | ({ readonly type: 'committed' } & CommittedHeight)
   | { readonly type: 'applied'; readonly height: bigint; readonly stateDigest: Uint8Array }
-  /** The process ends after this, and not because it was told to. `isTaken`: it cannot have its port or its folder. */
+  /** The process ends after this, and not because it was told to, or not as it was told to. `isTaken`: it cannot have its port or its folder. */
   | { readonly type: 'fatal'; readonly because: string; readonly isTaken: boolean };
 
 /** Of a node's process. 0: it was asked to stop. */

@@ -10,6 +10,7 @@ const node = (name: string, hashes: readonly string[], more: Partial<EndedNode> 
   cpuMs: 1_234,
   rssBytesMax: 90_000_000,
   fatal: null,
+  failedToStop: false,
   wasRefused: false,
   ...more,
 });
@@ -43,6 +44,13 @@ test.each<[string, readonly EndedNode[], Partial<End>, string, number]>([
     [node('a', ['x', 'y']), node('b', [], { fatal: 'its disk is full' })],
     { why: 'death' },
     'b ended by itself: its disk is full',
+    1,
+  ],
+  [
+    'a process that was asked to stop could not do that in order',
+    [node('a', ['x', 'y']), node('b', ['x', 'y'], { fatal: 'its disk is full', failedToStop: true })],
+    {},
+    'b did not stop in order: its disk is full',
     1,
   ],
   [

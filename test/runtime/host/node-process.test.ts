@@ -1,7 +1,7 @@
 // The process of one node, from its first line on: without the cluster that started it it does not stay.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +13,10 @@ import { child, temporaryFolder } from './folders.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const ENTRY = join(ROOT, 'runtime/host/process/node-process.ts');
 
-function node(home: string, stdio: 'ipc' | 'ignore'): ChildProcess {
+function node(home: string, stdio: 'ipc' | 'ignore', errors: 'inherit' | 'pipe' = 'inherit'): ChildProcess {
   const started = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', ENTRY, '--home', home], {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit', stdio],
+    stdio: ['ignore', 'pipe', errors, stdio],
     serialization: 'advanced',
   });
   onTestFinished(() => void started.kill('SIGKILL'));
@@ -80,6 +80,30 @@ test('a node that was started by hand needs no cluster', async () => {
   expect(await Promise.race([end, sleep(500, 'goes on')])).toBe('goes on');
   started.kill('SIGTERM');
   expect(await end).toBe('ended');
+});
+
+test('a node that cannot stop in order tells its cluster why, and not only the screen', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const { signState } = usualPaths(home);
+  const started = node(home, 'ipc', 'pipe');
+  const end = ended(started);
+  const words: { type: string; because?: string }[] = [];
+  await new Promise<void>((hasSigned) =>
+    started.on('message', (word: (typeof words)[number]) => {
+      words.push(word);
+      if (word.type === 'committed') hasSigned();
+    }),
+  );
+  rmSync(signState);
+  mkdirSync(signState);
+  started.send({ type: 'stop' });
+  expect(await end).toBe('ended');
+  expect(started.exitCode).toBe(NODE_EXIT.refused);
+  expect(words.find(({ type }) => type === 'fatal')).toEqual({
+    type: 'fatal',
+    because: expect.stringContaining(`cannot write ${signState}: it is a folder`),
+    isTaken: false,
+  });
 });
 
 test('a node that is told to stop while it begins, and then cannot begin, ends as one that was refused', async () => {
