@@ -15,6 +15,7 @@ import { CliError, countOf, EXIT, type Exit, endsAll, fileOf, whyNot } from '../
 import { Cluster } from './cluster.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { ClusterLoad, loadOf } from './load.ts';
+import { Pace } from './pace.ts';
 import { ClusterScreen } from './screen.ts';
 import { type Ending, summaryOf } from './summary.ts';
 
@@ -49,7 +50,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   const interrupt = new TwoStepEnd(() => cluster.killAll());
   for (const line of network.about) screen.line(line);
   cluster.startAll();
-  const pace = new Pace(cluster);
+  const pace = new Pace(cluster.events);
   await Promise.race([allUp(cluster), interrupt.asked]);
   load.start();
   const why = await untilEnd(cluster, load, blocks, interrupt);
@@ -170,29 +171,6 @@ async function allUp(cluster: Cluster): Promise<void> {
   if (isSo()) return;
   const all = cluster.events.pipe(filter(isSo));
   await firstValueFrom(race(all, timer(START_MS_MAX)));
-}
-
-/** How fast heights came: from the first report of this run to the last new height. */
-class Pace {
-  heights = 0;
-  private top = 0n;
-  private firstMs = 0;
-  private lastMs = 0;
-
-  constructor(cluster: Cluster) {
-    cluster.events.subscribe((event) => {
-      if (event.type !== 'committed' || event.height <= this.top) return;
-      this.top = event.height;
-      this.lastMs = performance.now();
-      if (this.heights++ === 0) this.firstMs = this.lastMs;
-    });
-  }
-
-  get text(): string {
-    const seconds = (this.lastMs - this.firstMs) / 1_000;
-    const rate = this.heights > 1 ? `, ${((this.heights - 1) / seconds).toFixed(2)} a second` : '';
-    return `${this.heights} heights in this run${rate}`;
-  }
 }
 
 /** Transactions of the last moment would be in no block: the load ends one height before the run. */

@@ -2,6 +2,7 @@
 // that is kept fresh. Elsewhere plain lines.
 
 import { STEP_TEXT } from '../../../sim/steps.ts';
+import type { NodeStatus } from '../../host/process/process-words.ts';
 import type { Cluster, ClusterNode } from './cluster.ts';
 
 const REDRAW_MS = 200;
@@ -81,13 +82,18 @@ export class ClusterScreen {
     const { status } = node;
     if (!node.isUp) return `${name} down${node.fatal === null ? '' : `: ${node.fatal}`}`;
     if (!status) return `${name} starting`;
-    const step =
-      status.mode === 'consensus' ? `round ${status.round}, ${STEP_TEXT[status.step] ?? ''}` : status.mode;
     return (
-      `${name} height ${node.height}, ${step}, ${status.peers} peers, ${status.pool} txs in pool, ` +
+      `${name} height ${node.height}, ${standing(status)}, ${status.peers} ${status.peers === 1 ? 'peer' : 'peers'}, ${status.pool} txs in pool, ` +
       `${Math.round(status.rssBytes / 1e6)} MB`
     );
   }
+}
+
+/** Where consensus began and no step was told yet, there is only the round. */
+function standing({ mode, round, step }: NodeStatus): string {
+  if (mode !== 'consensus') return mode;
+  const text = STEP_TEXT[step];
+  return text === undefined ? `round ${round}` : `round ${round}, ${text}`;
 }
 
 /** What has scrolled off the top cannot be erased: no more lines than `most`, of which the last counts those that are left out. */

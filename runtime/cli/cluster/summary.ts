@@ -67,7 +67,8 @@ function judgement(nodes: readonly EndedNode[], lowest: bigint, { why, blocks, p
   if (why === 'signal' && (blocks === null ? !areEqual : lowest < blocks))
     return violated(`interrupted before height ${blocks ?? lowest + 1n}`);
   if (areEqual) return { lines: ['equal app hashes'], exit: EXIT.holds };
-  if (pace.heights > 0) return violated(`not every node told its app hash of height ${lowest}`);
+  if (pace.heights > 0 || nodes.some(({ appHashes }) => appHashes.size > 0))
+    return violated(`not every node told its app hash of height ${lowest}`);
   if (why !== 'blocks') return violated('no height was decided in this run, so no app hashes were compared');
   const line = `--blocks ${blocks}: all were there before this run, so nothing was compared; ask for more`;
   return { lines: [line], exit: EXIT.usage };

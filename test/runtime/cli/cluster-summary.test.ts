@@ -89,6 +89,13 @@ test.each<[string, readonly EndedNode[], Partial<End>, string, number]>([
     2,
   ],
   [
+    'one caught up on what the others had before',
+    [node('a', [], { height: 2n }), node('b', ['x', 'y'])],
+    still,
+    'not every node told its app hash of height 2',
+    1,
+  ],
+  [
     'a process went and said nothing',
     [node('a', [], before), node('b', [], before)],
     { why: 'death', ...still },
