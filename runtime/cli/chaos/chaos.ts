@@ -15,7 +15,7 @@ import { SetupError } from '../../host/disk/files.ts';
 import { homesFound, readHome } from '../../host/home/home.ts';
 import { Cluster, type ClusterEvent, type ClusterNode } from '../cluster/cluster.ts';
 import { ClusterLoad, loadOf } from '../cluster/load.ts';
-import { asCliErrors, openNetwork, VALIDATORS_MAX } from '../cluster/run.ts';
+import { asCliErrors, leftOf, openNetwork, VALIDATORS_MAX } from '../cluster/run.ts';
 import { Interrupted, TwoStepEnd } from '../interrupt.ts';
 import { CliError, countOf, EXIT, type Exit, seedOf } from '../usage.ts';
 import { type Damage, damageLogs } from './damage.ts';
@@ -91,7 +91,11 @@ export async function chaosRun(flags: ChaosFlags): Promise<Exit> {
     interrupt.close();
   }
   const refused = cluster.nodes.find(({ wasRefused }) => wasRefused);
-  if (refused && chaos.problems.count === 0) throw new CliError(`${refused.name}: ${refused.fatal}`);
+  if (refused && chaos.problems.count === 0) {
+    const left = leftOf(network, cluster.nodes, EXIT.usage);
+    if (left !== null) print(left);
+    throw new CliError(`${refused.name}: ${refused.fatal}`);
+  }
   const table = await chaos.judge();
   for (const line of chaosTable(table)) print(line);
   if (table.problems.count > 0) print(`the network and its recordings stay in ${network.folder}`);

@@ -12,7 +12,7 @@ import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/
 import { TwoStepEnd } from '../interrupt.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { CliError, countOf, EXIT, type Exit, endsAll, fileOf, whyNot } from '../usage.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster, type ClusterNode } from './cluster.ts';
 import { drawnPort, holdPorts, PORT_MAX } from './free-ports.ts';
 import { ClusterLoad, loadOf } from './load.ts';
 import { Pace } from './pace.ts';
@@ -62,9 +62,33 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
   for (const line of lines) print(line);
   if (flags.record !== undefined && exit !== EXIT.usage)
     print(`traces in ${flags.record}: npx nodecli sim replay ${join(flags.record, 'node0.trace')}`);
-  if (exit === EXIT.holds && network.isTemporary) rmSync(network.folder, { recursive: true, force: true });
+  const left = leftOf(network, cluster.nodes, exit);
+  if (left !== null) print(left);
   return exit;
 }
+
+/**
+ * At the end a temporary network goes: what it was to show is shown, or no node had a port or a process, and no block is
+ * there to look at. Otherwise it stays; where that is, and what for.
+ */
+export function leftOf(
+  network: Network,
+  nodes: readonly Pick<ClusterNode, 'height'>[],
+  exit: Exit,
+): string | null {
+  const { folder, homes, isTemporary } = network;
+  if (!isTemporary) return null;
+  const isBlank = exit === EXIT.usage && nodes.every(({ height }) => height === 0n);
+  if (exit !== EXIT.holds && !isBlank)
+    return (
+      `the network stays in ${folder} (keys, logs and blocks of each node): look into it, go on with ` +
+      `npx nodecli cluster --home ${folder} --validators ${homes.length}, or remove it`
+    );
+  removeNetwork(folder);
+  return null;
+}
+
+const removeNetwork = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 function mustTakeTraces(folder: string, isNew: boolean): void {
   const there = namesIn(folder, '--record').find((name) => name.endsWith('.trace'));
@@ -105,8 +129,9 @@ export async function openNetwork(
   const goesOn = flags.home !== undefined && homesFound(flags.home) > 0;
   if (flags.home !== undefined && !goesOn) mustTakeNetwork(flags.home);
   const held = goesOn ? null : await holdPorts(first, validators);
+  let folder = flags.home ?? '';
   try {
-    const folder = flags.home ?? temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
+    if (isTemporary) folder = temporaryFolder('nodecli-cluster-', 'or name a folder with --home');
     makeFolder(folder);
     const onWatch = (line: string): void => console.error(line);
     process.once('exit', await lockFolder(folder, endsAll, { onWatch })); // until this command ends, whatever ends it
@@ -116,6 +141,9 @@ export async function openNetwork(
     const about = aboutNetwork(homes, `${what} ${folder}`);
     if (!isNew && flags.basePort !== undefined) about.push(...otherPorts(homes, first));
     return { folder, homes, isTemporary, about };
+  } catch (error) {
+    if (isTemporary && folder !== '') removeNetwork(folder); // half made it is of use to nobody
+    throw error;
   } finally {
     await held?.free(); // its nodes listen within the second
   }

@@ -231,6 +231,11 @@ describe('a cluster', () => {
     process.kill(child, 'SIGKILL');
     expect(await exit).toBe(1);
     expect(lines).toContain('node1 ended by itself: its process ended with SIGKILL');
+    expect(lines.at(-1)).toMatch(
+      `the network stays in ${folder} (keys, logs and blocks of each node): look into it, go on with ` +
+        `npx nodecli cluster --home ${folder} --validators 4, or remove it`,
+    );
+    expect(homesBelow(folder!, 4).every((home) => fs.existsSync(home))).toBe(true);
   });
 });
 
