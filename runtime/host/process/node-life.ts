@@ -10,10 +10,12 @@ import { blockKey, GENESIS_KEY } from '../../../machines/chain/keys.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { rememberingVerify, verifySignature } from '../../../protocol/signatures.ts';
+import { EMPTY_BYTES } from '../../../protocol/types.ts';
 import { decodeBlock } from '../../../protocol/wire/index.ts';
 import { Node, type Watcher } from '../../kernel/node.ts';
 import type { Repair } from '../disk/log.ts';
 import { openRecorder, type Recorder } from '../disk/recorder.ts';
+import { storeIn } from '../home/data-folder.ts';
 import { type NodeHome, readHome, withGenesisOf } from '../home/home.ts';
 import { exportSignState, importSignState } from '../home/sign-state.ts';
 import { type HostPorts, hostPorts } from '../ports.ts';
@@ -55,6 +57,8 @@ export class NodeLife {
   private lastRssBytes = 0;
   private readonly peers = new Set<string>();
   private isOver = false;
+  /** Its application has a past of which no block is here. */
+  private readonly hasLostChain: boolean;
 
   /** Refuses (SetupError) a home, a port or a trace that cannot be used. */
   static async begin(options: LifeOptions): Promise<NodeLife> {
@@ -105,6 +109,9 @@ export class NodeLife {
     this.home = home;
     this.ports = ports;
     this.recorder = recorder;
+    this.hasLostChain =
+      ports.store('chain').get(GENESIS_KEY) === undefined &&
+      ports.store('app').range(EMPTY_BYTES, EMPTY_BYTES, 1).length > 0;
     const { config } = home;
     const cast = nodeCast(config, {
       verify: rememberingVerify(verifySignature),
@@ -231,8 +238,19 @@ export class NodeLife {
         } else this.peers.delete(event.peer);
         return;
       case 'halted':
-        return this.options.ended(`the node halted: ${event.what}`, false);
+        return this.options.ended(`the node halted: ${event.what}. ${this.dataHint}`, false);
     }
+  }
+
+  /** Of what the node halted over: where it lies, and what to do where that is known. */
+  private get dataHint(): string {
+    const { data } = this.home.paths;
+    if (!this.hasLostChain || this.mode !== 'handshake') return `The node's data is in ${data}`;
+    return (
+      `${storeIn(data, 'chain')} was lost: it held nothing when the node began, and ${storeIn(data, 'app')} did. Restore it ` +
+      `from a copy; or, where peers have the chain, remove ${storeIn(data, 'app')}, too, and the node fetches the blocks again. ` +
+      'Keep privval.log: without it this key might sign twice'
+    );
   }
 
   private onCommitted(event: Extract<NodeEvent, { type: 'committed' }>): void {

@@ -91,6 +91,25 @@ test('a key that signed elsewhere since signs nothing up to there', async () => 
   expect(fs.readFileSync(signState, 'utf8')).toBe(elsewhere);
 });
 
+test('a node whose chain was lost says where it was, and what to do', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+  const { config, data } = usualPaths(home);
+  change(config, 'timeout_commit = "1s"', 'timeout_commit = "10ms"');
+  await decideOne(home);
+  const [chain, app] = ['chain.db', 'app.db'].map((name) => join(data, name));
+  fs.rmSync(chain!, { recursive: true });
+  const [, because] = await decideOne(home).then(
+    () => [],
+    (error: Error) =>
+      /^the node halted: app block height .* is higher than core .*?(\/.*)$/.exec(error.message)!,
+  );
+  expect(because).toBe(
+    `${chain} was lost: it held nothing when the node began, and ${app} did. Restore it from a copy; or, where ` +
+      `peers have the chain, remove ${app}, too, and the node fetches the blocks again. ` +
+      'Keep privval.log: without it this key might sign twice',
+  );
+});
+
 test('an actor that throws at its start ends the life, which was never up', async () => {
   const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
   const words: string[] = [];
