@@ -34,6 +34,7 @@ import {
 } from './config-file.ts';
 import { dataOf, logIn } from './data-folder.ts';
 import { readGenesisFile, readNodeKeyFile, readSignStateFile, readValidatorKeyFile } from './key-files.ts';
+import { mustMeet } from './reach.ts';
 import { laterOf } from './sign-state.ts';
 
 /** The files of a home. */
@@ -245,6 +246,7 @@ export function existingHomes(folder: string, validators: number): string[] {
         `start it with --validators ${found}, or name another folder`,
     );
   }
+  mustMeet(read);
   return homes;
 }
 

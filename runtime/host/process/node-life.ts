@@ -17,6 +17,7 @@ import type { Repair } from '../disk/log.ts';
 import { openRecorder, type Recorder } from '../disk/recorder.ts';
 import { storeIn } from '../home/data-folder.ts';
 import { type NodeHome, readHome, withGenesisOf } from '../home/home.ts';
+import { whyAlone } from '../home/reach.ts';
 import { exportSignState, importSignState } from '../home/sign-state.ts';
 import { type HostPorts, hostPorts } from '../ports.ts';
 import { Lines } from './lines.ts';
@@ -90,6 +91,8 @@ export class NodeLife {
       const home = withGenesisOf(ports.store('chain').get(GENESIS_KEY), found, (what) =>
         options.say(`warning: ${what}`),
       );
+      const alone = whyAlone(home);
+      if (alone !== null) options.say(`warning: ${alone}`);
       await importSignState(ports.log('privval'), home.signState);
       if (options.record !== null) {
         const node = configValue(home.config);

@@ -19,6 +19,7 @@ import {
   readHome,
   usualPaths,
 } from '../../../runtime/host/home/home.ts';
+import { whyAlone } from '../../../runtime/host/home/reach.ts';
 import { exportSignState, importSignState, lastSignOf } from '../../../runtime/host/home/sign-state.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
 import { temporaryFolder } from './folders.ts';
@@ -418,6 +419,57 @@ describe('who may dial a node', () => {
     const { config } = usualPaths(made().homes[0]!);
     change(config, from, to);
     expect(() => readConfigFile(config)).toThrow(message);
+  });
+});
+
+describe('a config.toml that brings nobody together', () => {
+  test.each([0, 2])('is named, with what to write, before a cluster waits for node%i for ever', (i) => {
+    const { folder, homes } = made();
+    const { config } = usualPaths(homes[i]!);
+    fs.writeFileSync(config, '');
+    const peers = homes
+      .filter((home) => home !== homes[i])
+      .map((home) => `${readHome(home).config.id}@127.0.0.1:${PORTS[homes.indexOf(home)]}`);
+    expect(() => existingHomes(folder, 4)).toThrow(
+      `${config}: p2p.persistent_peers names no peer, and the others dial it at 127.0.0.1:${PORTS[i]} while it listens at ` +
+        '127.0.0.1:26656, so this node would never meet the others. ' +
+        `Write persistent_peers = "${peers.join(',')}" and laddr = "tcp://127.0.0.1:${PORTS[i]}" below [p2p]`,
+    );
+    // As it says; and either of the two is enough.
+    fs.writeFileSync(config, `[p2p]\npersistent_peers = "${peers.join(',')}"`);
+    expect(existingHomes(folder, 4)).toEqual(homes);
+    fs.writeFileSync(config, `[p2p]\nladdr = "tcp://127.0.0.1:${PORTS[i]}"`);
+    expect(existingHomes(folder, 4)).toEqual(homes);
+  });
+
+  test('is none where one dials and the other is dialled, or where others are elsewhere', () => {
+    const { folder, homes } = made();
+    const peersOf = (i: number, text: string): void =>
+      change(usualPaths(homes[i]!).config, /persistent_peers = .*/, `persistent_peers = "${text}"`);
+    const at = (i: number): string => `${readHome(homes[i]!).config.id}@localhost:${PORTS[i]}`;
+    for (const i of [0, 1, 2, 3]) peersOf(i, i === 0 ? '' : at(i - 1));
+    expect(existingHomes(folder, 4)).toEqual(homes);
+    peersOf(1, '');
+    expect(() => existingHomes(folder, 4)).toThrow(
+      /node0.*: p2p\.persistent_peers names no peer, and no other/,
+    );
+    peersOf(1, `${'a'.repeat(40)}@127.0.0.1:7`);
+    expect(existingHomes(folder, 4)).toEqual(homes);
+  });
+
+  test('is warned of where a node needs others, and not where it is a network of one', () => {
+    const [one] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
+    fs.writeFileSync(usualPaths(one).config, '');
+    expect(whyAlone(readHome(one))).toBeNull();
+    expect(existingHomes(join(one, '..'), 1)).toEqual([one]);
+    const { homes } = made();
+    expect(whyAlone(readHome(homes[0]!))).toBeNull();
+    const { config } = usualPaths(homes[0]!);
+    fs.writeFileSync(config, '');
+    expect(whyAlone(readHome(homes[0]!))).toBe(
+      `p2p.persistent_peers of ${config} names no peer, and without others this node sees no block: it waits until one ` +
+        'dials it at ws://127.0.0.1:26656. Write persistent_peers = "ID@127.0.0.1:PORT,..." below [p2p]',
+    );
   });
 });
 

@@ -91,6 +91,15 @@ test('a key that signed elsewhere since signs nothing up to there', async () => 
   expect(fs.readFileSync(signState, 'utf8')).toBe(elsewhere);
 });
 
+test('a validator of many that names no peer says that it waits for one', async () => {
+  const [home] = makeHomes(join(temporaryFolder(), 'net'), [0, 0]) as [string, string];
+  change(usualPaths(home).config, /^persistent_peers = .*$/m, '');
+  const saysUntil = await begin(home);
+  expect(await saysUntil(/^warning: p2p/)).toContain(
+    'names no peer, and without others this node sees no block',
+  );
+});
+
 test('a node whose chain was lost says where it was, and what to do', async () => {
   const [home] = makeHomes(join(temporaryFolder(), 'net'), [0]) as [string];
   const { config, data } = usualPaths(home);
