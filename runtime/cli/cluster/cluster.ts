@@ -205,7 +205,11 @@ export class Cluster {
     await this.ending(node, (child) => {
       if (child.connected) child.send({ type: 'stop' } satisfies ToNode, () => {});
       else end(child, 'SIGTERM');
-      timeout = setTimeout(() => end(child, 'SIGKILL'), STOP_MS_MAX);
+      timeout = setTimeout(() => {
+        node.fatal ??= `it did not stop within ${STOP_MS_MAX / 1_000} s, and was killed`;
+        node.failedToStop = true;
+        end(child, 'SIGKILL');
+      }, STOP_MS_MAX);
     });
     clearTimeout(timeout);
   }

@@ -196,6 +196,20 @@ describe('a cluster', () => {
     expect(locks(folder)).toEqual([]);
   });
 
+  test('a node that does not stop is killed, and the run does not end in peace', async () => {
+    const folder = join(temporaryFolder(), 'net');
+    const options = ['--home', folder, '--base-port', BASE_PORT];
+    const { process: parent, said, exit, lines } = nodecli('cluster', ...options);
+    await said('node3 | committed height 1,');
+    const child = childrenOf(parent.pid!).find((pid) =>
+      fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('node3'),
+    );
+    process.kill(child!, 'SIGSTOP');
+    parent.kill('SIGINT');
+    expect(await exit).toBe(1);
+    expect(lines).toContain('node3 did not stop in order: it did not stop within 10 s, and was killed');
+  });
+
   test('chaos that is interrupted starts nothing more and ends at once, with 1', async () => {
     const folder = join(temporaryFolder(), 'net');
     // So many kills that a node is down, or about to be, at any moment.
