@@ -10,6 +10,7 @@ import { makeFolder, SetupError } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/home.ts';
 import { TwoStepEnd } from '../interrupt.ts';
+import { counted } from '../telling.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { CliError, countOf, EXIT, type Exit, endsAll, fileOf, whyNot } from '../usage.ts';
 import { Cluster, type ClusterNode } from './cluster.ts';
@@ -168,7 +169,7 @@ function aboutNetwork(homes: readonly string[], where: string): string[] {
   const genesis = parseGenesis(readHome(homes[0] as string).config.genesis);
   const chain = isRefusal(genesis) ? '?' : genesis.chainId;
   return [
-    `network ${chain} of ${homes.length} validators ${where}`,
+    `network ${chain} of ${counted(homes.length, 'validator')} ${where}`,
     'peers do not prove who they are yet, so the nodes listen on 127.0.0.1 only',
     ...homes.map(whoIs),
   ];
