@@ -340,8 +340,9 @@ class Run {
       unmet: unmetOf({
         stage: this.stage,
         silent: this.silentLiars(),
-        ends: play.ends,
+        play,
         script: this.script,
+        committed: this.txsCommitted,
         names: world.machines.map(({ name }) => name),
         heightMax: this.heightMax,
         heights: options.heights,

@@ -46,7 +46,7 @@ export interface Verdict {
   readonly liveness: Closest | null;
   /** The fork that the play promised, and whom it names; null: none was promised, or it did not come. */
   readonly fork: Fork | null;
-  /** What the play has in it and the run never met, in words: rules without a message, crash points not reached, actions that did nothing, liars that told no lie, claims whose time or height did not come, a bound on heights that is far away. */
+  /** What the play has in it and the run never met, in words: rules without a message, crash points not reached, actions that did nothing, liars that told no lie, a load of which nothing was committed, claims whose time or height did not come, a bound on heights that is far away. */
   readonly unmet: readonly string[];
   /** The line that reproduces it. */
   readonly again: string;

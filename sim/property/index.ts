@@ -7,12 +7,22 @@ import type { OracleMaker } from '../oracle.ts';
 import { runScenario } from '../run.ts';
 import { scenarioRefusal } from '../scenario/form.ts';
 import { ownApplication } from '../scenario/own.ts';
-import type { Action, Claim, Directive, LiarWords, Load, Scenario, Settings } from '../scenario/play.ts';
+import type {
+  Action,
+  Claim,
+  Directive,
+  LiarWords,
+  Load,
+  NodeName,
+  Scenario,
+  Settings,
+} from '../scenario/play.ts';
 import { anyone, core, height, ScenarioError, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { QUICK } from '../swarm/index.ts';
 import { BrokenPromise } from './broken.ts';
 import { FAULTS, type Fault, type FaultKind, faultsOf } from './faults.ts';
 import { type People, people } from './people.ts';
+import { mustTakeSome } from './taken.ts';
 
 export { BrokenPromise } from './broken.ts';
 export type { FaultKind } from './faults.ts';
@@ -33,7 +43,11 @@ export interface BftWanted {
    * applications need not know them.
    */
   readonly powerChanges?: boolean;
-  readonly load?: Load;
+  /**
+   * Default: one to three transactions a block, `t17=xxxx...`. An application that takes none of its load is refused, unless this is `'none'`:
+   * a chain of empty blocks on purpose.
+   */
+  readonly load?: Load | 'none';
   /** Beside what always holds. A claim may speak of nodes that are always there: `v0` to the least number. */
   readonly holds?: readonly Claim[];
   readonly oracles?: readonly OracleMaker[];
@@ -68,7 +82,7 @@ const RUN_LONGEST = '2000s';
 /**
  * The property that any network of this kind keeps its promises: `fc.assert(bftProperty({ app: () => new Mine() }))`.
  * Its values are a scenario and the seed to run it under.
- * @throws ScenarioError when what is wanted makes no scenario; it names the field.
+ * @throws ScenarioError when what is wanted makes no scenario, or its application takes no transaction of its load; it names the field.
  */
 export function bftProperty(wanted: BftWanted = {}): fc.IPropertyWithHooks<[Scenario, number]> {
   return fc.property(bftScenario(wanted), fc.nat({ max: SEED_MAX }), (play, seed) => {
@@ -77,7 +91,10 @@ export function bftProperty(wanted: BftWanted = {}): fc.IPropertyWithHooks<[Scen
   });
 }
 
-/** The scenarios of `bftProperty`, for a property of one's own. */
+/**
+ * The scenarios of `bftProperty`, for a property of one's own.
+ * @throws ScenarioError as `bftProperty`.
+ */
 export function bftScenario(wanted: BftWanted = {}): fc.Arbitrary<Scenario> {
   if (typeof wanted !== 'object' || wanted === null)
     throw new ScenarioError(`bftProperty: expected an object of options, not ${wanted}`);
@@ -93,11 +110,12 @@ export function bftScenario(wanted: BftWanted = {}): fc.Arbitrary<Scenario> {
         hasClocks: faults.includes('clock'),
       }),
       faults: faultsOf(faults, FAULTS_MAX),
-      load: load ? fc.constant(load) : usualLoad,
+      load: load === undefined ? usualLoad : fc.constant(loadOf(load)),
     })
     .map((drawn) => play(wanted, drawn));
 }
 
+const loadOf = (load: Load | 'none'): Load | undefined => (load === 'none' ? undefined : load);
 const usualLoad: fc.Arbitrary<Load> = fc
   .record({
     perBlock: fc.integer({ min: 1, max: TXS_PER_BLOCK_MAX }),
@@ -108,7 +126,7 @@ const usualLoad: fc.Arbitrary<Load> = fc
 interface Drawn {
   readonly people: People;
   readonly faults: readonly Fault[];
-  readonly load: Load;
+  readonly load: Load | undefined;
 }
 
 function play(wanted: BftWanted, { people, faults, load }: Drawn): Scenario {
@@ -125,7 +143,7 @@ function play(wanted: BftWanted, { people, faults, load }: Drawn): Scenario {
     cast,
     act: [healing, ...(changes.length > 0 ? troubles.flatMap(uncorrupted) : troubles), ...empowers],
     liars,
-    load,
+    ...(load !== undefined && { load }),
     settings: settings ?? { consensus: QUICK },
     ends: these(...people.core.filter((name) => !lying.has(name))).decides(height(heights), {
       within: RUN_LONGEST,
@@ -180,11 +198,14 @@ function check(
     names: ['v0'],
     liars: liars.map((liar) => ({ node: 'v0', liar, to: [] })),
     changes: [],
-    core: ['v0'],
+    core: Array.from({ length: min }, (_, i): NodeName => `v${i}`),
   };
-  const refusal = scenarioRefusal(
-    play(wanted, { people: least, faults: [], load: wanted.load ?? txs({ perBlock: 1 }) }),
-  );
+  const { app = 'kvstore', load } = wanted;
+  const drawn = { people: least, faults: [], load: load === undefined ? txs({ perBlock: 1 }) : loadOf(load) };
+  const refusal = scenarioRefusal(play(wanted, drawn));
   if (refusal) throw new ScenarioError(refusal.because);
-  if (typeof wanted.app === 'function') ownApplication(wanted.app);
+  if (typeof app === 'function') ownApplication(app);
+  if (load === 'none' || (load === undefined && app === 'kvstore')) return;
+  const { holds: _, oracles: __, ...others } = wanted;
+  mustTakeSome(play(others, { ...drawn, people: { ...least, liars: [] } }));
 }

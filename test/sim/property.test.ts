@@ -4,9 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PLAIN_RESULT } from '../../machines/apps/base.ts';
+import { Counter } from '../../machines/apps/counter.ts';
 import { KvStore } from '../../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { fromJson, height, never, runScenario, type Scenario, toJson, v0, v3 } from '../../sim/index.ts';
+import { fromJson, height, never, runScenario, type Scenario, toJson, txs, v0, v3 } from '../../sim/index.ts';
 import { type BftWanted, BrokenPromise, bftProperty, bftScenario } from '../../sim/property/index.ts';
 
 const sample = (wanted: BftWanted = {}): Scenario[] =>
@@ -163,6 +166,41 @@ it.each<[BftWanted, string]>([
   [{ holds: [never(v3.crashes())] }, 'v3 is not in the cast'],
 ])('what makes no property is said at once: %j', (wanted, because) => {
   expect(() => bftProperty(wanted)).toThrow(because);
+});
+
+describe('an application that takes none of its load', () => {
+  const numbers = txs({ perBlock: 1, make: (_, n) => new Uint8Array([n]) });
+  class Poor extends KvStore {
+    override answer(request: AbciRequest): AbciResponse {
+      const answer = super.answer(request);
+      if (answer.type !== 'finalize-block') return answer;
+      const poor = { ...PLAIN_RESULT, code: 7, log: 'no funds' };
+      return { ...answer, value: { ...answer.value, txResults: answer.value.txResults.map(() => poor) } };
+    }
+  }
+  const inVain = 'load: in a run without faults the application takes none of';
+
+  it.each<[string, BftWanted, string]>([
+    ['at once', { app: () => new Counter(true) }, 'such as "t0=xxx'],
+    ['by name', { app: 'counter_serial' }, 'check-tx says code 1: Max tx size is 8 bytes, got 64'],
+    ['in blocks', { app: () => new Poor() }, 'finalize-block says code 7: no funds'],
+    ['of its own load', { app: 'kvstore', load: numbers }, 'such as 0x00 (check-tx says code 2)'],
+  ])('is refused, as it would show nothing: %s', (_, wanted, how) => {
+    const refusal = { name: 'ScenarioError', message: expect.stringContaining(inVain) };
+    for (const make of [bftProperty, bftScenario]) {
+      expect(() => make(wanted)).toThrow(expect.objectContaining(refusal));
+      expect(() => make(wanted)).toThrow(how);
+      expect(() => make(wanted)).toThrow('write load: txs({ perBlock: 2, make: (stream, n) => ... })');
+    }
+  });
+
+  it('is what was asked for with none; one that takes some of what fits it is none', () => {
+    const app = () => new Counter(true);
+    expect(fc.sample(bftScenario({ app, load: 'none' }), 5).some((play) => 'load' in play)).toBe(false);
+    fc.assert(bftProperty({ app, load: 'none', heights: 3 }), { seed: 1, numRuns: 2 });
+    expect(() => bftProperty({ app, load: numbers })).not.toThrow();
+    expect(() => bftProperty({ app: 'noop' })).not.toThrow();
+  });
 });
 
 it('nothing but the property needs fast-check', () => {

@@ -675,6 +675,20 @@ describe('actions', () => {
     ]);
   });
 
+  it('are told of when no transaction of the load is taken, unless pools are to take none', () => {
+    const load = txs({ perBlock: 1 }); // pairs, and no numbers
+    const words = { cast: validators(4), load, ends: everyone.decides(height(5), { within: '200s' }) };
+    const unmetOf = (more: object) =>
+      runScenario(scenario('in vain', { ...words, ...more }), { seed: 1 }).unmet;
+    expect(unmetOf({ app: 'counter_serial' })).toEqual([
+      expect.stringMatching(
+        /^no transaction of the load in a block: [45] were submitted, and the application/,
+      ),
+    ]);
+    expect(unmetOf({ app: 'counter' })).toEqual([]);
+    expect(unmetOf({ app: 'counter_serial', settings: { mempool: { kind: 'nop' } } })).toEqual([]);
+  });
+
   it('are told of when a heal took them back before they met anything', () => {
     const play = scenario('in vain', {
       cast: validators(4),

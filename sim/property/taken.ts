@@ -1,0 +1,84 @@
+// Whether an application takes any of the load that a property gives it: over empty blocks everything holds, and shows nothing.
+
+import { utf8Decode } from '#platform';
+import type { Application } from '../../machines/apps/application.ts';
+import { applicationNamed } from '../../machines/apps/named.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
+import { hexOf } from '../../protocol/bytes.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
+import { runScenario } from '../run.ts';
+import { ownApplication } from '../scenario/own.ts';
+import type { Scenario } from '../scenario/play.ts';
+import { ScenarioError } from '../scenario/words.ts';
+
+const SEED = 1;
+const SHOWN_MAX = 24;
+
+/** What the applications of all nodes said in a run. */
+interface Heard {
+  /** Transactions that had no error in a block. */
+  taken: number;
+  /** The first that was refused, and how; null: none was. */
+  refused: { readonly tx: Uint8Array; readonly how: string } | null;
+}
+
+/**
+ * Performs `calm` once.
+ * @throws ScenarioError when it holds, and its application refuses every transaction, at once or in a block.
+ */
+export function mustTakeSome(calm: Scenario): void {
+  const make = makerOf(calm.app);
+  if (make === null) return;
+  const heard: Heard = { taken: 0, refused: null };
+  const { holds, transactions } = runScenario(
+    { ...calm, app: () => listened(make(), heard) },
+    { seed: SEED, shape: false },
+  );
+  if (!holds || heard.taken > 0 || heard.refused === null) return;
+  const { tx, how } = heard.refused;
+  throw new ScenarioError(
+    `load: in a run without faults the application takes none of ${transactions.submitted} transactions, such as ${shown(tx)}` +
+      ` (${how}), so the property would show nothing; write load: txs({ perBlock: 2, make: (stream, n) => ... })` +
+      " with such as it takes, or load: 'none'",
+  );
+}
+
+function makerOf(app: Scenario['app']): (() => Application) | null {
+  if (typeof app === 'function') return ownApplication(app);
+  const named = applicationNamed(app);
+  return isRefusal(named) ? null : () => applicationNamed(app) as Application;
+}
+
+const listened = (app: Application, heard: Heard): Application => ({
+  name: app.name,
+  answer: (request) => {
+    const answer = app.answer(request);
+    hear(heard, request, answer);
+    return answer;
+  },
+  drainWrites: () => app.drainWrites(),
+  restore: (pairs) => app.restore(pairs),
+  digest: () => app.digest(),
+  digestFromScratch: () => app.digestFromScratch(),
+});
+
+function hear(heard: Heard, request: AbciRequest, answer: AbciResponse): void {
+  const judge = (tx: Uint8Array, { code, log }: { readonly code: number; readonly log: string }): void => {
+    if (code === 0) return;
+    heard.refused ??= { tx, how: `${request.type} says code ${code}${log === '' ? '' : `: ${log}`}` };
+  };
+  if (request.type === 'check-tx' && answer.type === 'check-tx') judge(request.value.tx, answer.value);
+  if (request.type !== 'finalize-block' || answer.type !== 'finalize-block') return;
+  for (const [i, result] of answer.value.txResults.entries()) {
+    if (result.code === 0) heard.taken++;
+    judge(request.value.txs[i] ?? new Uint8Array(), result);
+  }
+}
+
+/** As a text where it is one. */
+function shown(tx: Uint8Array): string {
+  const text = utf8Decode(tx);
+  if (/^[ -~]+$/.test(text))
+    return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}...` : text);
+  return tx.length > SHOWN_MAX ? `0x${hexOf(tx.subarray(0, SHOWN_MAX))}...` : `0x${hexOf(tx)}`;
+}
