@@ -1,7 +1,8 @@
 // `nodecli sim leaks`: plants leaks of determinism in copies of the build, and tells how each was caught.
 
 import { interruptible } from '../interrupt.ts';
-import { type Patch, patchesOf, withPatchedBuild } from '../patch/patched-build.ts';
+import { type Patch, patchesOf } from '../patch/patch-file.ts';
+import { withPatchedBuild } from '../patch/patched-build.ts';
 import { ProgressBar } from '../screen.ts';
 import { differenceLines, type FirstDifference } from '../traces/diverge.ts';
 import { CliError, countOf, EXIT, type Exit, needsBuild, SEEDS_MAX } from '../usage.ts';

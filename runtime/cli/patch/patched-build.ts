@@ -4,120 +4,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { basename, isAbsolute, join, normalize, sep } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder, unmade } from '../temporary-folder.ts';
 import { PATCHED_FOLDER, slipIn, whereLoaded } from '../thrown.ts';
-import { CliError, EXIT, needsBuild, packageFolder, whyNot } from '../usage.ts';
-import type { Edit } from './edit.ts';
-import { editsOfDiff } from './unified-diff.ts';
-
-export interface Patch {
-  /** Of the file that the patch was read from. */
-  readonly id: string;
-  readonly name: string;
-  /** In this order. Several where a promise is kept twice, and a bug must break both. */
-  readonly edits: readonly Edit[];
-  /** What is wrong with it, or what it breaks. */
-  readonly why: string;
-  /** Oracles that are expected to find it (mutants). */
-  readonly oracles: readonly string[];
-  /** It changes nothing that anybody was promised: no oracle may find it (mutants). */
-  readonly isHarmless: boolean;
-  /** It fails in every run: whoever does not see that in the first one watches nothing (mutants). */
-  readonly isCanary: boolean;
-  /** It only shows between engines of these versions (leaks). */
-  readonly engines: readonly number[];
-}
-
-/** All patches of a folder of the repository, by file name. */
-export function patchesOf(folder: string): Patch[] {
-  const path = join(packageFolder, folder);
-  if (!existsSync(path))
-    throw new CliError(`there is no folder ${path}: patches are part of the repository, not of the package`);
-  return readdirSync(path)
-    .filter((file) => file.endsWith('.json'))
-    .sort()
-    .map((file) => patchOf(join(path, file)));
-}
-
-/** Our JSON, or a unified diff (`.diff`, `.patch`) of the build or of the sources. */
-export function patchOf(path: string): Patch {
-  let content: string;
-  try {
-    content = readFileSync(path, 'utf8');
-  } catch (error) {
-    const isOfRepository = /^(\.\/)?scenarios\//.test(path) && !existsSync(join(packageFolder, 'scenarios'));
-    const hint = isOfRepository ? '; scenarios/ is in the repository, not in the package' : '';
-    throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}${hint}`);
-  }
-  return path.endsWith('.json') ? patchOfJson(path, content) : patchOfDiff(path, content);
-}
-
-function patchOfDiff(path: string, text: string): Patch {
-  const edits = editsOfDiff(text);
-  if ('because' in edits) throw new CliError(`the patch ${path} is no unified diff: ${edits.because}`);
-  for (const { file } of edits) mustStayInside(path, file);
-  const id = basename(path).replace(/\.[^.]+$/, '');
-  return { id, name: id, edits, why: '', oracles: [], isHarmless: false, isCanary: false, engines: [] };
-}
-
-/** What is beside the copy is the real thing: a bug that is planted there stays planted. */
-function mustStayInside(path: string, file: string): void {
-  const [first] = normalize(file).split(sep);
-  if (isAbsolute(file) || first === '..' || first === 'node_modules')
-    throw new CliError(
-      `the patch ${path}: file must be below dist, or a source of this repository, not ${file}`,
-    );
-}
-
-function patchOfJson(path: string, json: string): Patch {
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(json) as Record<string, unknown>;
-  } catch (error) {
-    throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new CliError(`the patch ${path} must be an object with name, file, find, replace and why`);
-  const textIn = (holder: Record<string, unknown>, field: string, place = ''): string => {
-    const found = holder[field];
-    if (typeof found !== 'string') throw new CliError(`the patch ${path}: ${place}${field} must be text`);
-    return found;
-  };
-  const text = (field: string): string => textIn(value, field);
-  const list = <T>(field: string): readonly T[] => {
-    const found = value[field] ?? [];
-    if (!Array.isArray(found)) throw new CliError(`the patch ${path}: ${field} must be a list`);
-    return found as T[];
-  };
-  const editOf = (holder: unknown, place: string): Edit => {
-    if (typeof holder !== 'object' || holder === null)
-      throw new CliError(`the patch ${path}: ${place} must be an object with file, find and replace`);
-    const field = (name: string): string =>
-      textIn(holder as Record<string, unknown>, name, place && `${place}.`);
-    const file = field('file');
-    mustStayInside(path, file);
-    return { file, find: field('find'), replace: field('replace') };
-  };
-  if (value['edits'] !== undefined && value['file'] !== undefined)
-    throw new CliError(`the patch ${path}: it has edits, so its file, find and replace go in there`);
-  const edits =
-    value['edits'] === undefined
-      ? [editOf(value, '')]
-      : list<unknown>('edits').map((each, i) => editOf(each, `edits[${i}]`));
-  if (edits.length === 0) throw new CliError(`the patch ${path}: edits must not be empty`);
-  return {
-    id: basename(path, '.json'),
-    name: text('name'),
-    edits,
-    why: text('why'),
-    oracles: list<string>('oracles'),
-    isHarmless: value['isHarmless'] === true,
-    isCanary: value['isCanary'] === true,
-    engines: list<number>('engines'),
-  };
-}
+import { CliError, EXIT, needsBuild, packageFolder } from '../usage.ts';
+import { type Patch, patchOf } from './patch-file.ts';
 
 /**
  * Makes the copy, gives `use` its `dist`, and takes it away afterwards. `patch` null: a copy without a
@@ -244,17 +136,29 @@ const doesNotLoad = (id: string, what: string, where: string): string =>
   `the patch ${id} leaves a build that does not load: ${what}${where}`;
 
 /** The files that it changes, each with what stands there then. */
-function changedBy({ id, edits }: Patch, folder: string): Map<string, string> {
+function changedBy(patch: Patch, folder: string): Map<string, string> {
+  const { id, edits } = patch;
+  const inBuild = (file: string): string => (isOfSources(patch) ? file : join('dist', file));
   const texts = new Map<string, string>();
-  for (const { file, find, replace } of edits) {
+  for (const [i, { file, find, replace }] of edits.entries()) {
+    const no = (field: string, what: string): never => {
+      const place = edits.length > 1 ? `edits[${i}].${field}` : field;
+      throw new CliError(`the patch ${id} does not apply: ${place}: ${what}`, EXIT.violated);
+    };
     const path = join(folder, file);
     if (!existsSync(path))
-      throw new CliError(`the patch ${id} no longer applies: there is no ${file}`, EXIT.violated);
+      no(
+        'file',
+        `there is no ${inBuild(file)}; write a path below dist, as sim/run.js, or a source, as sim/run.ts`,
+      );
     const parts = (texts.get(path) ?? readFileSync(path, 'utf8')).split(find);
-    if (parts.length !== 2) {
-      const times = parts.length === 1 ? 'does not stand there' : `stands there ${parts.length - 1} times`;
-      throw new CliError(`the patch ${id} no longer applies to ${file}: its text ${times}`, EXIT.violated);
-    }
+    const times = parts.length - 1;
+    if (times === 0) no('find', `this text does not stand in ${inBuild(file)}; it must be as it is there`);
+    if (times > 1)
+      no(
+        'find',
+        `this text stands ${times} times in ${inBuild(file)}; take more of it, which stands there once`,
+      );
     texts.set(path, parts.join(replace));
   }
   return texts;

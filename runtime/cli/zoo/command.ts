@@ -4,7 +4,8 @@
 import { join, relative } from 'node:path';
 import { jobsFor, jobsOfPlay } from '../determinism/same-twice.ts';
 import { Interrupted, interruptible, isUninterrupted } from '../interrupt.ts';
-import { mustApply, type Patch, patchesOf, patchOf, withPatchedBuild } from '../patch/patched-build.ts';
+import { type Patch, patchesOf, patchOf } from '../patch/patch-file.ts';
+import { mustApply, withPatchedBuild } from '../patch/patched-build.ts';
 import { drawnPlay } from '../run/play-file.ts';
 import {
   CliError,

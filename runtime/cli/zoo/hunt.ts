@@ -2,7 +2,7 @@
 
 import { PLAY } from '../../../sim/oracle.ts';
 import { Interrupted } from '../interrupt.ts';
-import type { Patch } from '../patch/patched-build.ts';
+import type { Patch } from '../patch/patch-file.ts';
 import { ProgressBar } from '../screen.ts';
 import { type Job, type JobResult, lost } from '../workers/job.ts';
 import { type Worker, withWorkers } from '../workers/workers.ts';

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { consensusChart } from '../../../machines/consensus/chart.ts';
 import type { Edit } from '../patch/edit.ts';
-import type { Patch } from '../patch/patched-build.ts';
+import type { Patch } from '../patch/patch-file.ts';
 import { CliError, EXIT, packageFolder } from '../usage.ts';
 import type { Job } from '../workers/job.ts';
 

@@ -3,7 +3,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Interrupted } from '../interrupt.ts';
-import { type Patch, withPatchedBuild } from '../patch/patched-build.ts';
+import type { Patch } from '../patch/patch-file.ts';
+import { withPatchedBuild } from '../patch/patched-build.ts';
 import { CliError, EXIT, type Exit, packageFolder } from '../usage.ts';
 import type { Job, JobResult } from '../workers/job.ts';
 import { type Worker, withWorkers } from '../workers/workers.ts';

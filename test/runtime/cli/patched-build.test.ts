@@ -6,7 +6,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isRefusal } from '../../../protocol/refusal.ts';
-import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patch/patched-build.ts';
+import { type Patch, patchesOf, patchOf } from '../../../runtime/cli/patch/patch-file.ts';
+import { mustApply } from '../../../runtime/cli/patch/patched-build.ts';
 import { differenceLines } from '../../../runtime/cli/traces/diverge.ts';
 import { TRIGGERS } from '../../../runtime/cli/zoo/triggers.ts';
 import { PROMISES } from '../../../sim/oracles/promises.ts';
@@ -82,6 +83,49 @@ describe('patches', () => {
     mkdirSync(folder.at('.'), { recursive: true });
     writeFileSync(folder.at('half.json'), JSON.stringify({ name: 'half', file: 'x.js', find: 'a' }));
     expect(() => patchOf(folder.at('half.json'))).toThrow(/half\.json: replace must be text/);
+  });
+
+  test('a field or an oracle that there is not is refused by its name', () => {
+    mkdirSync(folder.at('.'), { recursive: true });
+    const edit = { file: 'x.js', find: 'a', replace: 'b' };
+    const refused = (fields: object): (() => Patch) => {
+      writeFileSync(folder.at('slip.json'), JSON.stringify({ name: 'slip', why: 'a test', ...fields }));
+      return () => patchOf(folder.at('slip.json'));
+    };
+    expect(refused({ ...edit, oracle: ['lock'] })).toThrow(
+      /slip\.json: oracle: no such field; there are name, file, find, replace, edits, why, oracles, /,
+    );
+    expect(refused({ edits: [edit, { ...edit, replaced: 'c' }] })).toThrow(
+      /slip\.json: edits\[1\]\.replaced: no such field; there are file, find, replace$/,
+    );
+    expect(refused({ edits: [edit], find: 'a' })).toThrow(/it has edits/);
+    expect(refused({ ...edit, isHarmless: 'yes' })).toThrow(/slip\.json: isHarmless must be true or false/);
+    expect(refused({ ...edit, oracles: ['lock', 'lokc'] })).toThrow(
+      /slip\.json: oracles\[1\]: no oracle "lokc": did you mean lock\?$/,
+    );
+    expect(refused({ ...edit, oracles: [7] })).toThrow(
+      /oracles\[0\]: no oracle 7: there are chain, .*, play/,
+    );
+    expect(refused({ ...edit, oracles: ['chain', 'chain/app hash'] })().oracles).toHaveLength(2);
+  });
+
+  test.skipIf(!isBuilt)('a patch that does not apply names the field, and from where a file is named', () => {
+    mkdirSync(folder.at('.'), { recursive: true });
+    const applied = (...edits: object[]): (() => void) => {
+      writeFileSync(folder.at('stale.json'), JSON.stringify({ name: 'stale', why: 'a test', edits }));
+      return () => mustApply(patchOf(folder.at('stale.json')));
+    };
+    const edit = { file: 'sim/run.js', find: '// Performs a play', replace: '' };
+    expect(applied(edit)).not.toThrow();
+    expect(applied({ ...edit, file: 'dist/sim/run.js' })).toThrow(
+      /^the patch stale does not apply: file: there is no dist\/dist\/sim\/run\.js; write a path below dist, as sim\/run\.js/,
+    );
+    expect(applied(edit, { ...edit, find: 'readonly options: RunOptions' })).toThrow(
+      /^the patch stale does not apply: edits\[1\]\.find: this text does not stand in dist\/sim\/run\.js;/,
+    );
+    expect(applied({ ...edit, find: 'const' })).toThrow(
+      /find: this text stands \d+ times in dist\/sim\/run\.js; take more/,
+    );
   });
 
   test('a patch with several edits names the one that is wrong, and is not of both forms', () => {

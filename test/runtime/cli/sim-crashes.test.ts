@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
+import { patchOf } from '../../../runtime/cli/patch/patch-file.ts';
+import { withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
 const SMALL = ['sim', 'crashes', '--heights', '2'] as const;

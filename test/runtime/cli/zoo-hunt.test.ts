@@ -16,7 +16,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { jobsFor } from '../../../runtime/cli/determinism/same-twice.ts';
-import { patchOf, withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
+import { patchOf } from '../../../runtime/cli/patch/patch-file.ts';
+import { withPatchedBuild } from '../../../runtime/cli/patch/patched-build.ts';
 import { hunt } from '../../../runtime/cli/zoo/hunt.ts';
 import { proved } from '../../../runtime/cli/zoo/triggers.ts';
 import { childrenOf, cli, isBuilt, root } from './nodecli.ts';
@@ -170,7 +171,7 @@ describe.skipIf(!isBuilt)('a zoo of many', { timeout: 60_000 }, () => {
     const zoo = zooOf('stale', { A1: speaks, Z9: { find: 'nowhere', replace: '' } });
     const { status, stdout, stderr } = hunted(zoo, '--seeds', '1');
     expect(stderr).toMatch(
-      /^nodecli: the patch Z9 no longer applies to .*: its text does not stand there\n$/,
+      /^nodecli: the patch Z9 does not apply: find: this text does not stand in .*job\.js; .*\n$/,
     );
     expect([status, stdout]).toEqual([1, '']);
   });
