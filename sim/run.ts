@@ -24,6 +24,7 @@ import { castLiars } from './scenario/cast-liars.ts';
 import { haltingIn, needsWords } from './scenario/foreseen.ts';
 import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
+import { mustBePlay } from './scenario/must-be.ts';
 import { namesIn } from './scenario/names.ts';
 import { ownApplication, ownOracle } from './scenario/own.ts';
 import type { LiarWords, NodeName, Play, Scenario } from './scenario/play.ts';
@@ -45,8 +46,7 @@ const PROGRESS_EVERY_NS = 500 * MILLISECOND;
 
 /** @throws ScenarioError when the play or the seed is not one; it names the field. */
 export function runScenario(play: Play, options: RunOptions): Verdict {
-  if (typeof play !== 'object' || play === null)
-    throw new ScenarioError('runScenario takes a play: scenario(...)');
+  mustBePlay(play);
   mustBeOptions(options);
   return new Run(play, options).run();
 }

@@ -2,6 +2,7 @@
 
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { formRefusal, type ScenarioRefusal, wholeRefusal } from './form.ts';
+import { mustBePlay } from './must-be.ts';
 import { ownParts } from './own.ts';
 import { isDrawn, type Play, type Scenario } from './play.ts';
 import { completed } from './usual.ts';
@@ -10,6 +11,7 @@ const BIG = '$n';
 
 /** Bigints (of settings) as `{"$n":"5"}`. A play that brings an application, a liar, ... of its own has no JSON. */
 export function toJson(scenario: Scenario): string | Refusal<'not-json'> {
+  mustBePlay(scenario);
   if (isDrawn(scenario as Play))
     return refuse('not-json', 'a seed draws this play: scenarioUnder(play, seed) is what it comes to');
   const [own] = ownParts(scenario);

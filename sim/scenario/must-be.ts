@@ -1,6 +1,6 @@
 // What the words of a play take is an object or it is refused: spread, a bare number or a text would be dropped without a word.
 
-import { ScenarioError } from './play.ts';
+import { type Play, ScenarioError } from './play.ts';
 
 /**
  * @param form what to write instead
@@ -11,4 +11,22 @@ export function mustBe(word: string, form: string, part: unknown, isMeant = true
   if (isObject && isMeant) return;
   const said = typeof part === 'object' || typeof part === 'string' ? JSON.stringify(part) : String(part);
   throw new ScenarioError(`${word}: write ${form}, not ${said}`);
+}
+
+/** @throws ScenarioError where a play is expected and something else is given. */
+export function mustBePlay(play: unknown): asserts play is Play {
+  if (typeof play === 'function')
+    throw new ScenarioError(
+      `play: a function that draws one is made a play by drawn('name', 'title', ${play.name || 'draw'})`,
+    );
+  if (typeof play !== 'object' || play === null)
+    throw new ScenarioError(`play: expected scenario(...) or drawn(...), not ${String(play)}`);
+}
+
+/** Of a play that comes with us: what it draws from. */
+export function mustBeStream(drawer: string, stream: unknown): void {
+  if (typeof (stream as { chance?: unknown } | null | undefined)?.chance === 'function') return;
+  throw new ScenarioError(
+    `${drawer}: it draws from the stream of a run: give it to drawn('name', 'title', ${drawer}), which calls it`,
+  );
 }

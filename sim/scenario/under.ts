@@ -2,6 +2,7 @@
 
 import { Choices, type Stream } from '../choices.ts';
 import { mustBeSeed } from '../run-options.ts';
+import { mustBePlay } from './must-be.ts';
 import { tried } from './own.ts';
 import { type DrawnPlay, type Ending, isDrawn, type Play, type Scenario } from './play.ts';
 import { completed } from './usual.ts';
@@ -21,8 +22,12 @@ export function scenarioOf(play: Play, choices: Choices): Scenario {
   return completed(isDrawn(play) ? drawnBy(play, choices.stream(`play/${play.name}`)) : play);
 }
 
-/** What a seed of a drawn play came to, and of `heights` at least. */
+/**
+ * What a seed of a drawn play came to, and of `heights` at least.
+ * @throws ScenarioError when the play or the seed is none.
+ */
 export function scenarioUnder(play: Play, seed: string | number | bigint, heights?: number): Scenario {
+  mustBePlay(play);
   mustBeSeed(seed);
   return longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
 }

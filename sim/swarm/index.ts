@@ -6,6 +6,7 @@ import { type ConsensusConfig, DEFAULT_CONSENSUS } from '../../machines/consensu
 import { NS_PER_MS } from '../../protocol/time.ts';
 import type { Stream } from '../choices.ts';
 import { knowsRounds, type LiarName } from '../liars/index.ts';
+import { mustBeStream } from '../scenario/must-be.ts';
 import type { Directive, LiarWords, Load, Scenario } from '../scenario/play.ts';
 import { anyone, core, height, scenario, these, txs, whenOrAt } from '../scenario/words.ts';
 import { type Chaos, clocksOf, drawChaos, NO_CHAOS } from './chaos.ts';
@@ -63,7 +64,12 @@ const LIAR_KINDS: readonly LiarName[] = [
 const PART_LIAR = 'part-mislabeler';
 const LARGE_TXS = { perBlock: 2, count: 4, size: 40_000 };
 
+/**
+ * What `swarm` draws: any few nodes, any faults, up to a third of the power lying, kvstore's transactions and power changes. It is given to `drawn`.
+ * @throws ScenarioError when it is given no stream.
+ */
 export function swarmPlay(stream: Stream): Scenario {
+  mustBeStream('swarmPlay', stream);
   const chosen = (): boolean => stream.chance(1, 2);
   const hasSplits = stream.chance(1, 3);
   const drawnChaos: Chaos = {

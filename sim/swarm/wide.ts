@@ -6,6 +6,7 @@ import type { MempoolConfig } from '../../machines/mempool/config.ts';
 import { NS_PER_MS } from '../../protocol/time.ts';
 import type { Stream } from '../choices.ts';
 import { LIAR_NAMES, type LiarName } from '../liars/index.ts';
+import { mustBeStream } from '../scenario/must-be.ts';
 import type { Action, CastWords, Directive, LiarWords, NodeName, Scenario } from '../scenario/play.ts';
 import { txs } from '../scenario/words.ts';
 import { swarmPlay } from './index.ts';
@@ -26,7 +27,12 @@ const BLOCK_MS = [20, 100, 300, 1_000];
 const CHECK_MS = [0, 5, 50];
 const SLOW_WITHIN_MS = 3_000;
 
+/**
+ * What `wide-swarm` draws: a run of the swarm in other settings, with every liar, slow keys and slow applications. It is given to `drawn`.
+ * @throws ScenarioError when it is given no stream.
+ */
 export function widePlay(stream: Stream): Scenario {
+  mustBeStream('widePlay', stream);
   const base = swarmPlay(stream);
   const timeouts = drawConsensus(stream, { ...DEFAULT_CONSENSUS, ...base.settings?.consensus });
   const limits = drawCast(stream, base.cast);

@@ -11,6 +11,7 @@ import {
   clock,
   drawn,
   everyone,
+  explainRun,
   fromJson,
   height,
   type Liar,
@@ -21,11 +22,13 @@ import {
   type Scenario,
   scenario,
   scenarioUnder,
+  shrink,
   signedVote,
   swarmPlay,
   toJson,
   txs,
   validators,
+  widePlay,
 } from '../../sim/index.ts';
 import type { World } from '../../sim/world.ts';
 
@@ -241,6 +244,41 @@ it('what draws a play and throws, or gives none', () => {
   ).toThrow('draw: it threw: boom');
   expect(run(() => words)).not.toThrow();
   expect(run(() => null)).toThrow('cast');
+});
+
+describe.each([
+  ['swarmPlay', swarmPlay],
+  ['widePlay', widePlay],
+])('%s without what makes it a play', (name, draw) => {
+  const bare = draw as never;
+  it.each<[string, () => unknown]>([
+    ['performed', () => runScenario(bare, { seed: 1 })],
+    ['explained', () => explainRun(bare, { seed: 1 })],
+    ['made small', () => shrink(bare, { seed: 1 })],
+    ['under a seed', () => scenarioUnder(bare, 1)],
+    ['as JSON', () => toJson(bare)],
+  ])('is no play: %s', (_, use) => {
+    expect(use).toThrow(`play: a function that draws one is made a play by drawn('name', 'title', ${name})`);
+  });
+  it.each([[[]], [[7]], [[null]]])('draws from nothing else than a stream: %j', (given) => {
+    expect(() => (draw as (...given: unknown[]) => void)(...given)).toThrow(
+      `${name}: it draws from the stream of a run: give it to drawn('name', 'title', ${name}), which calls it`,
+    );
+  });
+  it('with it is one, also with more in it', () => {
+    const heard: OracleMaker = () => ({ name: 'mine', ended: () => {} });
+    const mine = drawn('mine', 'mine', (stream) => ({ ...draw(stream), oracles: [heard] }));
+    expect(runScenario(mine, { seed: 3 }).digest).toBe(
+      runScenario(drawn('mine', 'mine', draw), { seed: 3 }).digest,
+    );
+  });
+});
+
+it('what is no play at all is refused by that name', () => {
+  for (const none of [undefined, null, 'swarm'])
+    expect(() => scenarioUnder(none as never, 1)).toThrow(
+      `play: expected scenario(...) or drawn(...), not ${none}`,
+    );
 });
 
 it('a promise where a value is expected is refused where it comes, and what it throws later ends nothing', () => {
