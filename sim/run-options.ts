@@ -90,10 +90,12 @@ export function mustBeSeed(seed: Seed | undefined): void {
     throw new ScenarioError(`seed: expected a whole number from 0 to ${SEED_MAX}, not ${seed}`);
 }
 
-/** @throws ScenarioError that names the option. */
+/** @throws ScenarioError that names the option; of a misspelt one, also those that there are. */
 export function mustBeOptions(options: RunOptions): void {
+  if (options !== undefined && (typeof options !== 'object' || options === null))
+    throw new ScenarioError(`options: write { seed: 1 }, not ${String(options)}`);
+  mustPass(options ?? {}, OPTIONS, '');
   mustBeSeed((options as RunOptions | undefined)?.seed);
-  mustPass(options, OPTIONS, '');
   mustPass(options.watch ?? {}, WATCHED, 'watch.');
   const none = options.oracles?.findIndex((make) => typeof make !== 'function') ?? -1;
   if (none >= 0) throw new ScenarioError(`oracles[${none}]: expected a function that makes an oracle`);

@@ -39,9 +39,16 @@ export class Checker {
 const TEXT_SHOWN_MAX = 60;
 function textOf(value: unknown): string {
   if (value === undefined) return 'nothing';
+  if (isUncalled(value)) return uncalledText(value);
   const text = typeof value === 'bigint' ? `${value}n` : jsonOf(value);
   return text.length > TEXT_SHOWN_MAX ? `${text.slice(0, TEXT_SHOWN_MAX)}...` : text;
 }
+
+type Uncalled = (...given: never[]) => unknown;
+/** A word of plays in the place of what it gives, most likely. */
+export const isUncalled = (value: unknown): value is Uncalled => typeof value === 'function';
+export const uncalledText = ({ name }: Uncalled): string =>
+  name === '' ? 'a function: call it' : `the function ${name}: call it, ${name}(...)`;
 
 function jsonOf(value: unknown): string {
   try {
@@ -162,19 +169,23 @@ function checkFields(
   for (const [field, check] of Object.entries(shape)) checker.check(check, value[field], inner(field));
 }
 
-export const object = (shape: Shape): Check => ({
-  expects: 'an object',
+export const object = (shape: Shape, expects = 'an object'): Check => ({
+  expects,
   inside: (checker, value, path) => {
-    if (!isObject(value)) return checker.fail(path, `expected an object, not ${textOf(value)}`);
+    if (!isObject(value)) return checker.fail(path, `expected ${expects}, not ${textOf(value)}`);
     checkFields(checker, shape, value, path);
   },
 });
 
 /** A union told apart by the text in one field. */
-export const tagged = (tag: string, shapes: Readonly<Record<string, Shape>>): Check => ({
-  expects: 'an object',
+export const tagged = (
+  tag: string,
+  shapes: Readonly<Record<string, Shape>>,
+  expects = 'an object',
+): Check => ({
+  expects,
   inside: (checker, value, path) => {
-    if (!isObject(value)) return checker.fail(path, `expected an object, not ${textOf(value)}`);
+    if (!isObject(value)) return checker.fail(path, `expected ${expects}, not ${textOf(value)}`);
     const word = value[tag];
     const at = path === '' ? tag : `${path}.${tag}`;
     if (typeof word !== 'string' || !Object.hasOwn(shapes, word)) {

@@ -1,16 +1,22 @@
 // Spans of time as people write them in plays.
 
+import { isUncalled, uncalledText } from './checks.ts';
 import { ScenarioError } from './play.ts';
 
 /** `250ms`, `10s`, `1.5s`, `2m`. */
 export type Duration = `${number}ms` | `${number}s` | `${number}m`;
+
+function shown(none: unknown): string {
+  if (isUncalled(none)) return uncalledText(none);
+  return typeof none === 'object' && none !== null ? JSON.stringify(none) : `"${String(none)}"`;
+}
 
 /** `word`: whose time it is, for who reads that it is none. */
 export function msOf(duration: Duration, word = ''): number {
   const [, number, unit] = /^([0-9]+(?:[.][0-9]+)?)(ms|s|m)$/.exec(duration) ?? [];
   if (number === undefined)
     throw new ScenarioError(
-      `${word === '' ? '' : `${word}: `}"${duration}" is no duration: write 250ms, 10s, 1.5s, 2m`,
+      `${word === '' ? '' : `${word}: `}${shown(duration)} is no duration: write 250ms, 10s, 1.5s, 2m`,
     );
   return Math.round(Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000));
 }

@@ -1,5 +1,6 @@
 // What the words of a play take is an object or it is refused: spread, a bare number or a text would be dropped without a word.
 
+import { isUncalled, uncalledText } from './checks.ts';
 import { type Play, ScenarioError } from './play.ts';
 
 /**
@@ -9,7 +10,8 @@ import { type Play, ScenarioError } from './play.ts';
 export function mustBe(word: string, form: string, part: unknown, isMeant = true): void {
   const isObject = typeof part === 'object' && part !== null && !Array.isArray(part);
   if (isObject && isMeant) return;
-  const said = typeof part === 'object' || typeof part === 'string' ? JSON.stringify(part) : String(part);
+  const isPlain = typeof part === 'object' || typeof part === 'string';
+  const said = isPlain ? JSON.stringify(part) : isUncalled(part) ? uncalledText(part) : String(part);
   throw new ScenarioError(`${word}: write ${form}, not ${said}`);
 }
 

@@ -50,37 +50,50 @@ import {
 import { type Action, type Load, STEP_NAMES } from './play.ts';
 import { DEEDS, MESSAGE_KINDS, nonsenseIn, nonsenseOf, nonsenseOfNever, OPERATION_NAMES } from './sense.ts';
 
-const anyCondition = object({
-  who,
-  does: oneOf(DEEDS),
-  height: maybe(whole),
-  round: maybe(whole),
-  block: maybe(blockNumber),
-  step: maybe(oneOf(Object.keys(STEP_NAMES))),
-  against: maybe(nodeName),
-  because: maybe(isText),
-});
+const DEED = 'what somebody does, as v0.decides()';
+const anyCondition = object(
+  {
+    who,
+    does: oneOf(DEEDS),
+    height: maybe(whole),
+    round: maybe(whole),
+    block: maybe(blockNumber),
+    step: maybe(oneOf(Object.keys(STEP_NAMES))),
+    against: maybe(nodeName),
+    because: maybe(isText),
+  },
+  DEED,
+);
 const condition = without(
   'is',
-  'what somebody does, as v0.decides(): how somebody is goes with while and finally_',
-  also(anyCondition, nonsenseOf),
+  `${DEED}: how somebody is goes with while and finally_`,
+  without(
+    'withinMs',
+    `${DEED}, without { within }: that goes with ends`,
+    without('name', `${DEED}: a node alone does nothing`, also(anyCondition, nonsenseOf)),
+  ),
 );
 
-const anyState = tagged('is', {
-  'locked-on': { who: nodeName, block: realBlock },
-  up: { who: nodeName },
-  down: { who: nodeName },
-  syncing: { who: nodeName },
-  'in-consensus': { who: nodeName },
-  'cut-off': { who: nodeName },
-  halted: { who: nodeName },
-  'of-power': { who: nodeName, power: whole },
-  'weaker-than': { who: nodeName, power: whole },
-});
+const STATE = 'how somebody is, as v0.isUp';
+const anyState = tagged(
+  'is',
+  {
+    'locked-on': { who: nodeName, block: realBlock },
+    up: { who: nodeName },
+    down: { who: nodeName },
+    syncing: { who: nodeName },
+    'in-consensus': { who: nodeName },
+    'cut-off': { who: nodeName },
+    halted: { who: nodeName },
+    'of-power': { who: nodeName, power: whole },
+    'weaker-than': { who: nodeName, power: whole },
+  },
+  STATE,
+);
 const state = without(
   'does',
-  'how somebody is, as v0.isUp: what somebody does goes with when, never and sometime',
-  anyState,
+  `${STATE}: what somebody does goes with when, never and sometime`,
+  without('name', `${STATE}: a node alone is nothing yet`, anyState),
 );
 
 const how = oneOf(['clean', 'lose', 'half', 'drawn']);
@@ -95,68 +108,72 @@ const effect: Check = {
   },
 };
 
-const anyAction = tagged('do', {
-  isolate: { node: nodeName, forEver: maybe(yes) },
-  partition: { groups: listOf(nodes), forEver: maybe(yes) },
-  cut: { from: nodes, to: nodes, forEver: maybe(yes) },
-  heal: {},
-  clog: { from: nodes, to: nodes, forMs: time },
-  reset: { nodes },
-  links: {
-    change: object({
-      latency: maybe(latency),
-      lossPpm: maybe(ppm),
-      duplicatePpm: maybe(ppm),
-      reorderPpm: maybe(ppm),
-      corruptPpm: maybe(ppm),
-      bytesPerSecond: maybe(whole),
-      straggle: maybe(span),
-    }),
-    from: maybe(nodes),
-    to: maybe(nodes),
-  },
-  calm: {},
-  core: { nodes },
-  rule: {
-    what: oneOf(MESSAGE_KINDS),
-    effect,
-    from: maybe(nodes),
-    to: maybe(nodes),
-    by: maybe(nodes),
-    height: maybe(whole),
-    round: maybe(whole),
-  },
-  crash: {
-    node: nodeName,
-    ...death,
-    point: elsewhere('{"do":"crash-at"} with node, how, when, op, on, nth'),
-  },
-  'crash-at': {
-    node: nodeName,
-    ...death,
-    when: oneOf(['before', 'inside', 'after']),
-    op: oneOf(OPERATION_NAMES),
-    on: maybe(medium),
-    nth: ordinal,
-  },
-  restart: { node: nodeName },
-  'remove-log': { node: nodeName },
-  'back-up': { node: nodeName },
-  'put-back': { node: nodeName, media: listOf(medium) },
-  pause: { node: nodeName, forMs: maybe(time) },
-  unpause: { node: nodeName },
-  clock: {
-    node: nodeName,
-    stepMs: maybe(skew),
-    driftPpm: maybe(drift),
-    frozen: maybe(yesOrNo),
-  },
-  disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
-  signer: { node: nodeName, takesMs: time },
-  application: { node: nodeName, blocksMs: time, checksMs: time },
-  submit: { to: nodeName, tx: isText },
-  empower: { node: nodeName, power: whole, via: nodeName },
-} satisfies Record<Action['do'], object>);
+const anyAction = tagged(
+  'do',
+  {
+    isolate: { node: nodeName, forEver: maybe(yes) },
+    partition: { groups: listOf(nodes), forEver: maybe(yes) },
+    cut: { from: nodes, to: nodes, forEver: maybe(yes) },
+    heal: {},
+    clog: { from: nodes, to: nodes, forMs: time },
+    reset: { nodes },
+    links: {
+      change: object({
+        latency: maybe(latency),
+        lossPpm: maybe(ppm),
+        duplicatePpm: maybe(ppm),
+        reorderPpm: maybe(ppm),
+        corruptPpm: maybe(ppm),
+        bytesPerSecond: maybe(whole),
+        straggle: maybe(span),
+      }),
+      from: maybe(nodes),
+      to: maybe(nodes),
+    },
+    calm: {},
+    core: { nodes },
+    rule: {
+      what: oneOf(MESSAGE_KINDS),
+      effect,
+      from: maybe(nodes),
+      to: maybe(nodes),
+      by: maybe(nodes),
+      height: maybe(whole),
+      round: maybe(whole),
+    },
+    crash: {
+      node: nodeName,
+      ...death,
+      point: elsewhere('{"do":"crash-at"} with node, how, when, op, on, nth'),
+    },
+    'crash-at': {
+      node: nodeName,
+      ...death,
+      when: oneOf(['before', 'inside', 'after']),
+      op: oneOf(OPERATION_NAMES),
+      on: maybe(medium),
+      nth: ordinal,
+    },
+    restart: { node: nodeName },
+    'remove-log': { node: nodeName },
+    'back-up': { node: nodeName },
+    'put-back': { node: nodeName, media: listOf(medium) },
+    pause: { node: nodeName, forMs: maybe(time) },
+    unpause: { node: nodeName },
+    clock: {
+      node: nodeName,
+      stepMs: maybe(skew),
+      driftPpm: maybe(drift),
+      frozen: maybe(yesOrNo),
+    },
+    disk: { node: nodeName, disk: oneOf(['good', 'slow', 'full']) },
+    signer: { node: nodeName, takesMs: time },
+    application: { node: nodeName, blocksMs: time, checksMs: time },
+    submit: { to: nodeName, tx: isText },
+    empower: { node: nodeName, power: whole, via: nodeName },
+  } satisfies Record<Action['do'], object>,
+  'what happens, as heal()',
+);
 
 const action = also(anyAction, nonsenseIn);
 const actions = listOf(action);

@@ -10,12 +10,10 @@ import {
   type Action,
   type BlockNumber,
   type CastWords,
-  type Claim,
   type Condition,
   type CrashPoint,
   type Death,
   type Deed,
-  type Directive,
   type DrawnPlay,
   type Ending,
   type LiarWords,
@@ -35,6 +33,7 @@ import { completed } from './usual.ts';
 
 export { type Duration, msOf } from './durations.ts';
 export { ScenarioError } from './play.ts';
+export * from './when.ts';
 
 // --- who and what ------------------------------------------------------------------------------------------
 
@@ -173,36 +172,6 @@ export const chain = {
     return { who: 'fork', decides: at.height, guilty: ends.guilty, withinMs: msOf(ends.within, 'within') };
   },
 };
-
-// --- when --------------------------------------------------------------------------------------------------
-
-export const at = (time: Duration, ...actions: Action[]): Directive => ({
-  atMs: msOf(time, 'at'),
-  actions,
-});
-export const after = (time: Duration, ...actions: Action[]): Directive => ({
-  afterMs: msOf(time, 'after'),
-  actions,
-});
-export const when = (condition: Condition, ...actions: Action[]): Directive => ({ when: condition, actions });
-/** Each time that this happens, until chaos is over. */
-export const whenever = (condition: Condition, ...actions: Action[]): Directive => ({
-  whenever: condition,
-  actions,
-});
-/** When this happens, and at this time if it has not happened by then. */
-export const whenOrAt = (condition: Condition, latest: Duration, ...actions: Action[]): Directive => ({
-  when: condition,
-  latestMs: msOf(latest, 'whenOrAt'),
-  actions,
-});
-
-export const never = (condition: Condition, during: { readonly while?: StateOf } = {}): Claim => {
-  mustBe('never', '{ while: v0.isDown }', during);
-  return { never: condition, ...during };
-};
-export const sometime = (condition: Condition): Claim => ({ sometime: condition });
-export const finally_ = (state: StateOf): Claim => ({ finally: state });
 
 // --- trouble -----------------------------------------------------------------------------------------------
 
@@ -387,11 +356,17 @@ export function scenario(title: string, words: ScenarioWords): Scenario {
 }
 
 /** A play that a seed writes. */
-export const drawn = (name: string, title: string, draw: DrawnPlay['draw']): DrawnPlay => ({
-  name,
-  title,
-  draw: (stream) => {
-    const play = draw(stream);
-    return isPromise(play) ? play : { ...play, name, title }; // a promise is refused where the draw was asked for
-  },
-});
+export function drawn(name: string, title: string, draw: DrawnPlay['draw']): DrawnPlay {
+  if (typeof draw !== 'function')
+    throw new ScenarioError(
+      "drawn: write drawn('name', 'title', (stream) => scenario(...)): a function draws it",
+    );
+  return {
+    name,
+    title,
+    draw: (stream) => {
+      const play = draw(stream);
+      return isPromise(play) ? play : { ...play, name, title }; // a promise is refused where the draw was asked for
+    },
+  };
+}

@@ -8,9 +8,11 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { castFromFiles, makeCast } from '../../sim/cast.ts';
 import {
   type Application,
+  after,
   application,
   at,
   type Condition,
+  calm,
   chain,
   clock,
   clog,
@@ -18,11 +20,13 @@ import {
   crash,
   cut,
   delay,
+  drawn,
   drop,
   empower,
   everyone,
   f0,
   finally_,
+  heal,
   height,
   isolate,
   liar,
@@ -45,6 +49,8 @@ import {
   v1,
   validators,
   when,
+  whenever,
+  whenOrAt,
 } from '../../sim/index.ts';
 import { bftProperty } from '../../sim/property/index.ts';
 import { ScenarioError } from '../../sim/scenario/error.ts';
@@ -629,6 +635,83 @@ describe('who runs a module runs it without its types, so', () => {
     expect(() => runScenario(made(), { seed: 1 })).toThrow(because);
   });
 
+  it.each<[string, () => unknown, string]>([
+    [
+      'when',
+      () => when(v0.decides as never, heal()),
+      'when: write when(v0.decides(height(3)), ...), not the function decides: call it',
+    ],
+    [
+      'whenever',
+      () => whenever(v0.locks as never),
+      'whenever: write whenever(v0.decides(height(3)), ...), not the function locks',
+    ],
+    [
+      'whenOrAt',
+      () => whenOrAt(undefined as never, '2s'),
+      "whenOrAt: write whenOrAt(v0.decides(height(3)), '60s', ...), not undefined",
+    ],
+    [
+      'never',
+      () => never(v0.crashes as never),
+      'never: write never(v0.decides(height(3))), not the function crashes: call it',
+    ],
+    [
+      'sometime',
+      () => sometime('v0 locks' as never),
+      'sometime: write sometime(v0.decides(height(3))), not "v0 locks"',
+    ],
+    [
+      'finally_',
+      () => finally_(v0.hasPower as never),
+      'finally_: write finally_(v0.isUp), not the function hasPower: call it',
+    ],
+    ['decides', () => v0.decides(height as never), 'not the function height: call it, height(...)'],
+    ['at', () => at(heal() as never), 'at: {"do":"heal"} is no duration: write 250ms'],
+    ['after', () => after(heal as never), 'after: the function heal: call it, heal(...) is no duration'],
+    [
+      'drawn',
+      () => drawn('x', calm as never, undefined as never),
+      "drawn: write drawn('name', 'title', (stream) => scenario(...))",
+    ],
+  ])(
+    'where the word %s stands before something else it is named, and how it is written',
+    (_, made, because) => {
+      expect(made).toThrow(ScenarioError);
+      expect(made).toThrow(because);
+    },
+  );
+
+  it.each<[string, object, string]>([
+    [
+      'a node alone',
+      { act: [when(v0 as never, heal())] },
+      'act[0].when: expected what somebody does, as v0.decides(): a node alone does nothing, not {"name":"v0"',
+    ],
+    [
+      'how a play ends',
+      { act: [when(v0.decides(height(2), { within: '9s' }) as never)] },
+      'act[0].when: expected what somebody does, as v0.decides(), without { within }: that goes with ends, not',
+    ],
+    [
+      'a node for how it is',
+      { holds: [finally_(v0 as never)] },
+      'holds[0].finally: expected how somebody is, as v0.isUp: a node alone is nothing yet',
+    ],
+    [
+      'a word that was not called',
+      { act: [at('2s', heal as never)] },
+      'act[0].actions[0]: expected what happens, as heal(), not the function heal: call it, heal(...)',
+    ],
+    [
+      'its ending, not called',
+      { ends: everyone.decides },
+      'ends: expected an object, not the function decides: call it',
+    ],
+  ])('%s is named, and what is written instead', (_, more, because) => {
+    expect(() => runScenario(play(more), { seed: 1 })).toThrow(because);
+  });
+
   it('settings may be some of what there is', () => {
     const quick = play({ settings: { consensus: { timeoutCommitNs: 5_000_000n } } });
     const [slowNs, quickNs] = [play(), quick].map((each) => runScenario(each, { seed: 1 }).virtualNs);
@@ -660,6 +743,11 @@ describe('who runs a module runs it without its types, so', () => {
 
   it('options of a run are checked', () => {
     expect(() => runScenario(play(), { seed: 1, oracle: [] } as never)).toThrow('oracle: no such option');
+    expect(() => runScenario(play(), { sede: 1 } as never)).toThrow(
+      'sede: no such option; there are seed, crypto, memo, shape, cast,',
+    );
+    for (const none of [null, 7, '7'])
+      expect(() => runScenario(play(), none as never)).toThrow(`options: write { seed: 1 }, not ${none}`);
     expect(() => runScenario(play(), { seed: 1, heights: 'x' } as never)).toThrow('heights: expected');
     expect(() => runScenario(play(), { seed: 1, oracles: 'x' } as never)).toThrow('oracles: expected a list');
     expect(() => runScenario(play(), { seed: 1, crypto: 'real' } as never)).toThrow(
