@@ -42,7 +42,10 @@ function addRuns(sim: Command): void {
     .option('--log', 'one line per event, a column per node')
     .option('--story', 'tell every vote, not only the heights and what disturbs them')
     .option('--quiet', 'only the verdict')
-    .option('--trace <file>', 'write every turn of every node to this file')
+    .option(
+      '--trace <file>',
+      'write every turn of every node to this file; to FILE.partial until the run is over',
+    )
     .option('--html <file>', 'draw the run: lanes, messages and faults as one HTML page')
     .option('--genesis <file>', 'perform it with the validators of this genesis ...')
     .option('--keys <dir>', '... whose priv_validator_key.json files are below this folder')

@@ -19,7 +19,8 @@ import { bytesName, grouped } from '../telling.ts';
 import { TraceWriter } from '../traces/trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf, whyNot } from '../usage.ts';
 import { castOfFiles } from './cast-files.ts';
-import { mustBeApart } from './outputs.ts';
+import { isNoFile, mustBeApart } from './outputs.ts';
+import { partialOf } from './partial-file.ts';
 import { PageFile } from './picture-page.ts';
 import { fileOfPlay, loadPlay, usualSeedOf, withoutExit } from './play-file.ts';
 
@@ -87,7 +88,10 @@ async function wantedOf(nameOrFile: string, flags: RunFlags): Promise<Wanted> {
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const { trace, html, genesis, planted } = flags;
   const read = { 'the scenario': fileOfPlay(nameOrFile), '--genesis': genesis };
-  mustBeApart({ '--trace': trace, '--html': html }, { ...read, '--mutant': planted ?? flags.mutant });
+  mustBeApart(
+    { '--trace': trace, '--html': html, ...whileWritten('--trace', trace), ...whileWritten('--html', html) },
+    { ...read, '--mutant': planted ?? flags.mutant },
+  );
   const cast = castFor(play, flags);
   const about = planted !== undefined && { about: { mutant: planted } };
   const options = {
@@ -101,6 +105,10 @@ async function wantedOf(nameOrFile: string, flags: RunFlags): Promise<Wanted> {
   return { play, options };
 }
 
+/** The file in which it gathers is none of the others either. */
+const whileWritten = (flag: string, path: string | undefined): Readonly<Record<string, string>> =>
+  path === undefined || isNoFile(path) ? {} : { [`${flag}, while it is written`]: partialOf(path) };
+
 interface Performed {
   readonly verdict: Verdict;
   readonly explanation: Explanation | null;
@@ -112,7 +120,7 @@ interface Performed {
   readonly drawn: Tried<number>;
 }
 
-/** Files of an earlier run are written over by one that begins, and by no other. */
+/** Files of an earlier run are written over by one that ends, and by no other. */
 function performed(nameOrFile: string, { play, options }: Wanted, flags: RunFlags): Performed {
   const bar = new ProgressBar(flags.json);
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);

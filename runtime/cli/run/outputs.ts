@@ -21,7 +21,7 @@ export function mustBeApart(written: Files, read: Files): void {
 }
 
 /** What takes all and keeps nothing, as /dev/null. */
-function isNoFile(path: string): boolean {
+export function isNoFile(path: string): boolean {
   try {
     const there = statSync(path);
     return !there.isFile() && !there.isDirectory();

@@ -1,9 +1,10 @@
 // Writes a picture as one HTML page that needs nothing else: template, style, scripts and data in one file.
 
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Picture } from '../../../sim/picture/picture.ts';
 import { CliError, cliFolder, fileOf, whyNot } from '../usage.ts';
+import { PartialFile } from './partial-file.ts';
 
 /** The modules of runtime/cli/page, each after those that it needs. */
 export const SCRIPTS = [
@@ -56,27 +57,34 @@ export function pageOf(picture: Picture): string {
 /** What stands in the template for what is put in, in a form that its own place takes. */
 const PLACES = /\(title\)|\/\* \(style\) \*\/|\/\/ \(script\)|"\(picture\)"/g;
 
-/** Opened before the run, so that a path that cannot be written is told at once. */
+/** Tried before the run, so that a path that cannot be written is told at once; an older page stays until there is a new one. */
 export class PageFile {
   readonly path: string;
+  private readonly partial: PartialFile;
 
   constructor(path: string) {
     this.path = fileOf(path, '--html');
     try {
-      mkdirSync(dirname(path), { recursive: true });
-      closeSync(openSync(path, 'w'));
+      this.partial = new PartialFile(path);
+      closeSync(openSync(this.partial.at, 'w'));
+      if (this.partial.isBeside) rmSync(this.partial.at);
     } catch (error) {
-      throw new CliError(`--html: the page cannot be written to ${path}: ${whyNot(error)}`);
+      throw this.unwritten(error);
     }
+  }
+
+  private unwritten(error: unknown): CliError {
+    return new CliError(`--html: the page cannot be written to ${this.path}: ${whyNot(error)}`);
   }
 
   /** How many bytes it is. */
   write(picture: Picture): number {
     const text = pageOf(picture);
     try {
-      writeFileSync(this.path, text);
+      writeFileSync(this.partial.at, text);
+      this.partial.finish();
     } catch (error) {
-      throw new CliError(`--html: the page cannot be written to ${this.path}: ${whyNot(error)}`);
+      throw this.unwritten(error);
     }
     return Buffer.byteLength(text);
   }

@@ -1,15 +1,18 @@
 // Traces as files: written through a buffer, read in chunks, and what is broken in one is named by record
 // and byte offset.
 
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { CHUNK_BYTES, wholeRecordBehind } from '../../host/disk/trace-scan.ts';
 import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../../kernel/trace.ts';
+import { PartialFile } from '../run/partial-file.ts';
 import { CliError, EXIT, fileOf, whyNot } from '../usage.ts';
+
+/** What a process that is killed takes with it of its trace, at most. */
+const BUFFER_BYTES = 1 << 16;
 
 /**
  * Records are some hundred bytes each: they gather before the file system is asked. A disk that fails takes the trace and not the run: nothing more is
- * written, and `close` throws what went wrong first.
+ * written, and `close` throws what went wrong first. Whoever ends the process before that leaves `FILE.partial`, and an older FILE as it was.
  */
 export class TraceWriter {
   readonly path: string;
@@ -18,16 +21,17 @@ export class TraceWriter {
   records = -1;
   /** The number of each node's last record, by name. */
   readonly lastOf = new Map<string, number>();
+  private readonly partial: PartialFile;
   private readonly file: number;
-  private readonly buffer = new Uint8Array(CHUNK_BYTES);
+  private readonly buffer = new Uint8Array(BUFFER_BYTES);
   private filled = 0;
   private failed: CliError | null = null;
 
   constructor(path: string) {
     this.path = fileOf(path, '--trace');
     try {
-      mkdirSync(dirname(path), { recursive: true });
-      this.file = openSync(path, 'w');
+      this.partial = new PartialFile(path);
+      this.file = openSync(this.partial.at, 'w');
     } catch (error) {
       throw this.unwritten(error);
     }
@@ -58,7 +62,9 @@ export class TraceWriter {
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.file, bytes, at);
     } catch (error) {
-      this.failed = this.unwritten(error);
+      const { at, isBeside } = this.partial;
+      const { message } = this.unwritten(error);
+      this.failed = new CliError(isBeside ? `${message}; its beginning is in ${at}` : message);
     }
   }
 
@@ -70,6 +76,11 @@ export class TraceWriter {
       this.failed ??= this.unwritten(error);
     }
     if (this.failed) throw this.failed;
+    try {
+      this.partial.finish();
+    } catch (error) {
+      throw this.unwritten(error);
+    }
   }
 }
 

@@ -1,14 +1,22 @@
 // Traces through the command line: recorded, replayed, looked into, broken on purpose, and compared.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ProgressBar } from '../../../runtime/cli/screen.ts';
 import { replayCommand } from '../../../runtime/cli/traces/replay-command.ts';
 import { TraceFile } from '../../../runtime/cli/traces/trace-file.ts';
 import { DIGEST_BYTES, encodeRecord } from '../../../runtime/kernel/trace.ts';
-import { cli, hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
+import { cli, hasStack, isBuilt, nodecli, root, startNodecli, workFolder } from './nodecli.ts';
 
 /** Where the frames of a trace begin. */
 function offsetsOf(bytes: Buffer): number[] {
@@ -210,6 +218,60 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/warning: .*cut short \(record \d+, at byte \d+\)/);
     expect(out).toContain('same effects, same state digests');
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'of a run that %s ends stays beside the older files, and replays as far as it goes',
+    async (signal) => {
+      const [older, page] = [folder.at('older.trace'), folder.at('older.html')];
+      for (const file of [older, page]) writeFileSync(file, 'of an earlier run');
+      const partial = `${older}.partial`;
+      const run = startNodecli(
+        'sim',
+        'run',
+        'calm',
+        '--heights',
+        '5000',
+        '--quiet',
+        '--trace',
+        older,
+        '--html',
+        page,
+      );
+      await vi.waitFor(() => expect(statSync(partial).size).toBeGreaterThan(300_000), {
+        timeout: 30_000,
+        interval: 20,
+      });
+      process.kill(run.pid, signal);
+      await run.ended;
+      for (const file of [older, page]) expect(readFileSync(file, 'utf8')).toBe('of an earlier run');
+      expect(existsSync(`${page}.partial`)).toBe(false);
+      const { code, out } = nodecli('sim', 'replay', partial);
+      expect(out).toContain('same effects, same state digests');
+      expect(code).toBe(0);
+    },
+  );
+
+  test('and a page take their names when the run is over, also through a link, and leave nothing beside them', () => {
+    mkdirSync(folder.at('names/real'), { recursive: true });
+    writeFileSync(folder.at('names/real/x.trace'), 'of an earlier run');
+    symlinkSync(folder.at('names/real/x.trace'), folder.at('names/x.trace'));
+    const files = ['--trace', folder.at('names/x.trace'), '--html', folder.at('names/x.html')];
+    expect(nodecli('sim', 'run', 'calm', '--quiet', ...files).code).toBe(0);
+    expect(readdirSync(folder.at('names')).sort()).toEqual(['real', 'x.html', 'x.trace']);
+    expect(readdirSync(folder.at('names/real'))).toEqual(['x.trace']);
+    expect(nodecli('sim', 'replay', folder.at('names/real/x.trace')).code).toBe(0);
+    const { code, err } = nodecli(
+      'sim',
+      'run',
+      'calm',
+      '--trace',
+      folder.at('y'),
+      '--html',
+      folder.at('y.partial'),
+    );
+    expect(err).toMatch(/--trace, while it is written: .*y\.partial is --html, too; name another file/);
+    expect(code).toBe(2);
   });
 
   test('a length that was changed is no torn end, however large the records behind it', () => {
