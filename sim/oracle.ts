@@ -18,7 +18,7 @@ export interface Violation {
 
 export type ViolationWords = Pick<Violation, 'oracle' | 'promise' | 'what'>;
 
-/** How an oracle says that something is broken; `promise`: which, where it keeps several. */
+/** How an oracle says that something is broken. `at`: the node that a hook was given, null: nobody's; `promise`: which, where it keeps several. */
 export type Report = (what: string, at: Machine | null, height: bigint, promise?: string) => void;
 
 /** What a play itself promises is no oracle's word. */

@@ -122,7 +122,7 @@ export const ownOracle =
   (make: OracleMaker, i: number): OracleMaker =>
   (report, about) => {
     let isMade = false;
-    const told: Report = (what, at, height) => {
+    const told: Report = (what, at, height, promise) => {
       if (!isMade)
         throw new ScenarioError(
           `oracles[${i}]: report was called before a hook was: there is nothing yet to judge`,
@@ -137,7 +137,11 @@ export const ownOracle =
         throw new ScenarioError(
           `oracles[${i}]: report takes a height that is a bigint (3n), not ${String(height)}`,
         );
-      report(what, at, height);
+      if (promise !== undefined && typeof promise !== 'string')
+        throw new ScenarioError(
+          `oracles[${i}]: report takes a promise that is a text, not ${String(promise)}`,
+        );
+      report(what, at, height, promise);
     };
     const oracle = tried(`oracles[${i}]`, 'what makes it threw', () => make(told, about));
     const no = (what: string): never => {

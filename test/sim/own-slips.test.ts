@@ -171,12 +171,27 @@ it.each<[string, (report: (...words: unknown[]) => void) => void, string]>([
     (report) => report('bad', null),
     'report takes a height that is a bigint (3n), not undefined',
   ],
+  [
+    'a promise of another kind',
+    (report) => report('bad', null, 3n, 7),
+    'report takes a promise that is a text, not 7',
+  ],
 ])('a report with %s is refused', (_, says, because) => {
   const odd: OracleMaker = (report) => ({
     name: 'mine',
     published: () => says(report as (...words: unknown[]) => void),
   });
   expect(() => runScenario(play({ oracles: [odd] }), { seed: 1 })).toThrow(`oracles[0]: ${because}`);
+});
+
+it('a report may say which of several promises is broken, as those of ours do', () => {
+  const several: OracleMaker = (report) => ({
+    name: 'mine',
+    ended: () => report('bad', null, 1n, 'the second'),
+  });
+  expect(runScenario(play({ oracles: [several] }), { seed: 1 }).violations).toMatchObject([
+    { oracle: 'mine', promise: 'mine/the second', what: 'the second: bad' },
+  ]);
 });
 
 it('a report before there is a hook to be asked is refused', () => {
