@@ -12,6 +12,9 @@ import { DEFAULT_PARAMS } from '../protocol/rules/params.ts';
 import { genesisState } from '../protocol/rules/state.ts';
 import { type ConsensusParams, EMPTY_BYTES, type Genesis, type PublicKey } from '../protocol/types.ts';
 import type { Stream } from './choices.ts';
+import { appHash as isHex } from './scenario/amounts.ts';
+import { type Check, Checker, isText, listOf, maybe, object, whole } from './scenario/checks.ts';
+import { ScenarioError } from './scenario/error.ts';
 
 export interface Member {
   readonly name: string;
@@ -96,30 +99,67 @@ export function paramsWith({ evidence = {}, blockBytes }: ParamsWords): Consensu
   };
 }
 
-/** Validators v0, v1, ...; candidates c0, ...; full nodes f0, .... */
-export function makeCast(options: CastOptions): Cast {
-  const { chainId = 'rehearsal', initialHeight = 1n } = options;
+const isBigInt: Check = { expects: 'a bigint, as 10n', holds: (value) => typeof value === 'bigint' };
+const options = object(
+  {
+    powers: listOf(isBigInt),
+    candidates: maybe(whole),
+    fullNodes: maybe(whole),
+    initialHeight: maybe(isBigInt),
+    chainId: maybe(isText),
+    params: maybe({ expects: 'parameters of consensus', holds: (value) => typeof value === 'object' }),
+    appState: maybe(isText),
+    appHash: maybe(isHex),
+  } satisfies Record<keyof CastOptions, Check>,
+  '{ powers: [10n, 10n] }',
+);
+const keyPairs = listOf({
+  expects: 'a key pair, as parsePrivValidatorKey(text).pair',
+  holds: (value) => (value as Partial<KeyPair> | null)?.seed instanceof Uint8Array,
+});
+
+function mustBe(word: string, check: Check, given: unknown, path = ''): void {
+  const checker = new Checker('what it takes');
+  checker.check(check, given, path);
+  if (checker.problem !== null) throw new ScenarioError(`${word}: ${checker.problem}`);
+}
+
+/**
+ * Validators v0, v1, ...; candidates c0, ...; full nodes f0, ....
+ * @throws ScenarioError that names the option, where one is not as its type says.
+ */
+export function makeCast(wanted: CastOptions): Cast {
+  mustBe('makeCast', options, wanted);
+  const { chainId = 'rehearsal', initialHeight = 1n } = wanted;
   const members = [
-    ...options.powers.map((power, i) => member(`v${i}`, power, true)),
-    ...Array.from({ length: options.candidates ?? 0 }, (_, i) => member(`c${i}`, 0n, true)),
-    ...Array.from({ length: options.fullNodes ?? 0 }, (_, i) => member(`f${i}`, 0n, false)),
+    ...wanted.powers.map((power, i) => member(`v${i}`, power, true)),
+    ...Array.from({ length: wanted.candidates ?? 0 }, (_, i) => member(`c${i}`, 0n, true)),
+    ...Array.from({ length: wanted.fullNodes ?? 0 }, (_, i) => member(`f${i}`, 0n, false)),
   ];
   const genesis: Genesis = {
     genesisTimeNs: EPOCH_NS,
     chainId,
     initialHeight,
-    consensusParams: options.params ?? DEFAULT_PARAMS,
+    consensusParams: wanted.params ?? DEFAULT_PARAMS,
     validators: members.flatMap(({ publicKey, power, name }) =>
       publicKey && power > 0n ? [{ address: addressOf(publicKey), publicKey, power, name }] : [],
     ),
-    appHash: bytesOfHex(options.appHash ?? '') ?? EMPTY_BYTES,
-    appState: utf8Encode(options.appState ?? ''),
+    appHash: bytesOfHex(wanted.appHash ?? '') ?? EMPTY_BYTES,
+    appState: utf8Encode(wanted.appState ?? ''),
   };
   return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS, initialHeight };
 }
 
-/** The validators of a real genesis as v0, v1, ... in its order, each with its own key. Keys of others are left aside. */
+/**
+ * The validators of a real genesis as v0, v1, ... in its order, each with its own key. Keys of others are left aside.
+ * @param genesisText what the file holds
+ * @param keys `parsePrivValidatorKey(text).pair` of each key file
+ * @returns a refusal where the genesis is none, or no key is that of one of its validators
+ * @throws ScenarioError where texts or key pairs are something else
+ */
 export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Cast | Refusal {
+  mustBe('castFromFiles', isText, genesisText, 'genesisText');
+  mustBe('castFromFiles', keyPairs, keys, 'keys');
   const genesis = parseGenesis(genesisText);
   if (isRefusal(genesis)) return genesis;
   if (genesis.validators.length === 0) return refuse('no-validators', 'the genesis names no validators');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import * as protocol from '../protocol/index.ts';
 import { playNamed } from '../runtime/cli/run/play-file.ts';
 import { Story, verdictLines } from '../runtime/cli/screen.ts';
 import { calm } from '../scenarios/calm.ts';
@@ -88,6 +89,18 @@ it('docs/library.md shows the examples as they stand, and they are short enough 
   const files = ['counter.ts', 'workload.ts', 'liar.ts', 'oracle.ts', 'counter.test.ts', 'shrink.test.ts'];
   for (const code of shown) expect(code?.split('\n').length).toBeLessThanOrEqual(40);
   expect(shown).toEqual(files.map((file) => text(`examples/${file}`)));
+});
+
+it('docs/library.md names what rehearsal/protocol has', () => {
+  const [, table] =
+    /## The words of the chain[\s\S]*?\n\|[- |]+\|\n([\s\S]*?)\n\n/.exec(text('docs/library.md')) ?? [];
+  const names = [...(table ?? '').matchAll(/`(\w+)(?:\(\w+\))?`/g)].map(([, name]) => name as string);
+  const isType = (name: string): boolean => /^[A-Z][a-z]/.test(name);
+  expect(names.length).toBeGreaterThan(20);
+  expect(Object.keys(protocol)).toEqual(expect.arrayContaining(names.filter((name) => !isType(name))));
+  const types = text('protocol/types.ts');
+  for (const name of names.filter(isType))
+    expect(types).toMatch(new RegExp(`^export (interface|type) ${name}\\b`, 'm'));
 });
 
 /** The code between import and default export, with the words of `rehearsal/sim` at hand. */

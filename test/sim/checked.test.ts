@@ -774,6 +774,39 @@ describe('who runs a module runs it without its types, so', () => {
     );
   });
 
+  it.each<[string, () => unknown, string]>([
+    [
+      'no options',
+      () => makeCast(undefined as never),
+      'makeCast: what it takes: expected { powers: [10n, 10n] }, not nothing',
+    ],
+    [
+      'numbers',
+      () => makeCast({ powers: [10] as never }),
+      'makeCast: powers[0]: expected a bigint, as 10n, not 10',
+    ],
+    [
+      'a slip',
+      () => makeCast({ powers: [1n], fullnodes: 1 } as never),
+      'makeCast: fullnodes: no such field; there are powers,',
+    ],
+    ['no hex', () => makeCast({ powers: [1n], appHash: 'xyz' }), 'makeCast: appHash: expected hex digits'],
+    ['no text', () => castFromFiles(7 as never, []), 'castFromFiles: genesisText: expected a text, not 7'],
+    [
+      'a folder',
+      () => castFromFiles('{}', '/keys' as never),
+      'castFromFiles: keys: expected a list, not "/keys"',
+    ],
+    [
+      'texts',
+      () => castFromFiles('{}', ['{}'] as never),
+      'castFromFiles: keys[0]: expected a key pair, as parsePriv',
+    ],
+  ])('people who are asked for with %s are refused by that name', (_, made, because) => {
+    expect(made).toThrow(ScenarioError);
+    expect(made).toThrow(because);
+  });
+
   it('other people than those of the play may be too few', () => {
     const cast = makeCast({ powers: [1n, 1n, 1n] });
     const four = play({ act: [at('1s', crash('v3'))] });
