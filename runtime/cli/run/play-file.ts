@@ -11,7 +11,7 @@ import { fromJson } from '../../../sim/scenario/json.ts';
 import { isDrawn, type Play, type Scenario } from '../../../sim/scenario/play.ts';
 import { completed } from '../../../sim/scenario/usual.ts';
 import { slipIn, whereLoaded } from '../thrown.ts';
-import { CliError, EXIT, nearest, packageFolder, whyNot } from '../usage.ts';
+import { CliError, EXIT, nearest, packageFolder, quoted, whyNot } from '../usage.ts';
 
 const EXTENSIONS = ['.json', '.js', '.mjs', '.ts', '.mts'];
 
@@ -104,10 +104,20 @@ async function importModule(name: string, path: string): Promise<Record<string, 
     const slip = error instanceof SyntaxError ? slipIn(path) : null;
     const where = whereLoaded(error) || (slip ? ` (at ${slip.place})` : '');
     const why = error instanceof Error ? whyNot(error) : `it throws ${inspect(error)}`;
-    throw new CliError(`${name} cannot be loaded: ${why}${where}`);
+    const hint = outsideHint(error);
+    const told = hint === '' ? why : why.split('\n')[0]; // the rest is who asked for it
+    throw new CliError(`${name} cannot be loaded: ${told}${where}${hint}`);
   } finally {
     allowExit();
   }
+}
+
+/** Where this package is not found: by the name that package.json has, or what the play meant by it. */
+function outsideHint(error: unknown): string {
+  const { code, message = '' } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+  if (!isMissing || !/Cannot find (package|module) 'rehearsal['/]/.test(message)) return '';
+  return `; a play lives in a project that has this package: npm install ${quoted(packageFolder)} there (README: In your own project)`;
 }
 
 /** Whoever ends the process meanwhile has shown nothing, with whatever code it does so. Gives the way to allow it again. */

@@ -31,6 +31,22 @@ describe.skipIf(!isBuilt)('a play that is a module', () => {
     expect(out).toMatch(/^HOLDS {2}three-heights/m);
   });
 
+  test('and lies outside of a project that has this package', () => {
+    const path = join(temporaryFolder(), 'outside.mjs');
+    writeFileSync(path, "export { calm as default } from 'rehearsal/sim';\n");
+    const { code, err } = nodecli('sim', 'run', path);
+    expect(err).toMatch(/^nodecli: .*outside\.mjs cannot be loaded: Cannot find package 'rehearsal'.*\n$/);
+    const folder = root.replace(/\/$/, '');
+    expect(err).toContain(`; a play lives in a project that has this package: npm install ${folder} there (`);
+    expect(code).toBe(2);
+  });
+
+  test('and looks for another package is not told of this one', () => {
+    const path = join(temporaryFolder(), 'other.mjs');
+    writeFileSync(path, "import 'rehearsed';\n");
+    expect(nodecli('sim', 'run', path).err).not.toContain('npm install');
+  });
+
   test('and ends the process has not held', () => {
     const { code, out, err } = nodecli('sim', 'run', moduleOf('process.exit(0);'), '--quiet');
     expect([code, out]).toEqual([2, '']);
