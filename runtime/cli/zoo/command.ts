@@ -207,9 +207,22 @@ function chosenOf({ only, mutant, rules, triggers, shrink }: ZooFlags): readonly
     throw new CliError(
       rules
         ? `--only: there is no rule "${unknown}": ${zoo.map((patch) => patch?.id).join(', ')}`
-        : `--only: there is no mutant "${unknown}": they lie between ${rangesOf(zoo)}`,
+        : `--only: there is no mutant "${unknown}": ${neighboursOf(unknown, zoo)}they lie between ${rangesOf(zoo)}`,
     );
   return chosen;
+}
+
+const numberOf = (id: string): number => Number(id.slice(1));
+
+/** Not every number is taken: of one that is written as they are, those before and after it. */
+function neighboursOf(unknown: string, zoo: readonly (Patch | null)[]): string {
+  const ids = zoo.map((patch) => patch?.id ?? HEALTHY).filter((id) => id.charAt(0) === unknown.charAt(0));
+  if (!ids.some((id) => id.length === unknown.length) || !/^[A-Z][0-9]+$/.test(unknown)) return '';
+  const sorted = ids.sort((a, b) => numberOf(a) - numberOf(b));
+  const before = sorted.findLast((id) => numberOf(id) < numberOf(unknown));
+  const after = sorted.find((id) => numberOf(id) > numberOf(unknown));
+  if (before === undefined || after === undefined) return '';
+  return `that number is not taken, next to it are ${before} and ${after}; `;
 }
 
 /** The first and the last of each letter. */
@@ -220,7 +233,6 @@ function rangesOf(zoo: readonly (Patch | null)[]): string {
     const letter = id.charAt(0);
     byLetter.set(letter, [...(byLetter.get(letter) ?? []), id]);
   }
-  const numberOf = (id: string): number => Number(id.slice(1));
   const ranges = [...byLetter.values()].map((ids) => {
     const sorted = ids.sort((a, b) => numberOf(a) - numberOf(b));
     return `${sorted[0]} and ${sorted.at(-1)}`;

@@ -204,6 +204,11 @@ describe.skipIf(!isBuilt)('sim run', () => {
       /--only: there is no mutant "M6": they lie between C1 and C3, M01 and M34, W01 and W02, X01 and X\d+ \(/,
     ],
     [
+      'a mutant between others that is none',
+      ['sim', 'zoo', '--only', 'M03'],
+      /--only: there is no mutant "M03": that number is not taken, next to it are M02 and M04; they lie between C1 and C3, /,
+    ],
+    [
       'no rule',
       ['sim', 'zoo', '--rules', '--only', ''],
       /^nodecli: --only: give an id, as L36, or several with commas\n$/,
