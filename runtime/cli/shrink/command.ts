@@ -1,7 +1,7 @@
 // `nodecli sim shrink`: makes a failing run small, and saves it as a scenario that fails by itself.
 
-import { closeSync, lstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { runScenario } from '../../../sim/run.ts';
 import { scenarioRefusal } from '../../../sim/scenario/form.ts';
@@ -24,6 +24,7 @@ import {
   fileOf,
   isCliError,
   needsBuild,
+  packageFolder,
   quoted,
   scenarioFileOf,
   seedOf,
@@ -43,6 +44,11 @@ export interface ShrinkFlags {
 }
 
 const SHRUNK = '-shrunk';
+/** Of the zoo, or of a file that only who made it knows. */
+const fileOfMutant = (id: string): string => {
+  const file = `scenarios/zoo/${id}.json`;
+  return existsSync(join(packageFolder, file)) ? file : 'FILE';
+};
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -53,8 +59,7 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
   const result = await attempt.of(wanted.job, patch).catch((error: unknown) => {
     throw endedEarly(error, attempt, wanted);
   });
-  if ('not' in result)
-    throw new CliError(`there is nothing to shrink in ${nameOrFile}, seed ${wanted.job.seed}: ${result.not}`);
+  if ('not' in result) throw new CliError(nothingToShrink(nameOrFile, wanted, result.not, flags));
   const { shrunk, explanation } = result;
   const saved = savedOf(shrunk, patch);
   save(file, `${String(toJson(saved))}\n`);
@@ -70,6 +75,8 @@ export async function shrinkCommand(nameOrFile: string, flags: ShrinkFlags): Pro
 interface Wanted {
   readonly job: ShrinkJob;
   readonly patch: Patch | null;
+  /** The bug with which the scenario was saved, by its id. */
+  readonly mutant: string | undefined;
   /** Where what is left is saved. */
   readonly file: string;
 }
@@ -91,7 +98,7 @@ async function wantedOf(nameOrFile: string, flags: ShrinkFlags): Promise<Wanted>
   const file = flags.out ?? `${shrunkName(whole)}.json`;
   mustBeApartFrom(nameOrFile, file, flags);
   for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
-  return { job: { shrink: { json }, seed }, patch, file };
+  return { job: { shrink: { json }, seed }, patch, mutant: whole.origin?.mutant, file };
 }
 
 function mustBeScenario(nameOrFile: string, play: Scenario): void {
@@ -105,6 +112,20 @@ function mustBeApartFrom(nameOrFile: string, file: string, { test, mutant }: Shr
   mustBeApart({ '--out': file, '--test': test }, { '--mutant': mutant });
   const own = { 'the scenario': fileOfPlay(nameOrFile) };
   mustBeApart({ '--test': test, ...(!isSmaller && { '--out': file }) }, own);
+}
+
+/** A scenario that was shrunk with a bug planted holds on the healthy build: its origin says which that was. */
+function nothingToShrink(
+  nameOrFile: string,
+  { job, mutant: bug }: Wanted,
+  not: string,
+  { mutant }: ShrinkFlags,
+): string {
+  const hint =
+    bug !== undefined && mutant === undefined
+      ? `; it broke with ${bug} planted: add --mutant ${fileOfMutant(bug)}`
+      : '';
+  return `there is nothing to shrink in ${nameOrFile}, seed ${job.seed}: ${not}${hint}`;
 }
 
 /** Whatever ends it, what there is of it is saved, and the error tells where. */

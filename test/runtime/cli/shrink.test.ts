@@ -7,6 +7,7 @@ import { playFromJson } from '../../../runtime/cli/run/play-file.ts';
 import { performShrink, type ShrinkSoFar } from '../../../runtime/cli/shrink/job.ts';
 import { testOf } from '../../../runtime/cli/shrink/test-file.ts';
 import type { Scenario } from '../../../sim/scenario/play.ts';
+import { everyone, height, scenario, validators } from '../../../sim/scenario/words.ts';
 import { directivesIn } from '../../../sim/shrink/parts.ts';
 import { hasStack, isBuilt, nodecli, root, workFolder } from './nodecli.ts';
 
@@ -247,6 +248,25 @@ describe.skipIf(!isBuilt)('what cannot be shrunk is said in one line', () => {
     const { code, err } = nodecli('sim', 'shrink', path);
     expect(code).toBe(2);
     expect(err).toMatch(says);
+  });
+
+  test.each([
+    ['M06', 'scenarios/zoo/M06.json'],
+    ['mine', 'FILE'],
+  ])('a scenario that was saved with a bug planted, without it: %s', (mutant, file) => {
+    const path = folder.at('planted.json');
+    const origin = { oracle: 'lock', what: '', seed: '1', commit: '', mutant };
+    const play = scenario('it holds', {
+      cast: validators(4),
+      ends: everyone.decides(height(2), { within: '60s' }),
+    });
+    writeFileSync(path, JSON.stringify({ ...play, origin }));
+    const { code, err } = nodecli('sim', 'shrink', path);
+    expect(err).toMatch(
+      /^nodecli: there is nothing to shrink in .*planted\.json, seed 1: it holds \(with sim-crypto\); /,
+    );
+    expect(err).toContain(`; it broke with ${mutant} planted: add --mutant ${file}\n`);
+    expect(code).toBe(2);
   });
 
   test('a saved scenario whose seed is none', () => {
