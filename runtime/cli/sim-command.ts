@@ -134,7 +134,9 @@ function addProofs(sim: Command): void {
     .action(ends(async () => (await import('./bench/command.ts')).benchCommand));
   sim
     .command('leaks')
-    .description('plants leaks of determinism in copies of the build; exits 1 when one is not caught')
+    .description(
+      'plants leaks of determinism in copies of the build; exits 1 when one is not caught. One shows between two versions of Node only: npm fetches what is not here into the cache folder, once, and says so',
+    )
     .option('--seeds <n>', 'seeds per leak', '20')
     .option('--only <id>', 'one of them')
     .action(ends(async () => (await import('./determinism/leaks-command.ts')).leaksCommand));
