@@ -9,22 +9,34 @@ import { eventName, grouped, secondsOf, shortHash } from './telling.ts';
 type Print = (line: string) => void;
 
 const TIME_WIDTH = 13;
+/** As long as nearly every event, and as a name that is still told from its neighbour. */
 const COLUMN_WIDTH = 30;
+const COLUMN_WIDTH_MIN = 4;
 
-/** One line per event: the time, then a column per node. Columns appear as nodes do. */
+/** One line per event: the time, then a column per node. Columns appear as nodes do, and are closer where the screen is narrow. */
 export class Columns {
   private readonly print: Print;
   private readonly names: string[] = [];
+  private readonly screenWidth: number;
+  private width = COLUMN_WIDTH;
 
-  constructor(print: Print) {
+  /** @param screenWidth in letters; what is no terminal has room for all */
+  constructor(print: Print, screenWidth = Number.POSITIVE_INFINITY) {
     this.print = print;
+    this.screenWidth = screenWidth;
+  }
+
+  /** So many nodes there are: the last of them needs a whole column, those before it begin beside each other. */
+  seat(nodes: number): void {
+    const room = Math.floor((this.screenWidth - TIME_WIDTH - COLUMN_WIDTH) / Math.max(1, nodes - 1));
+    this.width = Math.min(COLUMN_WIDTH, Math.max(COLUMN_WIDTH_MIN, room));
   }
 
   event(at: Machine, event: NodeEvent, atNs: number): void {
     const what = eventName(event, (peer) => addressOf(at, peer));
     if (what === null) return;
     if (this.names[at.index] === undefined) this.head(at);
-    this.print(`${time(atNs)}${' '.repeat(at.index * COLUMN_WIDTH)}${what}`);
+    this.print(`${time(atNs)}${' '.repeat(at.index * this.width)}${what}`);
   }
 
   /** What the world does; what nodes do is told by their events. */
@@ -34,7 +46,7 @@ export class Columns {
 
   private head(at: Machine): void {
     this.names[at.index] = at.name;
-    const cells = Array.from(this.names, (name) => (name ?? '').padEnd(COLUMN_WIDTH));
+    const cells = Array.from(this.names, (name) => (name ?? '').padEnd(this.width));
     this.print(`${'seconds'.padStart(TIME_WIDTH - 2)}  ${cells.join('').trimEnd()}`);
   }
 }

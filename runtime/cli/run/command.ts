@@ -126,10 +126,10 @@ function performed(nameOrFile: string, { play, options }: Wanted, flags: RunFlag
   const trace = flags.trace === undefined ? null : new TraceWriter(flags.trace);
   const page = flags.html === undefined ? null : new PageFile(flags.html);
   const collector = page && new PictureCollector();
-  const watch = { ...watchOf(flags, bar, trace), ...(collector && { backstage: collector.open }) };
+  const watching = watchingOf(flags, bar, trace, collector);
   try {
     const startedMs = performance.now();
-    const run = withoutExit(nameOrFile, () => runScenario(play, { ...options, watch }));
+    const run = withoutExit(nameOrFile, () => runScenario(play, { ...options, ...watching }));
     const wallMs = performance.now() - startedMs;
     const verdict = asTyped(run, nameOrFile, flags);
     const kept = tried(() => trace?.close());
@@ -191,22 +191,29 @@ function recordsOf({ records, lastOf }: TraceWriter, { violations }: Verdict): s
   return `${grouped(records)} records${last === undefined ? '' : `; the last of ${first?.node} is ${last}`}`;
 }
 
-function watchOf(flags: RunFlags, bar: ProgressBar, trace: TraceWriter | null): RunWatch {
+function watchingOf(
+  flags: RunFlags,
+  bar: ProgressBar,
+  trace: TraceWriter | null,
+  collector: PictureCollector | null,
+): Pick<RunOptions, 'watch' | 'onWorld'> {
   const say = (line: string): void => {
     bar.clear();
     print(line);
   };
-  const columns = new Columns(say);
+  const columns = new Columns(say, process.stdout.isTTY ? process.stdout.columns : undefined);
   const story = new Story(say, flags.story === true);
   const isSilent = flags.json === true || flags.quiet === true;
-  return {
+  const watch: RunWatch = {
     ...(!isSilent && {
       event: (at, event) => (flags.log ? columns : story).event(at, event, at.disk.agenda.now),
       line: (line) => (flags.log ? columns : story).line(line),
     }),
     progress: (done, height) => bar.update(done, `height ${height}`),
     ...(trace && { trace: (bytes, node) => trace.write(bytes, node) }),
+    ...(collector && { backstage: collector.open }),
   };
+  return { watch, onWorld: ({ machines }) => columns.seat(machines.length) };
 }
 
 /** The line that reproduces a run names what was typed: a file, and the options that change the run. */
