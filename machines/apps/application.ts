@@ -24,7 +24,7 @@ export interface Application {
   /** All pairs ever written and not removed, once, before the first request. */
   restore(pairs: readonly Pair[]): void;
   /**
-   * 32 bytes over the whole committed state (its app hash may cover less), the same on every node of a chain.
+   * Bytes (ours are 32) over the whole committed state (its app hash may cover less), the same on every node of a chain.
    */
   digest(): Uint8Array;
   /** The same, recomputed from what the application holds. */
