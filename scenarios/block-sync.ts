@@ -42,6 +42,7 @@ import {
 const SLOW = { kind: 'uniform', minNs: 1_250 * MILLISECOND, maxNs: 2_500 * MILLISECOND } as const;
 const NEAR = { kind: 'uniform', minNs: MILLISECOND, maxNs: 5 * MILLISECOND } as const;
 const IN_ORDER = { kind: 'uniform', minNs: 500 * MILLISECOND, maxNs: 500 * MILLISECOND } as const;
+const FAR = { kind: 'uniform', minNs: 900 * MILLISECOND, maxNs: 1_000 * MILLISECOND } as const;
 const LONG_WAY = { kind: 'uniform', minNs: 700 * MILLISECOND, maxNs: 750 * MILLISECOND } as const;
 
 /**
@@ -362,4 +363,20 @@ export const longAlone = scenario('who was alone for long fetches what it lacks 
   ],
   holds: [never(v3.enters('propose', { height: 10 }))],
   ends: everyone.decides(height(34), { within: '240s', afterwards: 2 }),
+});
+
+/** v3 fetches three blocks a second, is alone for a minute, and goes on: it gains on the chain, though it is further behind than it was. */
+export const aloneInBetween = scenario('who was alone in the middle of block sync need not gain that again', {
+  name: 'alone-in-between',
+  cast: validators(4),
+  settings: { sync: { statusNs: 1_000n * NS_PER_MS, requestsPerPeerMax: 1, stallNs: 10_000n * NS_PER_MS } },
+  act: [
+    when(v0.decides(height(3)), crash('v3')),
+    when(v0.decides(height(60)), restart('v3'), links({ latency: FAR }, { to: ['v3'] })),
+    when(v3.decides(height(12)), isolate('v3')),
+    after('60s', heal()),
+    when(v3.decides(height(100))),
+    when(v3.joins(), calm()),
+  ],
+  ends: everyone.decides(height(190), { within: '400s', afterwards: 2 }),
 });

@@ -257,3 +257,12 @@ export const datedByTheLock = scenario('a precommit is later than the block that
   ],
   ends: these('v0', 'v1', 'v3').decides(height(6), { within: '280s' }),
 });
+
+/** Its prevote is still being signed when its precommit is asked for. */
+export const slowKeySignsBoth = scenario('a slow key signs both votes of a round', {
+  name: 'slow-key-signs-both',
+  cast: validators(4),
+  act: [when(v0.decides(height(4)), signer('v3', '600ms')), when(v0.decides(height(14)), signer('v3', '0s'))],
+  holds: [5, 6, 7, 8, 9, 10, 11, 12].map((each) => sometime(v3.prevotes({}, { height: each, round: 0 }))),
+  ends: everyone.decides(height(16), { within: '120s' }),
+});

@@ -1,6 +1,7 @@
 // All plays, by the names that `sim list` shows.
 
 import type { Play } from '../sim/scenario/play.ts';
+import { accusedTogether, heardAndKept } from './accusations.ts';
 import {
   amnesiaProvesNothing,
   attackedTogether,
@@ -15,6 +16,7 @@ import {
   trueAttacks,
 } from './attacks.ts';
 import {
+  aloneInBetween,
   askedAfterAPause,
   askedByWhoDied,
   claimGoesMeanwhile,
@@ -60,6 +62,7 @@ import {
   precommitOfTheFuture,
   signerTooSlow,
   slowDisk,
+  slowKeySignsBoth,
   slowSigner,
   timeGoesOn,
 } from './clocks-and-disks.ts';
@@ -110,13 +113,16 @@ import { forkByAmnesia, forkByTwoVotes, twoThirdsLie, twoThirdsLieToOneBehind } 
 import { halfABlock } from './half-a-block.ts';
 import { hiddenLock } from './hidden-lock.ts';
 import { largeBlocks, manyParts, manyValidators, partOfAPart, thinMesh } from './large.ts';
+import { precommitsCarry, waitsAgain } from './later-rounds.ts';
 import {
   aMomentBehind,
   behindAndReset,
   decidedInARoundBefore,
+  farBehindAndALiar,
   joinsWithoutTransaction,
   keepsPace,
   liarsComeAgain,
+  noPauseBetweenHeights,
   oneBehindAndALiar,
   polkaOfASkippedRound,
   proposalIsAVoice,
@@ -183,6 +189,7 @@ import {
   asymmetricPartition,
   evenSplit,
   greatPowers,
+  greetingLost,
   lessThanOneThirdSilent,
   longOutage,
   minorityPartition,
@@ -193,11 +200,13 @@ import {
   earlyGifts,
   failedAndKept,
   givenAfterRestart,
+  givenBeforeItDied,
   largePool,
   noPool,
   refusedAndKept,
   takenAlone,
   takenLeaveRoom,
+  takesAgain,
 } from './pools.ts';
 import {
   lockOutlivesExecution,
@@ -246,6 +255,7 @@ import {
   linesComeBack,
   lostCatchUp,
   missedPolka,
+  nilOutlivesRestart,
   nilStaysNil,
   proposalForgotten,
   saidInALifeBefore,
@@ -302,6 +312,7 @@ import {
 } from './transactions.ts';
 import { usualSettings } from './usual-settings.ts';
 import {
+  greatPowersComeBack,
   keysOfAnotherKind,
   restartWithEverySet,
   setReplaced,
@@ -586,6 +597,19 @@ export const plays: readonly Play[] = [
   askedAfterAPause,
   claimGoesMeanwhile,
   behindAndReset,
+  accusedTogether,
+  heardAndKept,
+  waitsAgain,
+  precommitsCarry,
+  slowKeySignsBoth,
+  greetingLost,
+  greatPowersComeBack,
+  nilOutlivesRestart,
+  givenBeforeItDied,
+  takesAgain,
+  farBehindAndALiar,
+  noPauseBetweenHeights,
+  aloneInBetween,
   swarm,
   wideSwarm,
 ];

@@ -286,3 +286,42 @@ export const oneBehindAndALiar = scenario('who is one behind is given the vote o
   ],
   ends: these('v0', 'v2').decides(height(8), { within: '120s' }),
 });
+
+/** v0 has a vote of v3 for nil and says so; it is cut off until the others, who needed v3 to decide, are further. */
+export const farBehindAndALiar = scenario(
+  'who is some heights behind is given the vote of a liar that decided',
+  {
+    name: 'far-behind-and-a-liar',
+    cast: powers(3, 3, 3, 3),
+    liars: [liar('v3', 'vote-equivocator', ['v0'], { votes: 'precommits', fromHeight: 5, toHeight: 5 })],
+    act: [
+      at(
+        '0s',
+        drop('prevotes', { height: 5, to: ['v0'] }),
+        drop('precommits', { height: 5, from: ['v1', 'v2'], to: ['v0'] }),
+        drop('precommits', { height: 5, by: ['v1', 'v2'], to: ['v0'] }),
+        drop('precommits', { height: 5, by: ['v0'] }),
+        delay('precommits', '1500ms', { height: 5, by: ['v1'], to: ['v2', 'v3'] }),
+        delay('precommits', '1500ms', { height: 5, by: ['v2'], to: ['v1', 'v3'] }),
+      ),
+      when(v1.decides(height(5)), drop('everything', { to: ['v0'] }), drop('everything', { from: ['v0'] })),
+      when(v1.decides(height(6)), heal(), isolate('v3', 'for-ever')),
+    ],
+    ends: these('v0', 'v1', 'v2').decides(height(13), { within: '120s' }),
+  },
+);
+
+/** Served one after the other, as soon as it says that it begins each, forty heights take v3 a few seconds. */
+export const noPauseBetweenHeights = scenario(
+  'who is far behind is given height after height without a pause',
+  {
+    name: 'no-pause-between-heights',
+    cast: validators(4),
+    act: [
+      when(v0.decides(height(3)), isolate('v3')),
+      when(v0.decides(height(43)), heal()),
+      when(v3.decides(height(43))),
+    ],
+    ends: everyone.decides(height(50), { within: '105s' }),
+  },
+);

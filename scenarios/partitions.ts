@@ -4,7 +4,9 @@ import {
   after,
   anyone,
   at,
+  crash,
   cut,
+  drop,
   everyone,
   heal,
   height,
@@ -14,6 +16,7 @@ import {
   partition,
   powers,
   reset,
+  restart,
   scenario,
   sometime,
   these,
@@ -110,4 +113,16 @@ export const greatPowers = scenario('where powers have sixteen digits one more t
   cast: powers(9_007_199_254_641_979, 9_007_199_254_302_738, 9_007_199_254_472_358),
   act: [when(everyone.decides(height(6)), isolate('v2', 'for-ever'))],
   ends: these('v0', 'v1').decides(height(14), { within: '240s' }),
+});
+
+/** v0 hears nothing of v3 as they meet, and v3 hears v0: one of them is up, and the other asks for what it did not hear. */
+export const greetingLost = scenario('who is up greets again whoever has not heard it', {
+  name: 'greeting-lost',
+  cast: validators(4),
+  act: [
+    when(v0.decides(height(3)), crash('v3', { how: 'clean' })),
+    when(v0.decides(height(4)), drop('everything', { from: ['v3'] }), restart('v3')),
+    after('4500ms', heal()),
+  ],
+  ends: everyone.decides(height(14), { within: '200s', afterwards: 2 }),
 });

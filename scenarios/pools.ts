@@ -1,7 +1,10 @@
 // Pools in other settings: one that takes nothing, one that keeps in mind what was refused, one that is small; and one whose node is alone.
 
 import { utf8Encode } from '#platform';
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import { CHANNEL_MEMPOOL } from '../protocol/messages.ts';
+import { NS_PER_MS } from '../protocol/time.ts';
 import { encodeMempoolMessage } from '../protocol/wire/index.ts';
 import { isItsPlace, type Liar } from '../sim/liars/liar.ts';
 import { messagesIn } from '../sim/oracles/ghost/messages.ts';
@@ -17,11 +20,13 @@ import {
   height,
   liar,
   partition,
+  powers,
   reset,
   scenario,
   submit,
   txs,
   v0,
+  v1,
   v3,
   validators,
   when,
@@ -146,3 +151,51 @@ export const givenAfterRestart = scenario(
     ends: everyone.decides(height(34), { within: '240s', afterwards: 1 }),
   },
 );
+
+/** By height 30 it was given a transaction. */
+class Wanting extends KvStore {
+  private taken = 0;
+
+  override answer(request: AbciRequest): AbciResponse {
+    if (request.type === 'finalize-block') {
+      this.taken += request.value.txs.length;
+      if (request.value.height === 30n && this.taken === 0)
+        return { type: 'exception', value: { error: 'no transaction came' } };
+    }
+    return super.answer(request);
+  }
+}
+
+/** v1 makes nearly all blocks. It gives v0 a transaction, and loses it as it dies while v0's application is asked about it. */
+export const givenBeforeItDied = scenario(
+  'who comes back is offered what it gave and what was checked meanwhile',
+  {
+    name: 'given-before-it-died',
+    cast: powers(1, 100),
+    app: () => new Wanting(),
+    act: [
+      at('1s', application('v0', { checks: '6s' })),
+      when(v1.decides(height(4))),
+      after('300ms', submit('v1', 'x=1')),
+      after('100ms', crash('v1', { how: 'lose', restart: '500ms' })),
+      when(v1.joins()),
+      after('15s', application('v0', {})),
+    ],
+    ends: everyone.decides(height(33), { within: '120s' }),
+  },
+);
+
+/** The last block takes what v0's slow application is still asked about; no other comes until v0 takes something. */
+export const takesAgain = scenario('a pool whose last recheck was cut short by a block takes what is new', {
+  name: 'takes-again',
+  cast: validators(4, { blockBytes: 16_000 }),
+  app: 'noop',
+  settings: { consensus: { createEmptyBlocks: false, timeoutCommitNs: 200n * NS_PER_MS } },
+  load: txs({ perSecond: 50, size: 300, count: 100 }),
+  act: [
+    at('500ms', application('v0', { checks: '100ms' })),
+    after('30s', application('v0', {})),
+    after('5s', submit('v0', 'y=1')),
+  ],
+  ends: everyone.decides(height(3), { within: '100s', afterwards: 1 }),
+});

@@ -1,5 +1,8 @@
 // Nodes that die and come back, with what their disk kept.
 
+import { KvStore } from '../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
+import { FLAG_ABSENT } from '../protocol/types.ts';
 import type { Stream } from '../sim/choices.ts';
 import type { CrashHow } from '../sim/disk-door.ts';
 import type { Action, CrashPoint, Directive, NodeName } from '../sim/scenario/play.ts';
@@ -355,3 +358,35 @@ export const signerCountsOn = scenario('a signer that starts again lets its olde
   act: [when(v0.decides(height(150)), crash('v0', { how: 'clean', restart: '1s' }))],
   ends: everyone.decides(height(375), { within: '900s', afterwards: 2 }),
 });
+
+/** Halts where somebody is absent from the commit of height 5. */
+class Attentive extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const isNext = request.type === 'finalize-block' && request.value.height === 6n;
+    if (isNext && request.value.decidedLastCommit.votes.some(({ flag }) => flag === FLAG_ABSENT))
+      return { type: 'exception', value: { error: 'somebody is absent who precommitted nil' } };
+    return super.answer(request);
+  }
+}
+
+/** v3 precommits nil at height 5, long before the others precommit, and v0 has both in its store when it proposes height 6. */
+export const nilOutlivesRestart = scenario(
+  'who starts again proposes with the votes for nil of its stored commit',
+  {
+    name: 'nil-outlives-restart',
+    cast: powers(40, 20, 20, 20),
+    app: () => new Attentive(),
+    act: [
+      at(
+        '0s',
+        drop('proposals', { height: 5, to: ['v3'] }),
+        drop('parts', { height: 5, to: ['v3'] }),
+        delay('precommits', '6s', { height: 5, by: ['v0', 'v1', 'v2'] }),
+      ),
+      when(v3.precommits(nil, { height: 5, round: 0 })),
+      when(v0.decides(height(5)), heal(), crash('v0', { how: 'clean', restart: '100ms' })),
+      when(v0.proposes({}, { height: 6, round: 0 })),
+    ],
+    ends: everyone.decides(height(9), { within: '240s' }),
+  },
+);

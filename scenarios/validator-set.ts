@@ -163,3 +163,19 @@ export const keysOfAnotherKind = scenario('which kinds of keys validators may ha
   ]),
   ends: everyone.decides(height(17), { within: '240s', afterwards: 3 }),
 });
+
+const GREAT = 2 ** 32;
+
+/** v0's application reads its powers from its disk, and adds them up when v1 leaves. */
+export const greatPowersComeBack = scenario('an application knows great powers again after a restart', {
+  name: 'great-powers-come-back',
+  cast: powers(GREAT, GREAT, GREAT, GREAT),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(v0.decides(height(3)), crash('v0', { how: 'clean', restart: '1s' })),
+    when(v0.joins()),
+    when(v0.decides(height(8)), empower('v1', 0)),
+  ],
+  holds: [finally_(v1.hasPower(0))],
+  ends: everyone.decides(height(16), { within: '120s', afterwards: 2 }),
+});

@@ -40,6 +40,9 @@ const placeOfEvidence = ({ voteA }: DuplicateVoteEvidence): string =>
 const placesIn = (payloads: readonly Payload[]): Set<string> =>
   new Set([...doubleVotesIn(payloads)].map(placeOfEvidence));
 
+/** Of so many heights a node remembers all that it judges evidence by (docs/decisions/0011), but none before its life. */
+const HEIGHTS_REMEMBERED = 100n;
+
 /** What nodes were told of lately, which is far less than that. */
 const TOLD_MAX = 1_024;
 
@@ -80,6 +83,8 @@ class Watch {
   private readonly guilty = new Set<string>();
   /** Of which double vote it is evidence: by its hash, when somebody was told of it. */
   private readonly told = new Map<string, string>();
+  /** Where a node stood as its life began. */
+  private readonly beganAt = new Map<Machine, bigint>();
   /** What a link has changed is nobody's evidence. */
   private readonly changed = new WeakSet<Payload>();
 
@@ -97,6 +102,7 @@ class Watch {
   }
 
   starts(at: Machine): void {
+    this.beganAt.set(at, at.height);
     this.greeted.starts(at);
     this.unpunished.starts(at);
     this.retold.starts(at);
@@ -209,8 +215,7 @@ class Watch {
     const sender = this.byId.get(from);
     if (this.givenUp.mayBe(from, payloads)) return;
     const isTaken = !unpunished.isEmpty && at.mode === 'consensus' && at.node?.isPaused === false;
-    if (sender && isTaken)
-      unpunished.isHeardFrom(sender, placesIn(payloads.filter((each) => !this.changed.has(each))));
+    if (sender && isTaken) unpunished.isHeardFrom(sender, this.takenFrom(at, payloads));
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message?.type === 'new-round-step') passedOn.stands(at, from, message.height, about.now());
@@ -219,6 +224,20 @@ class Watch {
         if (!honest.has(address)) unpunished.hears(at, address, message.vote);
       } else if (!message && endsEnvelope(payloads[i]?.channel ?? 0)) return;
     }
+  }
+
+  /** What it must look up it takes one at a time, and lets the others fall: they are told again. */
+  private takenFrom(at: Machine, payloads: readonly Payload[]): Set<string> {
+    const places = new Set<string>();
+    const began = this.beganAt.get(at) ?? 0n;
+    let looksUp = false;
+    for (const each of doubleVotesIn(payloads.filter((payload) => !this.changed.has(payload)))) {
+      const { height } = each.voteA;
+      const isPast = height <= began || height + HEIGHTS_REMEMBERED <= at.height;
+      if (!isPast || !looksUp) places.add(placeOfEvidence(each));
+      looksUp ||= isPast;
+    }
+    return places;
   }
 
   private learns(at: Machine, from: PeerId, evidence: DuplicateVoteEvidence): void {

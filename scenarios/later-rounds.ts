@@ -1,0 +1,69 @@
+// Who is carried to a later round by what others say in it.
+
+import {
+  at,
+  crash,
+  delay,
+  drop,
+  everyone,
+  heal,
+  height,
+  nil,
+  scenario,
+  sometime,
+  these,
+  v0,
+  v1,
+  v3,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
+
+const first = { height: 5, round: 0 };
+const second = { height: 5, round: 1 };
+const third = { height: 5, round: 2 };
+const away = [
+  drop('proposals', { ...second, to: ['v2', 'v3'] }),
+  drop('parts', { height: 5, to: ['v2', 'v3'] }),
+];
+
+/** While v3 waits for the precommits of round 0 it hears that others are in round 1, and v1, whose precommit it lacks there, dies. */
+export const waitsAgain = scenario(
+  'who is carried to a round waits for its precommits, whatever it waited for',
+  {
+    name: 'waits-again',
+    cast: validators(4),
+    act: [
+      at(
+        '0s',
+        drop('proposals', first),
+        drop('parts', { height: 5, to: ['v0', 'v1', 'v3'] }),
+        delay('precommits', '400ms', { ...first, to: ['v2', 'v3'] }),
+        drop('proposals', { ...second, to: ['v2', 'v3'] }),
+      ),
+      when(v1.proposes({}, second), heal(), ...away),
+      when(v1.precommits(nil, second), crash('v1'), heal()),
+    ],
+    ends: these('v0', 'v2', 'v3').decides(height(8), { within: '120s' }),
+  },
+);
+
+/** Rounds 0 and 1 fail. Of round 1 v3 hears the precommits alone, while it lacks those of round 0. */
+export const precommitsCarry = scenario('precommits alone carry to a later round', {
+  name: 'precommits-carry',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', first),
+      drop('parts', first),
+      drop('proposals', second),
+      drop('parts', second),
+      drop('precommits', { ...first, to: ['v3'] }),
+      drop('prevotes', { ...second, to: ['v3'] }),
+    ),
+    when(v0.enters('propose', third), heal()),
+  ],
+  holds: [sometime(v3.enters('propose', second))],
+  ends: everyone.decides(height(9), { within: '120s' }),
+});
