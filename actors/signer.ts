@@ -54,6 +54,8 @@ export interface SignerState {
   recordsSinceTrim: number;
 }
 
+/** How a refusal begins that says no more than that the key had no time. */
+export const BUSY_KEY = 'the key is still busy';
 /** Only the last record counts; the few before it are there for people. */
 const RECORDS_KEPT = 16;
 const RECORDS_BETWEEN_TRIMS = 1024;
@@ -118,7 +120,7 @@ function waitsInPlace(state: SignerState, asked: Asked): Effect[] {
   state.queue = state.queue.filter((waiting) => {
     const place = placeOf(waiting);
     if (place.height > height || (place.height === height && place.round >= round)) return true;
-    const because = `the key is still busy, and ${height}/${round} has begun`;
+    const because = `${BUSY_KEY}, and ${height}/${round} has begun`;
     tellValidator(effects, { type: 'sign-refused', ...place, because });
     return false;
   });

@@ -1,7 +1,9 @@
 // Whose turn it is proposes (lines 14 to 19): a proposer that had the time for it, and prevotes nil there or leaves the round without having made a
-// proposal, in this life or an earlier one, has left out what nobody else may do. Its signer signs a proposal again that it has signed before.
+// proposal, in this life or an earlier one, has left out what nobody else may do. Its signer signs a proposal again that it has signed before, and
+// whatever else it is asked for, unless a later round was asked for meanwhile.
 
 import type { AppMail, SignerMail, ValidatorMail } from '../../../actors/mail.ts';
+import { BUSY_KEY } from '../../../actors/signer.ts';
 import type { Proposal } from '../../../protocol/types.ts';
 import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
@@ -21,6 +23,8 @@ const TIME_ENOUGH_NS = 1_000_000_000;
 /** The signer may be busy with what nobody needs any more. */
 const SIGNATURES = 2;
 
+type Refused = Extract<ValidatorMail, { type: 'sign-refused' }>;
+
 class Turn {
   height = -1n;
   round = -1;
@@ -32,6 +36,8 @@ class Turn {
   preparing = 0;
   /** The last proposal that its signer was asked for, in any life, and how many records the signer's log had then; null: it was refused. */
   asked: { readonly proposal: Proposal; readonly records: number } | null = null;
+  /** The latest round that its signer was asked for, in this life. */
+  latest = { height: -1n, round: -1 };
   /** It was signed in a life before, as far as anybody can see. */
   isAgain = false;
   /** The last place for which its signer gave it a proposal, or would not, in any life. */
@@ -79,10 +85,7 @@ export const turnsOracle =
     };
 
     /** It signed another one in a life before, and may not sign a second; the same, whenever that is made, it may. */
-    const refuses = (
-      at: Machine,
-      { height, round }: Extract<ValidatorMail, { type: 'sign-refused' }>,
-    ): void => {
+    const refuses = (at: Machine, { height, round }: Refused): void => {
       const turn = turns.of(at);
       turn.done = `${height}/${round}`;
       turn.asked = null;
@@ -92,6 +95,24 @@ export const turnsOracle =
         at,
         height,
       );
+    };
+
+    /** A slow key lets go of what is of earlier rounds, and signs one after the other what is of one. */
+    const letsGo = (at: Machine, { height, round, because }: Refused): void => {
+      const { latest } = turns.of(at);
+      if (!because.startsWith(BUSY_KEY) || latest.height !== height || latest.round !== round) return;
+      report(
+        `the signer of ${at.name} leaves ${height}/${round} unsigned for what is of the same round`,
+        at,
+        height,
+      );
+    };
+
+    const isAsked = (
+      at: Machine,
+      { height, round }: { readonly height: bigint; readonly round: number },
+    ): void => {
+      turns.of(at).latest = { height, round };
     };
 
     const votes = (at: Machine, { vote }: Extract<SignerMail, { type: 'sign-vote' }>): void => {
@@ -107,6 +128,9 @@ export const turnsOracle =
     };
 
     const passes = (at: Machine, mail: AppMail | SignerMail | ValidatorMail): void => {
+      if (mail.type === 'sign-vote') isAsked(at, mail.vote);
+      else if (mail.type === 'sign-proposal') isAsked(at, mail.proposal);
+      else if (mail.type === 'sign-refused') letsGo(at, mail);
       if (mail.type === 'sign-vote') votes(at, mail);
       else if (mail.type === 'sign-proposal') asks(at, mail.proposal);
       else if (mail.type === 'signed-proposal')
@@ -121,7 +145,7 @@ export const turnsOracle =
       effects: ['tell'],
       events: ['step', 'mode'],
       started(at) {
-        turns.of(at).preparing = 0;
+        Object.assign(turns.of(at), { preparing: 0, latest: { height: -1n, round: -1 } });
       },
       published(at, _actor, event) {
         if (!about.isHonest(at)) return;

@@ -2,6 +2,7 @@
 // proves it, and a double vote that one honest node could prove does not go unpunished; and who is told of evidence can judge it.
 
 import type { NodeEvent, Payload, PeerId } from '../../../actors/turn.ts';
+import { evidenceKey } from '../../../machines/chain/keys.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
@@ -152,7 +153,10 @@ class Watch {
     }
     for (const each of evidenceIn(payloads)) this.tellsInTime(at, peers, each);
     for (const each of doubleVotesIn(payloads)) {
-      const id = hexOf(evidenceIdentity(each));
+      const identity = evidenceIdentity(each);
+      const id = hexOf(identity);
+      if (at.disk.read('chain', evidenceKey(each.voteA.height, identity)) === undefined)
+        this.report(`${at.name} tells of evidence that it has not stored`, at, at.height + 1n);
       debts.tells(at, peers, id);
       this.givesBack(at, this.passedOn.givesBack(at, peers, id));
     }

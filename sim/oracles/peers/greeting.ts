@@ -1,6 +1,6 @@
 // Whom a node takes for a peer: only who has said, in its life, that it is who the connection proves, of this chain, and speaks as we do. Whom
 // it speaks to, but to greet: only who is a peer, and still there. And what it says of itself, where it says the rest, and the bytes of all of it
-// are as with CometBFT.
+// are as with CometBFT. Who is asked for its greeting by a peer gives it.
 
 import type { ActorName, Payload, PeerId } from '../../../actors/turn.ts';
 import { CHANNEL_GREETING, decodeNodeInfo, type NodeInfo } from '../../../machines/peers/node-info.ts';
@@ -35,6 +35,9 @@ function isWellFormed({ version, channels, moniker, txIndex, rpcAddress }: NodeI
   return [version, rpcAddress].every((text) => text === '' || isPrintable(text));
 }
 
+/** Who is asked answers in that moment. */
+const ANSWER_NS = 500_000_000;
+
 const FALSE_GREETING = 'greets as what it is not, or no node of CometBFT is';
 
 export const greetingOracle: OracleMaker = (report, about): Oracle => {
@@ -42,6 +45,8 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
   const welcome = new PerMachine<Set<PeerId>>(() => new Set());
   /** Whom each node has for a peer; when it lost one, null while it is there. */
   const lostNs = new PerMachine<Map<PeerId, number | null>>(() => new Map());
+  /** Which of its peers asked a node for its greeting, and when, and have not been given it. */
+  const askedNs = new PerMachine<Map<PeerId, number>>(() => new Map());
   /** Of all nodes: they write alike. */
   const wording = new Wording();
 
@@ -53,6 +58,25 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
     if (since === undefined || since === null) return since === null;
     return about.now() - Math.max(since, at.heldUntilNs) <= saidLateNs(at);
   };
+
+  /** One that is no peer yet asks, too; and it is up here when its greeting was heard. */
+  function isAsked(at: Machine, from: PeerId): void {
+    if (lostNs.of(at).get(from) !== null || at.node?.isPaused !== false) return;
+    const asked = askedNs.of(at);
+    const sinceNs = asked.get(from);
+    if (sinceNs === undefined) {
+      asked.set(from, about.now());
+      return;
+    }
+    const waitedNs = about.now() - Math.max(sinceNs, at.heldUntilNs);
+    if (!about.isHonest(at) || waitedNs < ANSWER_NS + saidLateNs(at)) return;
+    asked.delete(from);
+    report(
+      `${at.name} was asked for its greeting by ${nameOf(from)}, its peer, and is silent`,
+      at,
+      at.height + 1n,
+    );
+  }
 
   /** What is said in a greeting; null: it is none, or of somebody else, or of another chain. */
   const fitting = (from: PeerId, bytes: Uint8Array): NodeInfo | null => {
@@ -87,17 +111,21 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
     started(at) {
       welcome.delete(at);
       lostNs.delete(at);
+      askedNs.delete(at);
     },
     heard(at, from, payloads) {
       for (let i = 0; i < payloads.length; i++) {
         const payload = payloads[i];
-        if (payload?.channel !== CHANNEL_GREETING || welcome.of(at).has(from)) continue;
+        if (payload?.channel !== CHANNEL_GREETING) continue;
+        if (payload.bytes.length === 0) isAsked(at, from);
+        if (welcome.of(at).has(from)) continue;
         if (fitting(from, payload.bytes)) welcome.of(at).add(from);
       }
     },
     published(at, _actor, event) {
       if (event.type !== 'peer') return;
       lostNs.of(at).set(event.peer, event.up ? null : about.now());
+      askedNs.of(at).delete(event.peer);
       if (!event.up || !about.isHonest(at) || welcome.of(at).has(event.peer)) return;
       report(
         `${at.name} takes ${nameOf(event.peer)} for a peer, which never greeted it as one`,
@@ -113,7 +141,10 @@ export const greetingOracle: OracleMaker = (report, about): Oracle => {
         const what = wrongIn(at, actor, payloads, greets);
         if (what) report(`${at.name} ${what}`, at, at.height + 1n);
       }
-      if (greets) return;
+      if (greets) {
+        for (const peer of effect.to) askedNs.of(at).delete(peer);
+        return;
+      }
       for (const peer of effect.to) {
         if (isThere(at, peer) || !about.isHonest(at)) continue;
         report(`${at.name} speaks to ${nameOf(peer)}, which is no peer of it`, at, at.height + 1n);

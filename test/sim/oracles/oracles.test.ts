@@ -1,6 +1,7 @@
 // Each oracle that watches votes and certificates can fail, and is silent when nothing is wrong.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { SignerMail, ValidatorMail } from '../../../actors/mail.ts';
 import type { Effect } from '../../../actors/turn.ts';
 import { encodeRecord } from '../../../actors/validator/logbook.ts';
 import { seenCommitKey } from '../../../machines/chain/keys.ts';
@@ -385,6 +386,8 @@ describe('evidence', () => {
           validator: addressFor(v3),
           height: 1n,
         });
+      const onDisk = vi.spyOn(v0.disk, 'read').mockReturnValue(EMPTY_BYTES);
+      onTestFinished(() => onDisk.mockRestore());
       const payloads = [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList([evidence(v3)]) }];
       const offers = (): void => oracle.leaving?.(v0, 'validator', { type: 'send', to: ['y'], payloads });
       const isHeard = (isChanged = false): void => {
@@ -395,9 +398,18 @@ describe('evidence', () => {
       };
       const isTold = (list: readonly Evidence[]): void =>
         oracle.heard?.(v0, 'x', [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList(list) }]);
-      return { greets, hears, passes, passesBy, starts, stores, offers, isHeard, isTold };
+      return { greets, hears, passes, passesBy, starts, stores, offers, isHeard, isTold, onDisk };
     };
     const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
+
+    it('is told of by who has stored it', () => {
+      const { offers, onDisk } = fresh();
+      offers();
+      expect(said).toEqual([]);
+      onDisk.mockReturnValue(undefined);
+      offers();
+      expect(said).toContain('v0 tells of evidence that it has not stored');
+    });
 
     it('is punished within eight blocks', () => {
       for (const isPunished of [true, false]) {
@@ -595,6 +607,25 @@ describe('whose turn it is', () => {
       enters(oracle, 1, STEP.propose);
       expect(said).toHaveLength(isAtOnce ? 0 : 1);
     }
+  });
+
+  it('has a signer that leaves nothing of a round unsigned for what is of the same round', () => {
+    const oracle = oracleOf(turnsOracle(ghost));
+    const tells = (message: SignerMail | ValidatorMail): void =>
+      oracle.leaving?.(v0, 'signer', { type: 'tell', to: 'x', message } as never);
+    const asks = (type: VoteType, round: number): void =>
+      tells({ type: 'sign-vote', vote: voteOf(v0, type, round, A) });
+    const refuses = (because: string): void =>
+      tells({ type: 'sign-refused', height: 1n, round: 0, step: 2, because });
+    asks(PREVOTE, 0);
+    asks(PRECOMMIT, 0);
+    refuses('conflicting data');
+    expect(said).toEqual([]);
+    refuses('the key is still busy, and 1/0 has begun');
+    expect(said).toEqual([`the signer of v0 leaves 1/0 unsigned for what is of the same round`]);
+    asks(PREVOTE, 1);
+    refuses('the key is still busy, and 1/1 has begun');
+    expect(said).toHaveLength(1);
   });
 
   it('has not had it when it died, and waits for that round once more, or is led to a later one', () => {

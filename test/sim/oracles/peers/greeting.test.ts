@@ -103,3 +103,46 @@ it.each<[string, string, readonly Payload[], string | null]>([
   oracle.leaving?.(v0 as never, actor, { type: 'send', to: [], payloads });
   expect(said).toEqual(says === null ? [] : [expect.stringContaining(says)]);
 });
+
+it.each<
+  [
+    string,
+    { answers?: boolean; isUp?: boolean; againMs?: number; heldMs?: number; isHonest?: boolean },
+    number,
+  ]
+>([
+  ['is silent', {}, 1],
+  ['answers', { answers: true }, 0],
+  ['has not taken it for a peer yet', { isUp: false }, 0],
+  ['is asked again at once', { againMs: 100 }, 0],
+  ['was held back', { heldMs: 1_900 }, 0],
+  ['lies', { isHonest: false }, 0],
+])(
+  'who is asked for its greeting by a peer, and %s',
+  (_, { answers = false, isUp = true, againMs = 2_000, heldMs = 0, isHonest = true }, reports) => {
+    const said: string[] = [];
+    let now = 0;
+    const node = { isPaused: false };
+    const v0 = {
+      name: 'v0',
+      index: 0,
+      height: 1n,
+      heldUntilNs: 0,
+      node,
+      disk: { settings: GOOD_DISK },
+      member: { id: 'v0' },
+    };
+    const v1 = { name: 'v1', index: 1, member: { id: 'peer' } };
+    const about = { now: () => now, machines: [v0, v1], isHonest: () => isHonest, chainId: 'chain' };
+    const oracle = greetingOracle((what) => void said.push(what), about as never);
+    oracle.heard?.(v0 as never, 'peer', [greeting({ nodeId: 'peer' })]);
+    if (isUp) oracle.published?.(v0 as never, 'peer:peer', { type: 'peer', peer: 'peer', up: true } as never);
+    oracle.heard?.(v0 as never, 'peer', [greeting({ nodeId: 'peer' }), question]);
+    if (answers)
+      oracle.leaving?.(v0 as never, 'peer:peer', { type: 'send', to: ['peer'], payloads: [greeting({})] });
+    now = againMs * MS;
+    v0.heldUntilNs = heldMs * MS;
+    oracle.heard?.(v0 as never, 'peer', [greeting({ nodeId: 'peer' }), question]);
+    expect(said).toEqual(Array(reports).fill('v0 was asked for its greeting by v1, its peer, and is silent'));
+  },
+);
