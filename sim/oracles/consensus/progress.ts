@@ -299,13 +299,15 @@ class Watch {
   }
 
   private judgeStep(at: Machine, seen: Seen, round: number, step: number): void {
-    const { skip, height } = seen;
+    const { skip, skipBefore, height } = seen;
     const judge = (what: string, ...since: readonly (number | null)[]): void =>
       this.judge(at, `${height}/${round} ${what}`, ...since);
     if (step === STEP.commit) return judge('could have taken the decision (L49)', seen.decidedNs);
     if (round > seen.round) {
       if (skip && round <= skip.round)
         judge(`could have begun round ${skip.round} (L55)`, skip.sinceNs, seen.begunNs);
+      if (skipBefore)
+        judge(`could have begun round ${skipBefore.round} (L55)`, skipBefore.sinceNs, seen.begunNs);
       return;
     }
     // Votes are cast at these steps, and may leave much later, when there is somebody to hear them.

@@ -38,6 +38,12 @@ class Crowd {
   }
 }
 
+/** A round in which more than a third spoke, and since when. */
+interface Skip {
+  readonly round: number;
+  readonly sinceNs: number;
+}
+
 /** A block that a polka of this round made valid, and since when. */
 interface Valid {
   readonly round: number;
@@ -116,7 +122,9 @@ export class Seen {
   proposeNs: number | null = null;
   prevoteNs: number | null = null;
   /** The furthest round ahead of its own in which more than a third spoke, and since when (L55). */
-  skip: { readonly round: number; readonly sinceNs: number } | null = null;
+  skip: Skip | null = null;
+  /** The first such round that it has not come to, where a further one has taken its place. */
+  skipBefore: Skip | null = null;
   proposal: Proposal | null = null;
   /** The set of its parts. */
   private proposedParts = '';
@@ -172,6 +180,7 @@ export class Seen {
     if (this.parts.size > 0) this.parts.clear();
     if (this.wanted.size > 0) this.wanted.clear();
     if (this.skip && this.skip.round <= round) this.skip = null;
+    if (this.skipBefore && this.skipBefore.round <= round) this.skipBefore = null;
     const { next } = this;
     this.next = null;
     if (next?.proposal.round === round) this.beginsWith(next);
@@ -215,7 +224,9 @@ export class Seen {
     }
     speakers.add(index, this.powerOf(index));
     const isFurther = !this.skip || this.skip.round < round;
-    if (isFurther && speakers.power * 3n > this.set.total) this.skip = { round, sinceNs: nowNs };
+    if (!isFurther || speakers.power * 3n <= this.set.total) return;
+    this.skipBefore ??= this.skip;
+    this.skip = { round, sinceNs: nowNs };
   }
 
   /** False: the node does not let this peer open one more. */

@@ -550,7 +550,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['takes-again', '1', 'X548', 'does not ask its application about it'],
   ['far-behind-and-a-liar', '2', 'X549', 'v2 has not committed height 7'],
   ['no-pause-between-heights', '1', 'X550', 'never fired: when v3 decides height 43'],
-  ['precommits-carry', '1', 'X551', 'never happened: v3 enters height 5 in round 1 propose'],
+  ['precommits-carry', '1', 'X551', 'v3 at 5/2 could have begun round 1 (L55)'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -120,6 +120,18 @@ describe('L55: a third in a later round', () => {
     expect(said).toEqual([`${at.name} at 1/1 could have begun round 2 (L55) since 500 ms`]);
   });
 
+  it.each([
+    ['at once', 20, null],
+    ['when a third has spoken in the one after it', 500, 'could have begun round 1 (L55) since 520 ms'],
+  ])('is followed %s', (_, ms, says) => {
+    hears(2, 1, { type: PRECOMMIT });
+    later(ms);
+    hears(2, 2);
+    later(20);
+    steps(2, STEP.newRound);
+    expect(said).toEqual(says === null ? [] : [expect.stringContaining(says)]);
+  });
+
   it('needs more than a third, and true signatures', () => {
     hears(1, 2);
     hears(3, 2, { signature: new Uint8Array(64) });
