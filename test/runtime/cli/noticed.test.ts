@@ -164,7 +164,7 @@ const NOTICED: readonly (readonly [string, string, string, string])[] = [
   ['gas-is-counted', '1', 'X178', 'another hash of results'],
   ['set-replaced', '1', 'X179', 'or other priorities in it'],
   ['all-precommits-are-here', '1', 'X180', 'and a precommit is missing'],
-  ['dated-by-the-lock', '1', 'X181', 'is not later than the block that it is for'],
+  ['dated-by-the-lock', '1', 'X181', 'earlier than its block allows'],
   ['misled-about-a-polka', '1', 'X182', 'has not committed height 4'],
   ['nothing-is-kept-for-ever', '1', 'X184', 'more and more in validator.history.blocks'],
   ['nothing-is-kept-for-ever', '1', 'X185', 'more and more in mempool.asked'],
