@@ -299,8 +299,6 @@ export const farBehindAndALiar = scenario(
         '0s',
         drop('prevotes', { height: 5, to: ['v0'] }),
         drop('precommits', { height: 5, from: ['v1', 'v2'], to: ['v0'] }),
-        drop('precommits', { height: 5, by: ['v1', 'v2'], to: ['v0'] }),
-        drop('precommits', { height: 5, by: ['v0'] }),
         delay('precommits', '1500ms', { height: 5, by: ['v1'], to: ['v2', 'v3'] }),
         delay('precommits', '1500ms', { height: 5, by: ['v2'], to: ['v1', 'v3'] }),
       ),
