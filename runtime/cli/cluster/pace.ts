@@ -1,6 +1,7 @@
 // How many heights a cluster decided in this run, and how fast.
 
 import type { Observable } from 'rxjs';
+import { counted } from '../telling.ts';
 import type { ClusterEvent } from './cluster.ts';
 
 type Told = ClusterEvent | { readonly type: 'up' | 'committed'; readonly height: bigint };
@@ -35,6 +36,6 @@ export class Pace {
   get text(): string {
     const seconds = (this.lastMs - this.firstMs) / 1_000;
     const rate = this.heights > 1 ? `, ${((this.heights - 1) / seconds).toFixed(2)} a second` : '';
-    return `${this.heights} ${this.heights === 1 ? 'height' : 'heights'} in this run${rate}`;
+    return `${counted(this.heights, 'height')} in this run${rate}`;
   }
 }

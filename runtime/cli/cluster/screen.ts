@@ -3,6 +3,7 @@
 
 import { STEP_TEXT } from '../../../sim/steps.ts';
 import type { NodeStatus } from '../../host/process/process-words.ts';
+import { counted } from '../telling.ts';
 import type { Cluster, ClusterNode } from './cluster.ts';
 
 const REDRAW_MS = 200;
@@ -83,7 +84,7 @@ export class ClusterScreen {
     if (!node.isUp) return `${name} down${node.fatal === null ? '' : `: ${node.fatal}`}`;
     if (!status) return `${name} starting`;
     return (
-      `${name} height ${node.height}, ${standing(status)}, ${status.peers} ${status.peers === 1 ? 'peer' : 'peers'}, ${status.pool} txs in pool, ` +
+      `${name} height ${node.height}, ${standing(status)}, ${counted(status.peers, 'peer')}, ${status.pool} txs in pool, ` +
       `${Math.round(status.rssBytes / 1e6)} MB`
     );
   }

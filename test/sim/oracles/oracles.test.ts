@@ -390,6 +390,14 @@ describe('evidence', () => {
       onTestFinished(() => onDisk.mockRestore());
       const payloads = [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList([evidence(v3)]) }];
       const offers = (): void => oracle.leaving?.(v0, 'validator', { type: 'send', to: ['y'], payloads });
+      /** By one whose life began when that height was long over: it takes what it must look up one at a time. */
+      const isHeardLate = (list: readonly Evidence[]): void => {
+        v1.height = 5n;
+        oracle.started?.(v1);
+        oracle.published?.(v1, 'peers', { type: 'peer', peer: v0.member.id, up: true });
+        nowNs += 10_000_000;
+        oracle.heard?.(v1, v0.member.id, [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList(list) }]);
+      };
       const isHeard = (isChanged = false): void => {
         oracle.published?.(v1, 'peers', { type: 'peer', peer: v0.member.id, up: true });
         nowNs += 10_000_000;
@@ -398,7 +406,19 @@ describe('evidence', () => {
       };
       const isTold = (list: readonly Evidence[]): void =>
         oracle.heard?.(v0, 'x', [{ channel: CHANNEL_EVIDENCE, bytes: encodeEvidenceList(list) }]);
-      return { greets, hears, passes, passesBy, starts, stores, offers, isHeard, isTold, onDisk };
+      return {
+        greets,
+        hears,
+        passes,
+        passesBy,
+        starts,
+        stores,
+        offers,
+        isHeard,
+        isHeardLate,
+        isTold,
+        onDisk,
+      };
     };
     const forgotten = [expect.stringMatching(/^v0 heard [0-9a-f]{12} vote twice at 1; nobody was punished$/)];
 
@@ -450,6 +470,23 @@ describe('evidence', () => {
       expect(said).toEqual([]);
       heard.passes(11n);
       expect(said).toEqual(forgotten);
+    });
+
+    it('is heard late by one who looks up another first', () => {
+      const ours = evidence(v3);
+      const other =
+        ours.kind === 'duplicate-vote'
+          ? { ...ours, voteA: { ...ours.voteA, type: PRECOMMIT }, voteB: { ...ours.voteB, type: PRECOMMIT } }
+          : unreachable('it is of votes');
+      for (const isFirst of [true, false]) {
+        said = [];
+        const at = proves();
+        at.passes(2n);
+        at.offers();
+        at.isHeardLate(isFirst ? [ours, other] : [other, ours]);
+        at.passes(11n);
+        expect(said).toEqual(isFirst ? forgotten : []);
+      }
     });
 
     it('must be said again when what its prover said is lost, or comes garbled', () => {
