@@ -9,17 +9,46 @@ const ownName = {
   'rehearsal/protocol': source('./protocol/index.ts'),
 };
 
+const cores = availableParallelism();
+
+/** Tests that start processes, open ports or wait for a clock: they want the machine to themselves, more or less. */
+const ofProcesses = [
+  'test/runtime/cli/**/*.test.ts',
+  'test/runtime/host/**/*.test.ts',
+  'examples/**/*.test.ts',
+];
+
 // NODE_ENV=production: xstate's development build costs three times as much and is not what runs.
 export default defineConfig({
   // The examples import the package by its name, as a project of their own does.
   resolve: { conditions: ['source'], alias: ownName },
   ssr: { resolve: { conditions: ['source', 'node'] } },
   test: {
-    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
     env: { NODE_ENV: 'production' },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Of tests that are declared concurrent: they wait for processes of their own.
-    maxConcurrency: availableParallelism(),
+    maxConcurrency: cores,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: ['test/**/*.test.ts'],
+          exclude: ofProcesses,
+          maxWorkers: cores,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'processes',
+          include: ofProcesses,
+          maxWorkers: Math.max(1, cores - 1),
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

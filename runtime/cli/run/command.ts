@@ -111,6 +111,7 @@ const whileWritten = (flag: string, path: string | undefined): Readonly<Record<s
 
 interface Performed {
   readonly verdict: Verdict;
+  /** Null: it holds, or nobody reads one, which would take as long as the run did. */
   readonly explanation: Explanation | null;
   readonly wallMs: number;
   readonly trace: TraceWriter | null;
@@ -134,7 +135,8 @@ function performed(nameOrFile: string, { play, options }: Wanted, flags: RunFlag
     const verdict = asTyped(run, nameOrFile, flags);
     const kept = tried(() => trace?.close());
     const drawn = tried(() => (collector && page ? page.write(collector.picture(verdict)) : 0));
-    const explanation = verdict.holds ? null : withoutExit(nameOrFile, () => explainRun(play, options));
+    const isExplained = !verdict.holds && !flags.quiet;
+    const explanation = isExplained ? withoutExit(nameOrFile, () => explainRun(play, options)) : null;
     return { verdict, explanation, wallMs, trace, page, kept, drawn };
   } catch (error) {
     tried(() => trace?.close()); // a part of one's own may throw: the trace up to there says when it did
@@ -161,7 +163,7 @@ function tried<T>(run: () => T): Tried<T> {
 function tell(run: Performed, flags: RunFlags): Exit {
   const { verdict, kept, drawn } = run;
   if (flags.json) print(reportOf(run));
-  else tellInWords(run, flags.quiet === true);
+  else tellInWords(run);
   for (const { threw } of [kept, drawn]) {
     if (threw !== undefined && verdict.holds) throw threw;
     if (threw !== undefined) console.error(`nodecli: ${whyNot(threw)}`);
@@ -174,10 +176,10 @@ function reportOf({ verdict, explanation }: Performed): string {
   return toJson({ ...verdict, commit: buildCommit(), ...(explanation && { explanation }) });
 }
 
-function tellInWords(run: Performed, isQuiet: boolean): void {
+function tellInWords(run: Performed): void {
   const { verdict, explanation, wallMs, trace, page, kept, drawn } = run;
   for (const line of verdictLines(verdict, wallMs, buildCommit())) print(line);
-  if (explanation && !isQuiet) for (const line of explanationLines(explanation)) print(line);
+  if (explanation) for (const line of explanationLines(explanation)) print(line);
   if (trace && kept.threw === undefined)
     print(row('trace', `${trace.path}, ${bytesName(trace.bytes)}, ${recordsOf(trace, verdict)}`));
   if (page && drawn.threw === undefined)

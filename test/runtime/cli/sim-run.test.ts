@@ -275,6 +275,23 @@ describe.skipIf(!isBuilt)('sim run', () => {
     expect(nodecli('sim', 'run', 'calm', '--quiet').out).not.toContain('commit  ');
   });
 
+  test('who wants the verdict alone does not wait for an explanation, which performs the run again', () => {
+    const body = [
+      "import { everyone, height, scenario, validators } from '" +
+        join(root, 'dist/sim/scenario/words.js') +
+        "';",
+      'let runs = 0;',
+      "const lateness = (report) => ({ name: 'lateness', published: () => report('late', null, 1n),",
+      "  ended: () => console.error('run ' + ++runs) });",
+      "export default scenario('late', { cast: validators(4), oracles: [lateness], ends: everyone.decides(height(3), { within: '20s' }) });",
+    ].join('\n');
+    writeFileSync(folder.at('late.mjs'), body);
+    const quiet = nodecli('sim', 'run', folder.at('late.mjs'), '--quiet');
+    expect(quiet.code).toBe(1);
+    expect(quiet.err).toBe('run 1\n');
+    expect(nodecli('sim', 'run', folder.at('late.mjs')).err).toBe('run 1\nrun 2\n');
+  });
+
   test('a JSON file may begin with a byte order mark', () => {
     const text = readFileSync(join(root, 'scenarios/zoo/triggers/M06.json'), 'utf8');
     writeFileSync(folder.at('marked.json'), `\uFEFF${text}`);
