@@ -69,7 +69,7 @@ const EARLY_OF_PEERS_MAX = { count: 16_384, bytes: 64 * 1024 * 1024 };
 const TIMER = 'gossip';
 /** Nodes relay at different times: who is first spares the others most of their work. */
 const RELAY_STEPS = 1024;
-/** What `checked` says of a transaction that the pool itself refused: no application gave a code. */
+/** What `checked` says of a transaction that the pool refused without asking: no application gave a code. */
 const CODE_REFUSED_BY_POOL = 1;
 /** Stands in for the code that the application could not give. */
 const CODE_FAILED = 1;
@@ -315,6 +315,7 @@ class MempoolTurn {
     const verdict = this.state.pool.settleRecheck(asked.pooled, response);
     if (verdict === 'outdated') this.askAgain(asked.pooled);
     else if (verdict) this.say(asked.pooled.hash, verdict, response);
+    else if (!asked.pooled.isGone) this.notify();
   }
 
   private onFirstCheck(checking: Checking, response: ResponseCheckTx): void {
@@ -326,9 +327,9 @@ class MempoolTurn {
     }
     this.effects.push(checked(checking.hash, 0, ''));
     gossip.entered(entered, checking.isLocal, this.turn.monoNs);
-    this.notify();
     // CometBFT locks the pool from Commit to the recheck; we ask once more when a block came in between.
     if (checking.height < pool.height && this.config.recheck) this.recheck(entered);
+    else this.notify();
   }
 
   private say(hash: Uint8Array, refusal: PoolRefusal, response: ResponseCheckTx): void {
@@ -350,9 +351,10 @@ class MempoolTurn {
     this.state.isNotified = false;
     if (pool.size === 0) return;
     if (this.config.recheck) for (const pooled of pool.txs.values()) this.recheck(pooled);
-    this.notify();
+    else this.notify();
   }
 
+  /** Something may be in the next block: the application accepts it after the last one (CometBFT tells when all rechecks are through, or a second has passed). */
   private notify(): void {
     if (!this.config.notifyTxs || this.state.isNotified) return;
     this.state.isNotified = true;

@@ -77,7 +77,6 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
     ? [signerLogic({ chainId, address: key.address, publicKey: key.publicKey, extensionsEnableHeight: 0n })]
     : [];
   const validator = validatorLogic({
-    id: config.id,
     genesis,
     genesisText: config.genesis,
     key,

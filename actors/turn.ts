@@ -119,7 +119,7 @@ export const nodeEvent = union(
     halted: { what: text },
     /** A peer is greeted / gone. */
     peer: { peer: text, up: bool },
-    /** A transaction entered the pool, or was refused with this code. */
+    /** A transaction entered the pool; or it did not, or leaves, and `because` says why. `code`: what the application said of it, 1 if nobody asked. */
     checked: { hash: bytes, code: u32, because: text },
     evidence: { hash: bytes, validator: bytes, height: i64 },
     /** The mode of the node (handshake, sync, consensus), and the last height that it has executed. */

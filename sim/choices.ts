@@ -33,7 +33,6 @@ export type ChoiceSource =
 
 /** One named sequence of choices. Its own generator (sfc32), so that another stream's draws never move it. */
 export class Stream implements Random {
-  readonly label: string;
   private readonly id: number;
   private readonly tape: Recording | null;
   private readonly script: Uint32Array | null;
@@ -52,7 +51,6 @@ export class Stream implements Random {
     script: Uint32Array | null,
     least: boolean,
   ) {
-    this.label = label;
     this.id = id;
     this.tape = tape;
     this.script = script;

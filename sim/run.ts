@@ -215,7 +215,7 @@ class Run {
 
   private onEvent(at: Machine, event: NodeEvent): void {
     if (event.type === 'committed') this.onCommitted(at, event);
-    if (event.type === 'checked' && event.code !== 0) this.stage.count('refused');
+    if (event.type === 'checked' && event.because !== '') this.stage.count('refused');
     if (event.type === 'step' && event.round > this.rounds.max) this.rounds.max = event.round;
     this.watch.event?.(at, event);
     const text = this.watch.line && eventText(event, this.nameBy);

@@ -8,7 +8,6 @@ export const STEP = {
   prevote: 4,
   prevoteWait: 5,
   precommit: 6,
-  precommitWait: 7,
   commit: 8,
 } as const;
 
@@ -20,6 +19,5 @@ export const STEP_TEXT: Readonly<Record<number, string>> = {
   [STEP.prevote]: 'prevote',
   [STEP.prevoteWait]: 'prevote wait',
   [STEP.precommit]: 'precommit',
-  [STEP.precommitWait]: 'precommit wait',
   [STEP.commit]: 'commit',
 };

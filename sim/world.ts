@@ -326,12 +326,16 @@ export class World {
     );
   }
 
-  /** Until `done`, the end of the agenda, `untilNs`, or a violation. True: `done` said so. */
+  /** Until `done`, the end of the agenda, `untilNs` (what is due by then happens, and nothing later), or a violation. True: `done` said so. */
   run(done: () => boolean, untilNs: number): boolean {
     const { agenda } = this;
-    while (agenda.now <= untilNs && this.violations.length === 0) {
-      if (done()) return true;
-      if (!agenda.next()) return done();
+    while (this.violations.length === 0 && !done()) {
+      const nextAt = agenda.nextAt();
+      if (nextAt > untilNs) {
+        if (nextAt < Infinity) agenda.runUntil(untilNs);
+        break;
+      }
+      agenda.next();
     }
     return done();
   }

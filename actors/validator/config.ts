@@ -3,10 +3,8 @@
 import type { ConsensusConfig } from '../../machines/consensus/config.ts';
 import type { Verify } from '../../protocol/signatures.ts';
 import type { Address, Genesis, PublicKey } from '../../protocol/types.ts';
-import type { PeerId } from '../turn.ts';
 
 export interface ValidatorConfig {
-  readonly id: PeerId;
   readonly genesis: Genesis;
   /** The genesis document as it was given: kept in the store at the first start. */
   readonly genesisText: string;

@@ -222,7 +222,7 @@ function bitsFor(
   };
 }
 
-/** Two thirds named a block that we do not have whole: peers that have its parts should send them. */
+/** A proposal or two thirds named a block that we do not have whole: peers that have its parts should send them. */
 export function askForParts(consensus: Consensus): ConsensusMessage[] {
   const out: ConsensusMessage[] = [];
   for (const entry of consensus.blocks.all()) {

@@ -19,7 +19,7 @@ const CATCH_UP_CHANGES_PER_PEER_MAX = 64;
 const CATCH_UP_OPENINGS_PER_VALIDATOR_MAX = 256;
 /** Rounds that are kept of peers that went, together: our neighbours believe that we have their votes. */
 const CATCH_UP_ROUNDS_LEFT_MAX = 16;
-/** An equivocating proposer's second proposal is kept when a quorum names it; more than this many ids cannot have one. */
+/** Of an equivocating proposer others are kept beside the first: a quorum may name any. More than this many ids cannot have one. */
 const PROPOSALS_PER_ROUND_MAX = 3;
 
 export interface Round {

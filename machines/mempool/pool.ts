@@ -31,7 +31,7 @@ export interface Checking {
   /** Peers that sent it to us. */
   readonly knownBy: Set<string>;
   /** Somebody submitted it to this very node. */
-  isLocal: boolean;
+  readonly isLocal: boolean;
   /** A block took it before the application answered. */
   isCommitted: boolean;
 }

@@ -132,7 +132,7 @@ export type GreetingRefusal = Refusal<
 >;
 
 /**
- * Null: welcome. `peer` is the id that the connection proved. P2P, application and software versions are not
+ * Null: welcome. `peer` is the id that the connection came with. P2P, application and software versions are not
  * compared.
  */
 export function judgeGreeting(own: NodeInfo, theirs: NodeInfo, peer: string): GreetingRefusal | null {

@@ -123,7 +123,7 @@ export function eventName(event: NodeEvent, nameOf: (peer: string) => string): s
     case 'peer':
       return `${nameOf(event.peer)} ${event.up ? 'greeted' : 'gone'}`;
     case 'checked':
-      return event.code === 0 ? null : `tx ${shortHash(event.hash)} refused: ${event.because}`;
+      return event.because === '' ? null : `tx ${shortHash(event.hash)} refused: ${event.because}`;
     case 'evidence':
       return event.validator.length > 0
         ? `evidence against ${shortHash(event.validator)} at ${event.height}`

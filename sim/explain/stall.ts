@@ -43,11 +43,13 @@ export function stallLines(chronicle: Chronicle, machine: Machine): string[] {
   const near = nearestDecision(place);
   if (near) lines.push(near.line);
   if (step === STEP.prevote || step === STEP.prevoteWait) lines.push(anyVotes(place, 'prevotes', round));
-  else if (step === STEP.precommit || step === STEP.precommitWait) {
+  else if (step === STEP.precommit) {
     // When all that it has are for one block, the same votes would decide, which says more.
     const isNear = near?.round === round && near.has === votersOf(place, 'precommits', round).length;
     if (!isNear) lines.push(anyVotes(place, 'precommits', round));
-  } else if (step !== STEP.commit) lines.push(`it waits for the proposal of round ${round}`);
+  } else if (step === STEP.newHeight) lines.push('it waits to begin the height');
+  else if (step === STEP.newRound) lines.push('it waits for a transaction');
+  else if (step !== STEP.commit) lines.push(`it waits for the proposal of round ${round}`);
   return [...new Set(lines)].map((line) => `${head}: ${line}`);
 }
 

@@ -346,9 +346,11 @@ function areFarApart(core: readonly Machine[]): boolean {
   return first !== null && last - first > CLOCKS_APART_MAX_NS;
 }
 
-/** The next height may rightly wait for a transaction, for ever: who is behind gets as far as the others. */
-const mayWaitForEver = ([first]: readonly Machine[]): boolean =>
-  first?.config.consensus.createEmptyBlocks === false;
+/** The next height may rightly wait for a transaction, for ever: who is behind gets as far as the others. With an interval an empty block ends the wait. */
+const mayWaitForEver = ([first]: readonly Machine[]): boolean => {
+  const { createEmptyBlocks = true, createEmptyBlocksIntervalNs = 0n } = first?.config.consensus ?? {};
+  return !createEmptyBlocks && createEmptyBlocksIntervalNs === 0n;
+};
 
 const slowestOf = (core: readonly Machine[]): number =>
   core.reduce((least, { clock }) => Math.min(least, clock.slowest), 1);

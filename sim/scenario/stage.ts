@@ -321,7 +321,6 @@ export class Stage {
   private start(machine: Machine): boolean {
     if (machine.isUp || this.isFrozen(machine)) return false;
     this.changes++;
-    this.count('restarted');
     this.world.startNode(machine);
     return true;
   }

@@ -171,7 +171,6 @@ export class Home {
       { logs: [this.disk.privval], stores: [] },
     );
     const logic = validatorLogic({
-      id: 'home',
       genesis: options.genesis,
       genesisText: '{}',
       key: { publicKey: key.publicKey, address: key.address },

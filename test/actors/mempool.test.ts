@@ -258,6 +258,23 @@ it('tells the validator once per height that there is something', () => {
   expect(tells(submit(3))).toEqual(['tell validator txs-available']);
 });
 
+it('tells of what a block left when the application accepts it again, and not of what it refuses now', () => {
+  const pool = mempool({ notifyTxs: true });
+  settle(pool, submit(1));
+  settle(pool, submit(2));
+  const asked = questionsOf(pool.tell(committed(1n)));
+  expect(asked.map(({ n }) => n)).toEqual([1, 2]);
+  expect(said(pool.tell(answer(asked[0]!.tag, 1)))).toEqual(['publish checked']);
+  expect(said(pool.tell(answer(asked[1]!.tag)))).toEqual(['tell validator txs-available']);
+  const checking = questionsOf(pool.tell(submit(3)))[0]!;
+  const [two] = questionsOf(pool.tell(committed(2n)));
+  expect(questionsOf(pool.tell(answer(checking.tag)))).toMatchObject([{ n: 3, type: CHECK_TX_RECHECK }]);
+  expect(said(pool.tell(answer(two!.tag, 1)))).toEqual(['publish checked']);
+  const off = mempool({ notifyTxs: true, recheck: false });
+  settle(off, submit(1));
+  expect(said(off.tell(committed(1n)))).toEqual(['tell validator txs-available']);
+});
+
 it('offers nothing when told not to, and a nop pool has nothing', () => {
   const quiet = mempool({ broadcast: false });
   quiet.tell(up('a'));

@@ -2,7 +2,7 @@
 // begins.
 
 import type { Boot } from '../../../actors/turn.ts';
-import { logRecord } from '../../../actors/validator/logbook.ts';
+import { hasEnded } from '../../../actors/validator/logbook.ts';
 import { storeRange } from '../../../machines/chain/keys.ts';
 import { lastSignWords, STEP_PROPOSE, stepOfVote } from '../../../machines/privval/last-sign.ts';
 import type { AbciRequest } from '../../../protocol/abci.ts';
@@ -92,10 +92,7 @@ export class Promises {
     if (stored < executed) {
       this.problems.add(`${this.who}: block ${executed} was executed, and its store woke up at ${stored}`);
     }
-    const ended = (logs[0] ?? []).some((bytes) => {
-      const record = decodeWith(logRecord, bytes);
-      return record?.type === 'end-height' && record.height >= executed;
-    });
-    if (!ended) this.problems.add(`${this.who}: its log woke up without the end of height ${executed}`);
+    if (!hasEnded(logs[0] ?? [], executed))
+      this.problems.add(`${this.who}: its log woke up without the end of height ${executed}`);
   }
 }

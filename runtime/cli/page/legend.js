@@ -109,12 +109,12 @@ export function showLegend(into, picture, theme) {
   row(word(theme, 'V'), 'sees a polka: the valid value');
   row(
     small(theme, (c) => {
-      theme.steps.slice(3).forEach((colour, i) => {
-        c.fillStyle = colour;
+      [3, 4, 5, 6, 8].forEach((step, i) => {
+        c.fillStyle = theme.steps[step] ?? '';
         c.fillRect(2 + i * 7, 7, 7, 6);
       });
     }),
-    'steps: propose, prevote (wait), precommit (wait), commit',
+    'steps: propose, prevote (wait), precommit, commit',
   );
   row(
     small(theme, (c) => {

@@ -45,6 +45,7 @@ export class VoteCauses {
 
   /** A new life: what was heard before is forgotten, as the node forgot it. */
   reborn(): void {
+    this.last = null;
     this.heard = [];
     this.known = new Set();
     this.judging = new Map();

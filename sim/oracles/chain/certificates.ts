@@ -105,7 +105,7 @@ export class Certificates {
     if (!isQuorum(sum, set.total)) bad(`${sum} of ${set.total} power signed`);
   }
 
-  /** Whoever is honest votes later than its block, however late its own clock is: or the time of blocks would stand still (spec 5.9). */
+  /** Whoever is honest votes later than its block, however late its own clock is: or the time of blocks would stand still (spec 5.2). */
   private isTooEarly({ height }: Commit, { timeNs }: CommitSig, address: string): boolean {
     const blockNs = this.ghost.timeNs(height);
     return blockNs !== undefined && timeNs <= blockNs && this.isHonest(address);

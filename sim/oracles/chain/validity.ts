@@ -93,7 +93,7 @@ function* wrongAfter(
 
 // --- time ------------------------------------------------------------------------------------------------------------
 
-/** Each block is later than the one before by this much at least (spec 5.9). */
+/** Each block is later than the one before by this much at least (spec 5.4). */
 export const BLOCK_STEP_NS = 1_000_000n;
 
 /** The time is what the last commit says; strictly increasing; never ahead of every honest clock, but for what each block must add. */

@@ -1,4 +1,4 @@
-// When a vote is dated (spec 5.9): by the clock of who casts it, or just after its block where that clock is behind. The time of the next block is the
+// When a vote is dated (spec 5.2): by the clock of who casts it, or just after its block where that clock is behind. The time of the next block is the
 // median of these: by it evidence and trust grow old. And a proposal: by the clock of who proposes.
 
 import type { AppMail, SignerMail } from '../../../actors/mail.ts';

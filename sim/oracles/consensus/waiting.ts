@@ -7,7 +7,7 @@ import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
 import { STEP } from '../../steps.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
-import { saidLateNs } from '../ghost/pace.ts';
+import { HOP_NS, saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { idOf, Pool } from '../mempool/pool.ts';
 
@@ -62,10 +62,10 @@ interface Later {
 /** One node, in this life. */
 class Waiting {
   readonly pool: Pool;
-  /** Since when something is in its pool. */
-  txsSinceNs = 0;
-  /** Its mempool has told of something since the last block, or with it: also of what has turned out to be invalid since. */
+  /** Its mempool has told of something since it was told of the last block. */
   hasTold = false;
+  /** Until then it may tell of what it had before that block, of which it hears a moment later. */
+  oldUntilNs = Number.NEGATIVE_INFINITY;
   wait: Wait | null = null;
   /** It has begun this round and nothing in it. */
   later: Later | null = null;
@@ -100,19 +100,29 @@ class Watch {
   // --- what there is -------------------------------------------------------------------------------------------
 
   takes(at: Machine, id: string): void {
-    const node = this.nodes.of(at);
-    if (node.pool.owedTxs === 0) node.txsSinceNs = this.about.now();
-    node.pool.owes(id, at.height + 1n);
-    node.hasTold = true;
+    this.nodes.of(at).pool.owes(id, at.height + 1n);
   }
 
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     const node = this.nodes.of(at);
     const { pool } = node;
-    pool.hears(mail, this.about.now());
-    if (mail.type !== 'committed') return;
-    for (const tx of mail.txs) pool.frees(idOf(tx));
-    node.hasTold = pool.owedTxs > 0;
+    const now = this.about.now();
+    if (mail.type === 'txs-available') this.tells(at, node);
+    if (mail.type === 'committed') {
+      if (!node.hasTold && pool.heldSinceNs() !== null) node.oldUntilNs = now + HOP_NS;
+      node.hasTold = false;
+    }
+    pool.hears(mail, now);
+    if (mail.type === 'committed') for (const tx of mail.txs) pool.frees(idOf(tx));
+  }
+
+  /** Of what the application has not accepted since the last block nobody knows whether it is a reason for the next one. */
+  private tells(at: Machine, node: Waiting): void {
+    node.hasTold = true;
+    if (node.pool.heldSinceNs() !== null) return;
+    if (this.about.now() < Math.max(node.oldUntilNs, at.heldUntilNs + HOP_NS)) return;
+    const what = 'and has none that its application accepts after the last block';
+    this.report(`${at.name} tells its validator of transactions, ${what}`, at, at.height + 1n);
   }
 
   commits({ height, appHash }: { readonly height: bigint; readonly appHash: Uint8Array }): void {
@@ -162,15 +172,17 @@ class Watch {
 
   looks(): void {
     const now = this.about.now();
-    for (const [at, { pool, txsSinceNs, wait, later }] of this.nodes) {
+    for (const [at, { pool, wait, later }] of this.nodes) {
       if (at.node?.isPaused !== false) continue;
       if (later) this.goesOn(at, later);
       if (!wait) continue;
       const { height } = wait;
       this.isDue(at, wait);
+      const beganNs = Math.max(wait.atNs, at.heldUntilNs);
+      if (now - beganNs <= PATIENCE_NS) continue;
       const isProofDue = this.isProofDue(height) === true;
-      if (pool.owedTxs === 0 && !isProofDue) continue;
-      const waitedNs = now - Math.max(wait.atNs, isProofDue ? 0 : txsSinceNs, at.heldUntilNs);
+      const since = isProofDue ? beganNs : pool.heldSinceNs();
+      const waitedNs = since === null ? 0 : now - Math.max(beganNs, since);
       if (waitedNs <= PATIENCE_NS) continue;
       const proof = height === this.initialHeight ? 'InitChain answered' : `block ${height - 1n} did`;
       const what = isProofDue ? `owes the header that proves what ${proof}` : 'has a transaction';

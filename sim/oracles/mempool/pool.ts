@@ -54,6 +54,8 @@ export interface Accepted {
   /** Rechecks that the application has not answered, and when it answered the last. */
   open: number;
   answeredNs: number;
+  /** When the application accepted it last. */
+  acceptedNs: number;
   /** When the application took it back; null: it has not. */
   refusedNs: number | null;
   /** The height under way when the node said that it has it: owed to the next block that it proposes; null: it is not owed. */
@@ -107,6 +109,17 @@ export class Pool {
   /** The mempool has been told of a block, and with it of the limits in force. */
   get isTold(): boolean {
     return this.blocks > 0;
+  }
+
+  /** Since when it holds something that the application has accepted after the last block, or at all where it is not asked again; null: nothing. */
+  heldSinceNs(): number | null {
+    const { recheck } = this.at.config.mempool;
+    let since: number | null = null;
+    for (const { owedSince, open, askedAfter, acceptedNs } of this.accepted.values()) {
+      if (owedSince === null || (recheck && (open > 0 || askedAfter < this.blocks))) continue;
+      if (since === null || acceptedNs < since) since = acceptedNs;
+    }
+    return since;
   }
 
   of(tx: Uint8Array): Accepted | undefined {
@@ -172,6 +185,7 @@ export class Pool {
       of.open--;
       of.answeredNs = nowNs;
     }
+    if (isAccepted && of) of.acceptedNs = nowNs;
     if (isAccepted && isNew) {
       this.frees(id);
       this.accepted.set(id, {
@@ -181,6 +195,7 @@ export class Pool {
         askedAfter: after,
         open: 0,
         answeredNs: Number.NEGATIVE_INFINITY,
+        acceptedNs: nowNs,
         refusedNs: null,
         owedSince: null,
       });
