@@ -61,8 +61,6 @@ export interface Gifts {
   readonly verify: Verify;
   /** A fresh application by name, for every life; undefined: one of `machines/apps`. */
   readonly application?: (name: string) => Application | undefined;
-  /** False: nothing is remembered between turns that could be computed again. Same results, slower. */
-  readonly memo: boolean;
 }
 
 /** The actors of a node, in the order in which they start: who is asked stands before who asks. */
@@ -83,7 +81,6 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
     consensus: config.consensus,
     verify: gifts.verify,
     blocksync: config.blocksync,
-    memo: gifts.memo,
   });
   return {
     logics: [

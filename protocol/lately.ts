@@ -4,8 +4,11 @@
 import type { Vote } from './types.ts';
 
 let isRemembering = true;
+interface Memory {
+  clear(): void;
+}
 /** They are constants of modules, so they are few. */
-const all: { clear(): void }[] = [];
+const all: Memory[] = [];
 
 /**
  * A world begins, and nothing of the one before is kept. Off: everything is made anew, which changes no result; a run without memory shows
@@ -15,6 +18,9 @@ export function rememberLately(on: boolean): void {
   isRemembering = on;
   for (const each of all) each.clear();
 }
+
+/** A memory of another shape: it is cleared with all others, and asks `remembers`. */
+export const remembered = (memory: Memory): void => void all.push(memory);
 
 /** Whether what other memories hold may be used: those by content, and of what lives as long as its chain. */
 export const remembers = (): boolean => isRemembering;

@@ -176,7 +176,6 @@ export class World {
     const label = `node/${machine.name}/`;
     const gifts: Gifts = {
       verify: this.verify,
-      memo: this.options.memo ?? true,
       ...(this.options.application && { application: this.options.application }),
     };
     const cast = nodeCast(machine.config, gifts);

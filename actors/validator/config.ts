@@ -14,6 +14,4 @@ export interface ValidatorConfig {
   readonly verify: Verify;
   /** False: join consensus at once (a network of one, or a play that wants no block sync). */
   readonly blocksync: boolean;
-  /** Decoding may be remembered by buffer, and encodings by value: same results, faster. */
-  readonly memo: boolean;
 }

@@ -50,7 +50,7 @@ export function requestsOf(v: ValidatorState, block: Block, id: BlockId): Return
       ? null
       : (v.history.validators(block.header.height - 1n) ?? unreachable('recent, or recalled'));
   const info = (): CommitInfo => (set === null ? { round: 0, votes: [] } : commitInfo(lastCommit, set));
-  return requestsFor(v.config.memo, id, block, set, info);
+  return requestsFor(id, block, set, info);
 }
 
 /** Stores the block (durable before its end is logged), logs the end of the height, and asks the application to execute it. */
@@ -135,7 +135,7 @@ export function answerOf(
   if (results !== txs) return refuse('results', `${results} results for ${txs} transactions`);
   const odd = response.txResults.findIndex(isOutOfRange);
   if (odd >= 0) return refuse('results', `result ${odd + 1} has a code or gas that its bytes cannot hold`);
-  const followed = follow(v.config.memo, v.chain, id, block, response, bytes);
+  const followed = follow(v.chain, id, block, response, bytes);
   if (isRefusal(followed)) return followed;
   return asksForMore(followed.state.consensusParams) ?? { response, followed };
 }

@@ -365,7 +365,7 @@ function mismatch(
 function done(v: ValidatorState): void {
   const shaking = running(v);
   shaking.stage = 'done';
-  v.chain = sharedStart(v.config.memo, v.chain);
+  v.chain = sharedStart(v.chain);
   const first = heightAfter(v.chain);
   v.history.setFrom(first, v.chain.validators);
   v.history.setFrom(first + 1n, v.chain.nextValidators);

@@ -38,12 +38,12 @@ export function hear(v: ValidatorState, peer: PeerId, payloads: readonly Payload
   let saysWhere = false;
   for (const said of payloads) {
     if (v.isGivenUp(peer)) return;
-    const payload = unpadded(said, v.config.memo);
+    const payload = unpadded(said);
     if (payload.channel === CHANNEL_EVIDENCE) {
       hearEvidence(v, peer, payload.bytes);
       continue;
     }
-    const message = messageOf(payload, v.config.memo);
+    const message = messageOf(payload);
     if (isRefusal(message)) {
       v.score(peer, message.because);
       return;
@@ -191,8 +191,8 @@ function verifyVote(v: ValidatorState, peer: PeerId, vote: Vote, validators: Val
     v.score(peer, 'vote carries an extension, and extensions are not enabled');
     return false;
   }
-  const { memo, verify } = v.config;
-  if (isSigned(memo, verify, v.chain.chainId, voter.publicKey, vote)) return true;
+  const { verify } = v.config;
+  if (isSigned(verify, v.chain.chainId, voter.publicKey, vote)) return true;
   v.score(
     peer,
     `vote of validator ${vote.validatorIndex} at ${vote.height}/${vote.round} has a wrong signature`,

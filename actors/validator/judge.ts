@@ -16,7 +16,7 @@ import { blockOf } from './words.ts';
 export function read(v: ValidatorState, entry: BlockEntry): void {
   const bytes = entry.parts.bytes();
   if (BigInt(bytes.length) > blockBytesMax(v.chain.consensusParams)) return v.consensus.onBlock(entry, null);
-  const { block, isCanonical } = blockOf(bytes, v.config.memo);
+  const { block, isCanonical } = blockOf(bytes);
   entry.isCanonical = isCanonical;
   const isNamed = !isRefusal(block) && equalBytes(headerHash(block.header), entry.id.hash);
   v.consensus.onBlock(entry, isNamed ? block : null);

@@ -85,7 +85,7 @@ function replayLog(v: ValidatorState, records: readonly LogRecord[]): void {
 
 function replayMessage(v: ValidatorState, record: Extract<LogRecord, { type: 'heard' | 'own' }>): void {
   const { consensus } = v;
-  const message = messageOf(record, v.config.memo);
+  const message = messageOf(record);
   if (isRefusal(message)) return unreachable('the log holds only messages that decoded');
   if (record.type === 'heard') {
     const view = v.views.get(record.peer) ?? new PeerView(record.peer);

@@ -1,5 +1,5 @@
 // Pure results that nodes of one process may share: who signed a vote, requests made of a block, the state that follows from it. Made once.
-// Keys are immutable values by identity and bytes by content, so a run without this memory does the same (`ValidatorConfig.memo`).
+// Keys are immutable values by identity and bytes by content, so a run without this memory does the same (`rememberLately`).
 
 import { sha256 } from '#platform';
 import type {
@@ -9,7 +9,7 @@ import type {
   ResponseFinalizeBlock,
 } from '../../protocol/abci.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import { LatelyAt, placeOfVote } from '../../protocol/lately.ts';
+import { LatelyAt, placeOfVote, remembered, remembers } from '../../protocol/lately.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import { misbehaviorOf, nextState } from '../../protocol/rules/state.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
@@ -40,11 +40,21 @@ class Recent<T> {
   private readonly byId = new Map<string, { readonly value: T; readonly bytes: number }>();
   private bytes = 0;
 
+  constructor() {
+    remembered(this);
+  }
+
+  clear(): void {
+    this.byId.clear();
+    this.bytes = 0;
+  }
+
   get(id: BlockId): T | undefined {
-    return this.byId.get(blockIdKey(id))?.value;
+    return remembers() ? this.byId.get(blockIdKey(id))?.value : undefined;
   }
 
   set(id: BlockId, value: T, bytes: number): void {
+    if (!remembers()) return;
     const key = blockIdKey(id);
     this.remove(key);
     this.byId.set(key, { value, bytes });
@@ -67,30 +77,33 @@ const states = new Recent<Remembered>();
 
 /** The state after a block, and its bytes. `responseBytes` are those of `response`. */
 export function follow(
-  memo: boolean,
   before: ChainState,
   id: BlockId,
   block: Block,
   response: ResponseFinalizeBlock,
   responseBytes: Uint8Array,
 ): Followed | Refusal {
-  const known = memo ? states.get(id) : undefined;
+  const known = states.get(id);
   if (known && known.before === before && equalBytes(known.response, responseBytes)) return known.followed;
   const state = nextState(before, id, block.header, response);
   if (isRefusal(state)) return state;
   const bytes = encodeChainState(state);
   const followed = { state, bytes, digest: sha256(bytes) };
-  if (memo)
-    states.set(id, { before, response: responseBytes, followed }, responseBytes.length + bytes.length);
+  states.set(id, { before, response: responseBytes, followed }, responseBytes.length + bytes.length);
   return followed;
 }
 
 /** States at the start of a life: few, so they are found by content. */
 const STARTS_REMEMBERED = 64;
 const starts: Pick<Followed, 'state' | 'bytes'>[] = [];
+remembered({
+  clear: () => {
+    starts.length = 0;
+  },
+});
 
-export function sharedStart(memo: boolean, state: ChainState): ChainState {
-  if (!memo) return state;
+export function sharedStart(state: ChainState): ChainState {
+  if (!remembers()) return state;
   const bytes = encodeChainState(state);
   const known = starts.find((each) => equalBytes(each.bytes, bytes));
   if (known) return known.state;
@@ -109,18 +122,12 @@ interface Signed {
 const signed = new LatelyAt<Vote, Signed>(1024);
 
 /** Whether this key signed this vote on this chain. */
-export function isSigned(
-  memo: boolean,
-  verify: Verify,
-  chainId: string,
-  key: PublicKey,
-  vote: Vote,
-): boolean {
+export function isSigned(verify: Verify, chainId: string, key: PublicKey, vote: Vote): boolean {
   const place = placeOfVote(vote);
-  const known = memo ? signed.get(place, vote) : undefined;
+  const known = signed.get(place, vote);
   if (known && known.verify === verify && known.chainId === chainId && known.key === key) return true;
   if (!verify(key, voteSignBytes(chainId, vote), vote.signature)) return false;
-  if (memo) signed.set(place, vote, { verify, chainId, key });
+  signed.set(place, vote, { verify, chainId, key });
   return true;
 }
 
@@ -134,13 +141,12 @@ const requests = new Recent<Requests>();
 
 /** What ProcessProposal and FinalizeBlock are asked with. `set` signed the last commit; null at the initial height. */
 export function requestsFor(
-  memo: boolean,
   id: BlockId,
   block: Block,
   set: ValidatorSet | null,
   info: () => CommitInfo,
 ): Requests {
-  const known = memo ? requests.get(id) : undefined;
+  const known = requests.get(id);
   if (known && known.set === set) return known;
   const commitInfo = info();
   const { txs, header } = block;
@@ -171,12 +177,10 @@ export function requestsFor(
       proposerAddress,
     },
   };
-  if (memo) {
-    requests.set(
-      id,
-      made,
-      txs.reduce((sum, tx) => sum + tx.length, 0),
-    );
-  }
+  requests.set(
+    id,
+    made,
+    txs.reduce((sum, tx) => sum + tx.length, 0),
+  );
   return made;
 }

@@ -1,7 +1,7 @@
 // Consensus messages as the bytes that travel: encoded once however many peers they go to, decoded once however many nodes share the buffer.
 
 import { equalBytes } from '../../protocol/bytes.ts';
-import { Lately, LatelyAt, placeOfVote } from '../../protocol/lately.ts';
+import { Lately, LatelyAt, placeOfVote, remembered, remembers } from '../../protocol/lately.ts';
 import {
   CHANNEL_DATA,
   CHANNEL_EVIDENCE,
@@ -66,8 +66,8 @@ export const evidencePayload = (evidence: readonly Evidence[]): Payload => ({
   bytes: encodeEvidenceList(evidence),
 });
 
-export function messageOf(payload: Payload, memo: boolean): ConsensusMessage | Refusal {
-  if (!memo) return understand(payload);
+export function messageOf(payload: Payload): ConsensusMessage | Refusal {
+  if (!remembers()) return understand(payload);
   const understood = payload as Understood;
   understood.said ??= understand(payload);
   return understood.said;
@@ -94,11 +94,11 @@ const LONG_DATA_BYTES = 72 * 1024;
  * A message without its unknown fields: no signature covers them, so anybody could pass on a true vote with a mebibyte behind it, and fill our log
  * and our memory. What is long by itself stays.
  */
-export function unpadded(payload: Payload, memo: boolean): Payload {
+export function unpadded(payload: Payload): Payload {
   const { channel, bytes } = payload;
   if (bytes.length <= LONG_BYTES || channel === CHANNEL_EVIDENCE) return payload;
   if (channel === CHANNEL_DATA && bytes.length <= LONG_DATA_BYTES) return payload;
-  const message = messageOf(payload, memo);
+  const message = messageOf(payload);
   if (isRefusal(message)) return payload;
   const plain = encodeConsensusMessage(message);
   return 2 * plain.length < bytes.length ? { channel, bytes: plain } : payload;
@@ -115,12 +115,19 @@ interface Read {
 const BLOCKS_AT_HAND = 16;
 const blocks: { readonly bytes: Uint8Array; readonly read: Read }[] = [];
 let oldest = 0;
+remembered({
+  clear: () => {
+    blocks.length = 0;
+    oldest = 0;
+  },
+});
 
 /** These bytes are what this block encodes to. */
 export const rememberBlock = (bytes: Uint8Array, block: Block): void =>
   remember(bytes, { block, isCanonical: true });
 
 function remember(bytes: Uint8Array, read: Read): void {
+  if (!remembers()) return;
   blocks[oldest] = { bytes, read };
   oldest = (oldest + 1) % BLOCKS_AT_HAND;
 }
@@ -131,8 +138,7 @@ function readBlock(bytes: Uint8Array): Read {
 }
 
 /** A block by its bytes; nodes that share the buffer of its one part share the block, and so every hash of it. */
-export function blockOf(bytes: Uint8Array, memo: boolean): Read {
-  if (!memo) return readBlock(bytes);
+export function blockOf(bytes: Uint8Array): Read {
   const known = blocks.find((each) => each.bytes === bytes);
   if (known) return known.read;
   const read = readBlock(bytes);

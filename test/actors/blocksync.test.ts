@@ -381,7 +381,7 @@ it('is nobody whom it waits for: who is told of itself and one other has heard m
       publicKey: null,
       peers: [own, other].map((peer) => ({ peer, address: 'ws://127.0.0.1:1' })),
     },
-    { verify: () => true, memo: false },
+    { verify: () => true },
   );
   const logic = logics.find(({ name }) => name === 'blocksync') ?? unreachable('every node syncs');
   const driven = new Driven(logic as unknown as Logic<BlocksyncState, BlocksyncMail>);

@@ -177,7 +177,6 @@ export class Home {
       consensus: { ...DEFAULT_CONSENSUS, ...options.consensus },
       verify: verifySignature,
       blocksync: options.blocksync ?? false,
-      memo: false,
     });
     const stores = logic.reads.stores.map(({ from, to, last }) => this.range(from, to, last ?? 1e9, 'last'));
     this.validator = new Driven(logic, { logs: [[...this.disk.consensus]], stores }, options.wallNs);

@@ -33,7 +33,7 @@ it('requests: those of the last 128 blocks, or of 64 MiB', () => {
     const blocks = new Map<number, ReturnType<typeof made>>();
     return (n: number) => {
       const { block, id } = blocks.get(n) ?? blocks.set(n, made(n, bytes)).get(n)!;
-      return requestsFor(true, id, block, null, () => ({ round: 0, votes: [] }));
+      return requestsFor(id, block, null, () => ({ round: 0, votes: [] }));
     };
   };
   expect(knownOf(130, request(10))).toHaveLength(128);
@@ -52,7 +52,7 @@ it('states: by what the application answered', () => {
   const once = (n: number) => {
     const known = answers.get(n) ?? { ...made(n, 10), bytes: new Uint8Array(20 * MIB) };
     answers.set(n, known);
-    return follow(true, state, known.id, known.block, response, known.bytes);
+    return follow(state, known.id, known.block, response, known.bytes);
   };
   expect(knownOf(5, once)).toEqual([4, 3, 2]);
 });

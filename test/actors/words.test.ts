@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { appMail, mempoolMail, signerMail, validatorMail } from '../../actors/mail.ts';
 import { nodeEvent } from '../../actors/turn.ts';
 import { logRecord } from '../../actors/validator/logbook.ts';
 import { messageOf, payloadOf, unpadded } from '../../actors/validator/words.ts';
 import { concatBytes } from '../../protocol/bytes.ts';
+import { rememberLately } from '../../protocol/lately.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { BLOCK_PART_BYTES, PREVOTE } from '../../protocol/types.ts';
 import { encodeWith as encodeField } from '../../protocol/wire/writer.ts';
@@ -94,6 +95,8 @@ function sorted(value: unknown): unknown {
 }
 
 describe('a message of consensus', () => {
+  afterEach(() => rememberLately(true));
+
   const made = payloadOf({ type: 'has-vote', height: 3n, round: 0, voteType: PREVOTE, index: 1 });
   /** With a field behind it that nobody knows. */
   const long = (bytes: number): Uint8Array => {
@@ -102,25 +105,29 @@ describe('a message of consensus', () => {
   };
 
   it.each([true, false])('is of its own channel (memo: %s)', (memo) => {
-    expect(messageOf({ ...made }, memo)).toMatchObject({ type: 'has-vote', index: 1 });
+    rememberLately(memo);
+    expect(messageOf({ ...made })).toMatchObject({ type: 'has-vote', index: 1 });
     for (const channel of [CHANNEL_VOTE, 0x99])
-      expect(messageOf({ channel, bytes: made.bytes }, memo)).toMatchObject({ refused: 'wrong-channel' });
+      expect(messageOf({ channel, bytes: made.bytes })).toMatchObject({ refused: 'wrong-channel' });
   });
 
   it('has a mebibyte at most', () => {
     const room = 1_048_576 - made.bytes.length - 4;
-    expect(messageOf({ ...made, bytes: long(room) }, false)).toMatchObject({ type: 'has-vote' });
-    expect(messageOf({ ...made, bytes: long(room + 1) }, false)).toMatchObject({ refused: 'long-message' });
+    expect(messageOf({ channel: made.channel, bytes: long(room) })).toMatchObject({ type: 'has-vote' });
+    expect(messageOf({ channel: made.channel, bytes: long(room + 1) })).toMatchObject({
+      refused: 'long-message',
+    });
   });
 
   it.each([true, false])(
     'is heard without what nobody knows, where that is the most of it (memo: %s)',
     (memo) => {
+      rememberLately(memo);
       const { channel } = made;
-      const plain = unpadded({ channel, bytes: long(100_000) }, memo);
+      const plain = unpadded({ channel, bytes: long(100_000) });
       expect(plain).toEqual({ channel, bytes: made.bytes });
       expect(plain.bytes.buffer.byteLength).toBeLessThan(100_000);
-      expect(messageOf(plain, memo)).toEqual(messageOf({ channel, bytes: made.bytes }, memo));
+      expect(messageOf(plain)).toEqual(messageOf({ channel, bytes: made.bytes }));
     },
   );
 
@@ -134,13 +141,13 @@ describe('a message of consensus', () => {
     const { channel, bytes } = payloadOf({ type: 'block-part', height: 3n, round: 0, part });
     const field = encodeField((writer, size) => writer.bytes(0x7a, new Uint8Array(size)), 20_000);
     const ofPart = { channel, bytes: concatBytes(bytes, field) };
-    expect(messageOf(ofPart, false)).toMatchObject({ type: 'block-part' });
+    expect(messageOf(ofPart)).toMatchObject({ type: 'block-part' });
     for (const payload of [
       ofPart,
       made,
       { ...made, bytes: long(1_000) },
       { channel: 0x99, bytes: long(100_000) },
     ])
-      expect(unpadded(payload, false)).toBe(payload);
+      expect(unpadded(payload)).toBe(payload);
   });
 });

@@ -39,7 +39,7 @@ export function checkTrace(
     const trace = new TraceFile(path);
     bytes = trace.bytes;
     const verify = rememberingVerify(verifySignature);
-    const replay = new Replay(trace.header, (node) => nodeCast(configOfValue(node), { verify, memo: true }));
+    const replay = new Replay(trace.header, (node) => nodeCast(configOfValue(node), { verify }));
     for (const record of trace.records()) {
       const done = replay.step(record);
       records++;

@@ -199,7 +199,7 @@ function castOf(own: OwnApplication | null): (node: unknown) => ReturnType<typeo
         'this trace is of an application of one’s own: --play with the play that has it, by its name in `sim list` or its file',
       );
     verify ??= config.crypto === 'sim' ? worldCrypto().verify : rememberingVerify(verifySignature);
-    const gifts: Gifts = { verify, memo: true, ...(isOwn && own && { application: own }) };
+    const gifts: Gifts = { verify, ...(isOwn && own && { application: own }) };
     return nodeCast(config, gifts);
   };
 }

@@ -116,10 +116,7 @@ export class NodeLife {
       ports.store('chain').get(GENESIS_KEY) === undefined &&
       ports.store('app').range(EMPTY_BYTES, EMPTY_BYTES, 1).length > 0;
     const { config } = home;
-    const cast = nodeCast(config, {
-      verify: rememberingVerify(verifySignature),
-      memo: true,
-    });
+    const cast = nodeCast(config, { verify: rememberingVerify(verifySignature) });
     this.node = new Node({ id: config.id, ...cast, ownerOf, ports, watcher: this.watcher });
   }
 

@@ -109,7 +109,7 @@ class Watch {
     const now = this.about.now();
     if (mail.type === 'txs-available') this.tells(at, node);
     if (mail.type === 'committed') {
-      if (!node.hasTold && pool.heldSinceNs() !== null) node.oldUntilNs = now + HOP_NS;
+      if (!node.hasTold && pool.owedTxs > 0) node.oldUntilNs = now + HOP_NS;
       node.hasTold = false;
     }
     pool.hears(mail, now);
@@ -119,7 +119,7 @@ class Watch {
   /** Of what the application has not accepted since the last block nobody knows whether it is a reason for the next one. */
   private tells(at: Machine, node: Waiting): void {
     node.hasTold = true;
-    if (node.pool.heldSinceNs() !== null) return;
+    if (!node.pool.isKnown || node.pool.heldSinceNs() !== null) return;
     if (this.about.now() < Math.max(node.oldUntilNs, at.heldUntilNs + HOP_NS)) return;
     const what = 'and has none that its application accepts after the last block';
     this.report(`${at.name} tells its validator of transactions, ${what}`, at, at.height + 1n);

@@ -85,6 +85,8 @@ export class Pool {
   /** What is owed now: the node holds at least that. */
   owedTxs = 0;
   owedBytes = 0;
+  /** What is owed is all that there is. Not of who has been so far behind that nobody knew what left for want of room. */
+  isKnown = true;
   /** Blocks that the mempool was told of, and what the latest of them took, oldest first. */
   private blocks = 0;
   private readonly taken: string[][] = [];
@@ -153,7 +155,10 @@ export class Pool {
     const ids = txs.map(idOf);
     for (const id of ids) this.frees(id);
     // Far behind, nobody knows any more what there was room for.
-    if (!this.ghost.params(height + 1n)) for (const id of this.accepted.keys()) this.frees(id);
+    if (!this.ghost.params(height + 1n)) {
+      this.isKnown = false;
+      for (const id of this.accepted.keys()) this.frees(id);
+    }
     this.taken.push(ids);
     if (this.taken.length <= BLOCKS_REMEMBERED) return;
     for (const id of this.taken.shift() ?? []) {

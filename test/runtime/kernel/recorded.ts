@@ -64,7 +64,7 @@ export function record(
 
 export const castOf = (value: unknown): NodeCast => {
   const config: NodeConfig = configOfValue(value);
-  return nodeCast(config, { verify: worldCrypto('forget').verify, memo: false });
+  return nodeCast(config, { verify: worldCrypto('forget').verify });
 };
 
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {

@@ -31,7 +31,7 @@ function ofLength(length: number): Uint8Array {
   return concatBytes(bytes, field(rest - (field(rest).length - rest)));
 }
 
-const isWord = (payload: Payload): boolean => !isRefusal(messageOf({ ...payload }, false));
+const isWord = (payload: Payload): boolean => !isRefusal(messageOf({ ...payload }));
 
 it('a word is one on its own channel only', () => {
   const words = CHANNELS.filter((channel) => consensusMessage({ channel, bytes }) !== null);
