@@ -277,6 +277,7 @@ import {
 import {
   applicationTooSlow,
   decidedTwice,
+  polkaBeforeJudgement,
   slowApplications,
   slowChecks,
   twoJudgedAtOnce,
@@ -439,6 +440,7 @@ export const plays: readonly Play[] = [
   slowApplications,
   applicationTooSlow,
   slowChecks,
+  polkaBeforeJudgement,
   twoJudgedAtOnce,
   doubtfulClock,
   earlyStart,

@@ -10,8 +10,10 @@ import {
   delay,
   drop,
   everyone,
+  heal,
   height,
   never,
+  nil,
   scenario,
   sometime,
   txs,
@@ -50,6 +52,23 @@ export const applicationTooSlow = scenario(
     ends: everyone.decides(height(18), { within: '120s', afterwards: 3 }),
   },
 );
+
+/** Three prevote, and nobody hears of a precommit: v3, whose application is not through, sees the polka and holds nothing for valid. */
+export const polkaBeforeJudgement = scenario('nobody precommits what its own application has not judged', {
+  name: 'polka-before-judgement',
+  cast: validators(4),
+  load: txs({ perSecond: 3 }),
+  act: [
+    when(
+      everyone.decides(height(4)),
+      application('v3', { blocks: '6s' }),
+      drop('precommits', { height: 5, round: 0 }),
+    ),
+    after('12s', application('v3', {}), heal()),
+  ],
+  holds: [sometime(v3.precommits(nil, { height: 5, round: 0 }))],
+  ends: everyone.decides(height(8), { within: '60s', afterwards: 2 }),
+});
 
 /** More wait than there is room for in a block, and v0's application is not through with them when the next one comes. */
 export const slowChecks = scenario('a slow application is asked about each transaction once at a time', {

@@ -547,6 +547,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['no-pause-between-heights', '1', 'X550', 'never fired: when v3 decides height 43'],
   ['precommits-carry', '1', 'X551', 'v3 at 5/2 could have begun round 1 (L55)'],
   ['left-over-transactions', '1', 'X552', 'has none that its application accepts after the last block'],
+  ['polka-before-judgement', '1', 'X553', 'which its application has not accepted'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -93,6 +93,19 @@ describe('who stands still', () => {
     expect(stalls[0]).toMatch(/\(has v0; 27 of 40 needed\)/);
   });
 
+  test('who waits for a transaction waits for no proposal', () => {
+    const { stalls } = explained(
+      scenario('x', {
+        cast: validators(4),
+        settings: { consensus: { createEmptyBlocks: false } },
+        ends: everyone.decides(height(5), { within: '25s' }),
+      }),
+    );
+    expect(stalls).toEqual(
+      ['v0', 'v1', 'v2', 'v3'].map((name) => `${name} h2 r0 new round: it waits for a transaction`),
+    );
+  });
+
   test('a block that lacks one precommit is near a decision', () => {
     const silent = [drop('precommits', { by: ['v2', 'v3'], to: ['v0'], height: 3 }), drop('block-sync')];
     const { stalls } = explained(play(when(v0.decides(height(1)), ...silent)));

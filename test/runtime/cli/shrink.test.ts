@@ -71,7 +71,7 @@ test('who waits hears how far it is, and what is left so far', () => {
   const parts = heard.map(({ part }) => part);
   expect(parts).toEqual([...parts].sort((a, b) => a - b));
   expect(parts.at(-1)).toBeLessThanOrEqual(1);
-}, 60_000);
+});
 
 test('a comment that is cut says so, and not in the middle of a word', () => {
   const origin = { oracle: 'lock', what: 'what was promised '.repeat(9), seed: '1', commit: '' };

@@ -6,7 +6,7 @@ import { CHANNEL_DATA } from '../../../protocol/messages.ts';
 import { splitIntoParts } from '../../../protocol/part-set.ts';
 import { type BlockId, NIL_BLOCK_ID, PREVOTE, PROPOSAL, type Vote } from '../../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../../protocol/wire/index.ts';
-import { VoteCauses } from '../../../runtime/cli/traces/vote-causes.ts';
+import { causesLines, VoteCauses } from '../../../runtime/cli/traces/vote-causes.ts';
 import type { Replayed } from '../../../runtime/kernel/replay.ts';
 
 const blockOf = (fill: number): { id: BlockId; part: Uint8Array } => {
@@ -93,4 +93,18 @@ test('a vote for nil: what its round proposed, and the judgement of that', () =>
     '1 proposal 1/0 01010101, from p',
     '4 the application judged block 01010101',
   ]);
+});
+
+test('the last vote is one of this life', () => {
+  const names = { byPeer: (peer: string) => peer, byAddress: () => 'v0' };
+  const causes = new VoteCauses(names);
+  const asks = { type: 'tell', to: 'signer', message: { type: 'sign-vote', vote: prevote(one.id) } };
+  causes.turn(1, {
+    actor: 'validator',
+    message: { type: 'timer', timer: 'x' },
+    effects: [asks],
+  } as unknown as Replayed);
+  expect(causesLines(causes, names)[0]).toMatch(/^last vote: prevote /);
+  causes.reborn();
+  expect(causesLines(causes, names)).toEqual(['last vote: none in this life']);
 });
