@@ -1,4 +1,4 @@
-// Pools in other settings: one that takes nothing, one that keeps in mind what was refused, one that is small; and one whose node is alone.
+// Pools in other settings: one that takes nothing, one that keeps in mind what was refused, one that is small or offers seldom; and one whose node is alone.
 
 import { utf8Encode } from '#platform';
 import { KvStore } from '../machines/apps/kvstore.ts';
@@ -13,6 +13,7 @@ import {
   application,
   at,
   crash,
+  cut,
   drop,
   everyone,
   f0,
@@ -22,6 +23,7 @@ import {
   partition,
   powers,
   reset,
+  restart,
   scenario,
   submit,
   txs,
@@ -198,4 +200,53 @@ export const takesAgain = scenario('a pool whose last recheck was cut short by a
     after('5s', submit('v0', 'y=1')),
   ],
   ends: everyone.decides(height(3), { within: '100s', afterwards: 1 }),
+});
+
+/** Each is as long as one may be, and three of them are a batch. */
+export const asLargeAsMayBe = scenario('what is as large as may be travels', {
+  name: 'as-large-as-may-be',
+  cast: validators(4),
+  settings: { mempool: { txBytesMax: 200, batchBytesMax: 600 } },
+  act: [1, 2, 3, 4].flatMap((i) => [
+    after('1100ms', submit('v0', `one${i}=`.padEnd(200, 'v'))),
+    after('1100ms', ...nodes.map((_, k) => submit('v1', `four${i}${k}=`.padEnd(200, 'v')))),
+  ]),
+  ends: everyone.decides(height(10), { within: '60s', afterwards: 1 }),
+});
+
+/** f0 knows f1 only, and two validators are down: what waits for a block is offered again after a minute, what f0 is given meanwhile goes on at once. */
+export const newBeforeAgain = scenario('what is new does not wait for what is offered again', {
+  name: 'new-before-again',
+  cast: validators(4, { fullNodes: 2 }),
+  settings: { mempool: { reofferNs: 60_000n * NS_PER_MS } },
+  act: [
+    at('0s', cut(['f0'], [...nodes], 'for-ever'), cut([...nodes], ['f0'], 'for-ever')),
+    when(v0.decides(height(4)), crash('v1'), crash('v2')),
+    after('2s', submit('f1', 'waits=v')),
+    after('3s', submit('f0', 'new=v')),
+    after('30s', restart('v1'), restart('v2')),
+  ],
+  ends: everyone.decides(height(10), { within: '240s', afterwards: 1 }),
+});
+
+/** A number of eight bytes, as `counter_serial` takes them; three fill the pool. */
+const numberOf = (n: number): string => '\0'.repeat(7) + String.fromCharCode(n);
+
+/** f0 alone has each number for some blocks; as another block takes it f0's slow application is asked about it, and finds it stale. */
+export const answeredTooLate = scenario('what a block took does not leave the pool once more', {
+  name: 'answered-too-late',
+  cast: validators(4, { fullNodes: 1 }),
+  app: 'counter_serial',
+  settings: { mempool: { bytesMax: 24 } },
+  act: [
+    at('0s', drop('transactions', { from: ['f0'] }), application('f0', { checks: '1500ms' })),
+    ...[0, 1, 2, 3, 4, 5].flatMap((n) => [
+      after('3500ms', submit('f0', numberOf(n))),
+      after('3500ms', submit('v0', numberOf(n))),
+    ]),
+    after('4s', application('f0', {})),
+    after('2s', ...[10, 11, 12, 13, 14, 15].map((n) => submit('f0', numberOf(n)))),
+    after('1s', heal()),
+  ],
+  ends: everyone.decides(height(50), { within: '240s', afterwards: 1 }),
 });

@@ -548,6 +548,9 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['precommits-carry', '1', 'X551', 'v3 at 5/2 could have begun round 1 (L55)'],
   ['left-over-transactions', '1', 'X552', 'has none that its application accepts after the last block'],
   ['polka-before-judgement', '1', 'X553', 'which its application has not accepted'],
+  ['as-large-as-may-be', '1', 'X554', 'which broke no rule: mempool message: 600 bytes of transactions'],
+  ['new-before-again', '1', 'X555', 'f1 holds transaction 5cb1a630 and has not offered it to v'],
+  ['answered-too-late', '1', 'X556', 'f0 holds 4 transactions of 32 bytes, more than it may'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
