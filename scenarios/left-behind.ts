@@ -8,9 +8,11 @@ import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   after,
   anyone,
+  application,
   at,
   core,
   crash,
+  cut,
   delay,
   drop,
   everyone,
@@ -323,3 +325,23 @@ export const noPauseBetweenHeights = scenario(
     ends: everyone.decides(height(50), { within: '105s' }),
   },
 );
+
+/** v3 hears v0 alone. What v0 answers first comes after a later and higher word, while v3's slow application is still at the blocks between. */
+export const olderReport = scenario('who says less right behind more has said it before', {
+  name: 'older-report',
+  cast: validators(4),
+  load: txs({ perSecond: 1 }),
+  act: [
+    at('0s', cut(['v3'], ['v1', 'v2'], 'for-ever'), cut(['v1', 'v2'], ['v3'], 'for-ever')),
+    when(v0.decides(height(3)), crash('v3')),
+    when(
+      v0.decides(height(25)),
+      application('v3', { blocks: '400ms' }),
+      delay('block-sync', '12s', { from: ['v0'], to: ['v3'] }),
+      restart('v3'),
+    ),
+    after('2s', heal()),
+    when(v3.joins(), application('v3', {})),
+  ],
+  ends: everyone.decides(height(60), { within: '135s', afterwards: 1 }),
+});
