@@ -222,6 +222,21 @@ export const smallBuffer = scenario('who may hold few blocks at once catches up 
   ends: everyone.decides(height(50), { within: '240s' }),
 });
 
+/** A block leaves with the commit in the next one: of two there is one too many always. */
+export const noRoomForABlock = scenario('who may not hold one block at once fetches two', {
+  name: 'no-room-for-a-block',
+  cast: validators(4),
+  load: txs({ perBlock: 2, size: 400 }),
+  settings: { sync: { bufferBytesMax: 200, requestsPerPeerMax: 8 } },
+  act: [
+    when(v0.decides(height(2)), crash('v3')),
+    when(v0.decides(height(32)), restart('v3')),
+    when(v3.joins()),
+  ],
+  holds: [never(v0.decides(height(40)), { while: v3.isSyncing })],
+  ends: everyone.decides(height(50), { within: '240s' }),
+});
+
 /** v3 reaches v0 alone, and of what v0 gives it in block sync the first second is lost. */
 export const lostRequests = scenario('what one peer alone has, and was lost, is asked of it again', {
   name: 'lost-requests',

@@ -552,6 +552,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['new-before-again', '1', 'X555', 'f1 holds transaction 5cb1a630 and has not offered it to v'],
   ['answered-too-late', '1', 'X556', 'f0 holds 4 transactions of 32 bytes, more than it may'],
   ['older-report', '1', 'X557', 'never fired: when v3 joins'],
+  ['no-room-for-a-block', '1', 'X558', 'v0 decides height 40 while v3 is syncing'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
