@@ -4,6 +4,7 @@
 import {
   after,
   c0,
+  crash,
   empower,
   everyone,
   finally_,
@@ -13,6 +14,7 @@ import {
   submit,
   txs,
   v0,
+  v2,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -51,6 +53,22 @@ export const noRoomForAnother = scenario('a set does not outgrow the blocks that
   holds: [finally_(c0.hasPower(0))],
   ends: everyone.decides(height(10), { within: '120s' }),
 });
+
+/** v2's application has its validators from its store. */
+export const noRoomAfterRestart = scenario(
+  'an application knows in its next life how many validators blocks carry',
+  {
+    name: 'no-room-after-restart',
+    cast: validators(4, { candidates: 1, blockBytes: 15_000 }),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(v0.decides(height(3)), crash('v2', { restart: '500ms' })),
+      when(v2.joins(), empower('c0', 10)),
+    ],
+    holds: [finally_(c0.hasPower(0))],
+    ends: everyone.decides(height(10), { within: '120s' }),
+  },
+);
 
 const KEY = 'BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=';
 const KEY_OF_ANOTHER_KIND = 'AgcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcH';

@@ -10,6 +10,7 @@ import {
   crash,
   everyone,
   height,
+  nobody,
   restart,
   scenario,
   submit,
@@ -38,6 +39,22 @@ export const roomShrinks = scenario('what is larger than a block may be keeps no
   load: txs({ perSecond: 1, size: 100 }),
   act: [when(v0.decides(height(7)), submit('v0', `large=${'x'.repeat(500)}`))],
   ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+});
+
+/** Of transactions there is room for 337 bytes, framing included, and each is as long; while any waits there are blocks. */
+export const fillsTheBlock = scenario('what fills all the room that a block has comes into one', {
+  name: 'fills-the-block',
+  cast: validators(4, { blockBytes: 14_500 }),
+  app: 'noop',
+  settings: { consensus: { createEmptyBlocks: false } },
+  act: [
+    when(everyone.decides(height(1))),
+    ...[1, 2, 3].flatMap((i) => [
+      after('3s', submit('v0', `k${i}=`.padEnd(334, 'v'))),
+      when(everyone.decides(height(1 + i))),
+    ]),
+  ],
+  ends: nobody.decidesBeyond(height(4), { for: '20s' }),
 });
 
 /** It was in every pool when the room shrank. */
