@@ -195,7 +195,7 @@ export const takesAgain = scenario('a pool whose last recheck was cut short by a
   settings: { consensus: { createEmptyBlocks: false, timeoutCommitNs: 200n * NS_PER_MS } },
   load: txs({ perSecond: 50, size: 300, count: 100 }),
   act: [
-    at('500ms', application('v0', { checks: '100ms' })),
+    at('500ms', application('v0', { checks: '200ms' })),
     after('30s', application('v0', {})),
     after('5s', submit('v0', 'y=1')),
   ],
