@@ -20,6 +20,7 @@ import {
   heal,
   height,
   liar,
+  nobody,
   partition,
   powers,
   reset,
@@ -249,4 +250,23 @@ export const answeredTooLate = scenario('what a block took does not leave the po
     after('1s', heal()),
   ],
   ends: everyone.decides(height(50), { within: '240s', afterwards: 1 }),
+});
+
+/** The last block has the transaction, as it dies and as the client gives it once more. */
+export const lastBlockIsKnown = scenario('a new life knows what is in the last block', {
+  name: 'last-block-is-known',
+  cast: validators(1),
+  app: 'noop',
+  settings: { consensus: { createEmptyBlocks: false } },
+  act: [
+    when(v0.decides(height(1))),
+    ...[2, 3, 4].flatMap((k) => [
+      after('2s', submit('v0', `k${k}=v`)),
+      when(v0.decides(height(k))),
+      after('1s', crash('v0', { how: 'clean', restart: '500ms' })),
+      when(v0.joins()),
+      after('1s', submit('v0', `k${k}=v`)),
+    ]),
+  ],
+  ends: nobody.decidesBeyond(height(4), { for: '10s' }),
 });

@@ -7,15 +7,18 @@ import {
   anyone,
   application,
   at,
+  backUp,
   crash,
   everyone,
   height,
   nobody,
+  putBack,
   restart,
   scenario,
   submit,
   txs,
   v0,
+  v3,
   validators,
   when,
 } from '../sim/scenario/words.ts';
@@ -38,6 +41,20 @@ export const roomShrinks = scenario('what is larger than a block may be keeps no
   app: () => new Narrowing(),
   load: txs({ perSecond: 1, size: 100 }),
   act: [when(v0.decides(height(7)), submit('v0', `large=${'x'.repeat(500)}`))],
+  ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
+});
+
+/** v3's application is told the chain from the beginning, when there is less room than there was then. */
+export const toldAnew = scenario('a chain begins as it began, whatever has changed since', {
+  name: 'told-anew',
+  cast: validators(4),
+  app: () => new Narrowing(),
+  load: txs({ perSecond: 1, size: 100 }),
+  act: [
+    at('0s', backUp('v3')),
+    when(v3.decides(height(7)), crash('v3', { how: 'clean' }), putBack('v3', 'app'), restart('v3')),
+    when(v3.joins()),
+  ],
   ends: everyone.decides(height(16), { within: '120s', afterwards: 1 }),
 });
 

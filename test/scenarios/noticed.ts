@@ -555,6 +555,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['no-room-for-a-block', '1', 'X558', 'v0 decides height 40 while v3 is syncing'],
   ['fills-the-block', '1', 'X559', 'nobody was to get beyond 4'],
   ['no-room-after-restart', '1', 'X560', "the application's answer for height 5 breaks the chain"],
+  ['told-anew', '1', 'X561', 'at InitChain other parameters than the genesis has'],
+  ['last-block-is-known', '1', 'X562', 'is in blocks 2 and 3'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
