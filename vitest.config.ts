@@ -15,6 +15,7 @@ const cores = availableParallelism();
 const ofProcesses = [
   'test/runtime/cli/**/*.test.ts',
   'test/runtime/host/**/*.test.ts',
+  'test/compliance/host.test.ts',
   'examples/**/*.test.ts',
 ];
 
