@@ -215,6 +215,15 @@ export const asLargeAsMayBe = scenario('what is as large as may be travels', {
   ends: everyone.decides(height(10), { within: '60s', afterwards: 1 }),
 });
 
+/** Whoever proposes next has not heard of them all yet. */
+export const givenInOneMoment = scenario('what clients give in one moment is offered in one moment', {
+  name: 'given-in-one-moment',
+  cast: validators(4),
+  app: 'noop',
+  act: [at('2s', ...Array.from({ length: 800 }, (_, i) => submit('v0', `b${i}=v`)))],
+  ends: everyone.decides(height(8), { within: '60s', afterwards: 1 }),
+});
+
 /** f0 knows f1 only, and two validators are down: what waits for a block is offered again after a minute, what f0 is given meanwhile goes on at once. */
 export const newBeforeAgain = scenario('what is new does not wait for what is offered again', {
   name: 'new-before-again',

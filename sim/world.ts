@@ -328,7 +328,8 @@ export class World {
   /** Until `done`, the end of the agenda, `untilNs` (what is due by then happens, and nothing later), or a violation. True: `done` said so. */
   run(done: () => boolean, untilNs: number): boolean {
     const { agenda } = this;
-    while (this.violations.length === 0 && !done()) {
+    while (this.violations.length === 0) {
+      if (done()) return true;
       const nextAt = agenda.nextAt();
       if (nextAt > untilNs) {
         if (nextAt < Infinity) agenda.runUntil(untilNs);

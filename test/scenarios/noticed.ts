@@ -557,6 +557,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['no-room-after-restart', '1', 'X560', "the application's answer for height 5 breaks the chain"],
   ['told-anew', '1', 'X561', 'at InitChain other parameters than the genesis has'],
   ['last-block-is-known', '1', 'X562', 'is in blocks 2 and 3'],
+  ['given-in-one-moment', '1', 'X563', 'v0 offers v3 transaction b7421d50 only after'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -150,7 +150,9 @@ class Watch {
   private fallsBehind(at: Machine, id: PeerId, height: bigint): void {
     const atNs = this.about.now();
     const peer = this.pools.of(at).peers.get(id);
-    if (peer) peer.behind = height >= 0n && this.greeted.hears(at, id, atNs) ? { height, atNs } : null;
+    if (!peer) return;
+    peer.behind = height >= 0n && this.greeted.hears(at, id, atNs) ? { height, atNs } : null;
+    peer.levelNs = height >= 0n ? null : atNs;
   }
 
   private asks(at: Machine, pool: Counted, tag: number, { tx, type }: RequestCheckTx): void {
@@ -216,6 +218,7 @@ class Watch {
         height: -1n,
         fitNs: null,
         behind: null,
+        levelNs: null,
         cameAt: at.height,
         again: { beat: 0, bytes: 0 },
       });
@@ -265,6 +268,7 @@ class Watch {
         for (const peer of to) {
           this.offers.judgesOffer(at, peer, id, known);
           this.offers.judgesReader(at, peer, id, known);
+          this.offers.judgesHaste(at, peer, id, known);
           // Else it may have been meant for the peer that was there before.
           if (this.greeted.hears(at, peer, this.about.now())) known.toldAt.set(peer, this.nowAt(at));
           if (known.toldTo.get(peer) !== HAS_IT) known.toldTo.set(peer, this.about.now());

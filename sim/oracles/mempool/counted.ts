@@ -64,6 +64,8 @@ interface Peer {
   fitNs: number | null;
   /** Where it stood when the pool was told that it had fallen behind, and when that was; null: it is not. */
   behind: { readonly height: bigint; readonly atNs: number } | null;
+  /** Since when the pool knows that it is not behind; null: nobody has said so. */
+  levelNs: number | null;
   /** Where the node itself stood when this one came. */
   readonly cameAt: bigint;
   /** Bytes that it was offered once more, with this beat of the node's own clock. */

@@ -15,6 +15,8 @@ import type { Counted, Known } from './counted.ts';
 const BEHIND_SAFE = 1n;
 /** Where a chain begins nobody can be behind. */
 const BEGINNING_MAX = 3n;
+/** What is offered first waits for no more than its time, and for the batches before it. */
+const HASTE_NS = 100_000_000;
 /** Whoever speaks on one of these takes part in consensus. */
 const OF_CONSENSUS: ReadonlySet<number> = new Set([
   CHANNEL_STATE,
@@ -107,6 +109,24 @@ export class OfferRules {
     const waited = at.clock.count() - told.count;
     if (waited + saidLateNs(at) >= Number(reofferNs)) return;
     const what = `offers ${whom} transaction ${nameOf(id)} again after ${waited} ns; the time for that is ${reofferNs} ns`;
+    this.report(`${at.name} ${what}`, at, at.height + 1n);
+  }
+
+  /** What came in is offered soon to who has been there, and level, since before it did. */
+  judgesHaste(at: Machine, id: PeerId, tx: string, { sinceNs, toldTo }: Known): void {
+    const pool = this.pools.of(at);
+    const peer = pool.peers.get(id);
+    if (!peer || peer.behind || sinceNs === null || toldTo.has(id) || !isAwake(this.about, at)) return;
+    const levelNs = peer.levelNs ?? (peer.cameAt < this.initialHeight ? 0 : Number.POSITIVE_INFINITY);
+    if (levelNs > sinceNs || at.heldUntilNs >= sinceNs || !this.greeted.hears(at, id, sinceNs)) return;
+    const { gossipPeriodNs, burstNs, batchBytesMax } = at.config.mempool;
+    let bytes = 0;
+    for (const known of pool.known.values()) bytes += known.bytes;
+    const batches = 3 + Math.ceil(bytes / batchBytesMax);
+    const soonNs = HASTE_NS + (Number(burstNs) + 2 * batches * Number(gossipPeriodNs)) / at.clock.slowest;
+    const waitedNs = this.about.now() - sinceNs;
+    if (waitedNs <= soonNs) return;
+    const what = `offers ${this.nameOfPeer(id)} transaction ${nameOf(tx)} only after ${Math.round(waitedNs / 1e6)} ms`;
     this.report(`${at.name} ${what}`, at, at.height + 1n);
   }
 
