@@ -269,7 +269,7 @@ export const lastBlockIsKnown = scenario('a new life knows what is in the last b
   settings: { consensus: { createEmptyBlocks: false } },
   act: [
     when(v0.decides(height(1))),
-    ...[2, 3, 4].flatMap((k) => [
+    ...[2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((k) => [
       after('2s', submit('v0', `k${k}=v`)),
       when(v0.decides(height(k))),
       after('1s', crash('v0', { how: 'clean', restart: '500ms' })),
@@ -277,5 +277,5 @@ export const lastBlockIsKnown = scenario('a new life knows what is in the last b
       after('1s', submit('v0', `k${k}=v`)),
     ]),
   ],
-  ends: nobody.decidesBeyond(height(4), { for: '10s' }),
+  ends: nobody.decidesBeyond(height(10), { for: '10s' }),
 });

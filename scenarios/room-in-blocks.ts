@@ -66,12 +66,12 @@ export const fillsTheBlock = scenario('what fills all the room that a block has 
   settings: { consensus: { createEmptyBlocks: false } },
   act: [
     when(everyone.decides(height(1))),
-    ...[1, 2, 3].flatMap((i) => [
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((i) => [
       after('3s', submit('v0', `k${i}=`.padEnd(334, 'v'))),
       when(everyone.decides(height(1 + i))),
     ]),
   ],
-  ends: nobody.decidesBeyond(height(4), { for: '20s' }),
+  ends: nobody.decidesBeyond(height(10), { for: '20s' }),
 });
 
 /** It was in every pool when the room shrank. */

@@ -553,7 +553,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['answered-too-late', '1', 'X556', 'f0 holds 4 transactions of 32 bytes, more than it may'],
   ['older-report', '1', 'X557', 'never fired: when v3 joins'],
   ['no-room-for-a-block', '1', 'X558', 'v0 decides height 40 while v3 is syncing'],
-  ['fills-the-block', '1', 'X559', 'nobody was to get beyond 4'],
+  ['fills-the-block', '1', 'X559', 'nobody was to get beyond 10'],
   ['no-room-after-restart', '1', 'X560', "the application's answer for height 5 breaks the chain"],
   ['told-anew', '1', 'X561', 'at InitChain other parameters than the genesis has'],
   ['last-block-is-known', '1', 'X562', 'is in blocks 2 and 3'],

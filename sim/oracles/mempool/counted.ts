@@ -21,6 +21,8 @@ type Limits = Pick<Taken, 'blockTxBytesMax' | 'gasMax'>;
 
 export interface Known {
   readonly bytes: number;
+  /** What had come in by then and left. */
+  readonly goneBytes: number;
   /** As the application said when it was asked first. */
   gasWanted: bigint;
   /** Since when it waits for a block; null: the application has not answered. */
@@ -113,6 +115,8 @@ export class Counted {
   private limits: Limits | null = null;
   private count = 0;
   private bytes = 0;
+  /** All that ever came in, in this life. */
+  private cameBytes = 0;
 
   constructor(config: MempoolConfig) {
     this.config = config;
@@ -201,6 +205,7 @@ export class Counted {
     this.senders.delete(id);
     this.known.set(id, {
       bytes: tx.length,
+      goneBytes: this.cameBytes - this.bytes,
       gasWanted: 0n,
       sinceNs: null,
       height: 0n,
@@ -212,6 +217,12 @@ export class Counted {
     });
     this.count++;
     this.bytes += tx.length;
+    this.cameBytes += tx.length;
+  }
+
+  /** What may have been offered before this one, or with it: all that was there when it came, and what came since. */
+  bytesAround({ goneBytes }: Known): number {
+    return this.cameBytes - goneBytes;
   }
 
   /** How large what the application answers about is. */

@@ -15,8 +15,9 @@ import type { Counted, Known } from './counted.ts';
 const BEHIND_SAFE = 1n;
 /** Where a chain begins nobody can be behind. */
 const BEGINNING_MAX = 3n;
-/** What is offered first waits for no more than its time, and for the batches before it. */
+/** What is offered first waits for its time, and for a batch or two. */
 const HASTE_NS = 100_000_000;
+const PERIODS_MAX = 8;
 /** Whoever speaks on one of these takes part in consensus. */
 const OF_CONSENSUS: ReadonlySet<number> = new Set([
   CHANNEL_STATE,
@@ -113,17 +114,17 @@ export class OfferRules {
   }
 
   /** What came in is offered soon to who has been there, and level, since before it did. */
-  judgesHaste(at: Machine, id: PeerId, tx: string, { sinceNs, toldTo }: Known): void {
+  judgesHaste(at: Machine, id: PeerId, tx: string, known: Known): void {
+    const { sinceNs, toldTo } = known;
     const pool = this.pools.of(at);
     const peer = pool.peers.get(id);
     if (!peer || peer.behind || sinceNs === null || toldTo.has(id) || !isAwake(this.about, at)) return;
     const levelNs = peer.levelNs ?? (peer.cameAt < this.initialHeight ? 0 : Number.POSITIVE_INFINITY);
     if (levelNs > sinceNs || at.heldUntilNs >= sinceNs || !this.greeted.hears(at, id, sinceNs)) return;
     const { gossipPeriodNs, burstNs, batchBytesMax } = at.config.mempool;
-    let bytes = 0;
-    for (const known of pool.known.values()) bytes += known.bytes;
-    const batches = 3 + Math.ceil(bytes / batchBytesMax);
-    const soonNs = HASTE_NS + (Number(burstNs) + 2 * batches * Number(gossipPeriodNs)) / at.clock.slowest;
+    // More than goes out at once takes its time.
+    if (2 * pool.bytesAround(known) > batchBytesMax) return;
+    const soonNs = HASTE_NS + Number(burstNs + BigInt(PERIODS_MAX) * gossipPeriodNs) / at.clock.slowest;
     const waitedNs = this.about.now() - sinceNs;
     if (waitedNs <= soonNs) return;
     const what = `offers ${this.nameOfPeer(id)} transaction ${nameOf(tx)} only after ${Math.round(waitedNs / 1e6)} ms`;
