@@ -300,7 +300,7 @@ test('who has greeted may say something large, and who has not is hung up on', a
   const { config } = readHome(home);
   const network = JSON.parse(config.genesis).chain_id;
   const large = new Uint8Array(1 << 20);
-  const [mute, polite] = ['e'.repeat(40), 'f'.repeat(40)] as const; // the node has the lower id, and judges
+  const [mute, polite] = [`${'f'.repeat(39)}e`, 'f'.repeat(40)]; // the node has the lower id, and judges
   const greeting = encodeNodeInfo(
     nodeInfoOf({ nodeId: polite, listenAddress: address, network, moniker: 'x' }),
   );
