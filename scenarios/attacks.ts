@@ -23,6 +23,7 @@ import {
   scenario,
   sometime,
   txs,
+  v0,
   v1,
   v2,
   v3,
@@ -175,6 +176,25 @@ export const ownShareOfEvidence = scenario('nobody fills the stores of others wi
   act: [when(everyone.punishes('v2'))],
   ends: everyone.decides(height(20), { within: '120s' }),
 });
+
+/** v2 has its share of what waits for a block, and then as many double votes of four rounds as do not fit beside it. */
+export const newInPlaceOfOld = scenario(
+  'a new double vote takes the place of an old one, in memory and on disk',
+  {
+    name: 'new-in-place-of-old',
+    cast: validators(4, { blockBytes: 16_000 }),
+    app: 'noop',
+    liars: [
+      liar('v2', tellsMany, ['v0', 'v1', 'v3'], { votes: 'prevotes', fromHeight: 5, toHeight: 9 }),
+      liar('v2', 'double-voter', ['v0', 'v1', 'v3'], { fromHeight: 9, toHeight: 9 }),
+    ],
+    act: [
+      when(v0.decides(height(8)), ...[0, 1, 2].map((round) => drop('proposals', { height: 9, round }))),
+      when(everyone.punishes('v2')),
+    ],
+    ends: everyone.decides(height(14), { within: '120s' }),
+  },
+);
 
 /** v0 has more than a quarter of the power, and less than a third. */
 export const nearlyAThird = scenario('who has less than a third deceives no light client', {

@@ -9,6 +9,7 @@ import {
   inventedAttacks,
   knownAndChanged,
   nearlyAThird,
+  newInPlaceOfOld,
   ofNoState,
   ofTwoVoters,
   ownShareOfEvidence,
@@ -286,6 +287,7 @@ import {
 } from './room-in-blocks.ts';
 import {
   applicationTooSlow,
+  askedAfterALongHandshake,
   decidedTwice,
   polkaBeforeJudgement,
   slowApplications,
@@ -448,6 +450,7 @@ export const plays: readonly Play[] = [
   signerTooSlow,
   allSignersSlow,
   lateAndOfAnotherRound,
+  askedAfterALongHandshake,
   slowApplications,
   applicationTooSlow,
   slowChecks,
@@ -597,6 +600,7 @@ export const plays: readonly Play[] = [
   nearlyAThird,
   ofNoState,
   ofTwoVoters,
+  newInPlaceOfOld,
   ownShareOfEvidence,
   attackedTogether,
   tooMuchEvidence,

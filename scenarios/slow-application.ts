@@ -14,6 +14,7 @@ import {
   height,
   never,
   nil,
+  restart,
   scenario,
   sometime,
   txs,
@@ -129,3 +130,19 @@ export const decidedTwice = scenario('what is decided once more while it is exec
   holds: [never(v0.precommits({}, sixthAgain)), never(anyone.enters('propose', { height: 7, round: 1 }))],
   ends: everyone.decides(height(10), { within: '120s' }),
 });
+
+/** v3's application keeps nothing: it takes seconds to execute a dozen blocks again, and all peers are connected before it has. */
+export const askedAfterALongHandshake = scenario(
+  'who was there before the handshake ended is asked how far it is',
+  {
+    name: 'asked-after-a-long-handshake',
+    cast: validators(4),
+    app: 'noop',
+    load: txs({ perSecond: 2 }),
+    act: [
+      when(v0.decides(height(6)), crash('v3')),
+      when(v0.decides(height(12)), application('v3', { blocks: '500ms' }), restart('v3')),
+    ],
+    ends: everyone.decides(height(20), { within: '120s' }),
+  },
+);

@@ -558,6 +558,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['told-anew', '1', 'X561', 'at InitChain other parameters than the genesis has'],
   ['last-block-is-known', '1', 'X562', 'is in blocks 2 and 3'],
   ['given-in-one-moment', '1', 'X563', 'v0 offers v3 transaction b7421d50 only after'],
+  ['new-in-place-of-old', '1', 'X564', 'removes evidence that it does not keep'],
+  ['asked-after-a-long-handshake', '1', 'X565', 'and did not ask v0, which was there'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,5 +1,5 @@
 // What one may make others keep: of the double votes of one voter no more than a few dozen wait for a block. Who makes more is punished for some, and
-// leaves others their place.
+// leaves others their place. And what is taken out was in: else something stays for ever.
 
 import type { Write } from '../../../actors/turn.ts';
 import { PENDING_EVIDENCE } from '../../../machines/chain/keys.ts';
@@ -36,8 +36,10 @@ export class StoreShares {
     if (key[0] !== PENDING) return;
     const waiting = this.waiting.of(at);
     const name = byteKey(key);
-    if (remove) waiting.delete(name);
-    else if (!waiting.has(name)) this.waits(at, waiting, name, { key, value });
+    if (!remove) {
+      if (!waiting.has(name)) this.waits(at, waiting, name, { key, value });
+    } else if (!waiting.delete(name) && at.disk.read('chain', key) === undefined)
+      this.report(`${at.name} removes evidence that it does not keep: ${hexOf(key)}`, at, at.height);
   }
 
   private waits(

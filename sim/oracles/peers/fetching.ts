@@ -1,6 +1,7 @@
 // What a node asks for in block sync: of one peer no more blocks at once than it is told to, of all together no more than it may hold, of a second
 // peer only what the first does not give, of a third only when it is time to ask again; and what a peer owed that went is asked at once of
-// another. The next two are asked for in any case, and twice: one of them proves the other, and a dispute about them is settled by one peer.
+// another. The next two are asked for in any case, and twice: one of them proves the other, and a dispute about them is settled by one peer. And who is
+// there as it begins is asked how far it is (asked-at-first.ts).
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
 import { encodeBlock } from '../../../protocol/wire/index.ts';
@@ -11,6 +12,7 @@ import { blocksyncMessage } from '../ghost/messages.ts';
 import { HOP_NS } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { AskedAnew } from './asked-anew.ts';
+import { AskedAtFirst } from './asked-at-first.ts';
 import { SecondSources } from './second-sources.ts';
 
 /** Who has not answered for so long is asked no more, or from the beginning: the node may have let its question go. */
@@ -33,6 +35,7 @@ class Fetching {
   private readonly changedNs = new Map<PeerId, number>();
   readonly sources = new SecondSources();
   readonly anew = new AskedAnew();
+  readonly atFirst = new AskedAtFirst();
   /** The smallest block of them. */
   private bytesLeast: number | null = null;
   /** Once is enough. */
@@ -79,6 +82,36 @@ class Fetching {
     return changed === undefined || now - changed > HOP_NS;
   }
 
+  begins(at: Machine, now: number): void {
+    this.anew.begins(now, at.clock.count());
+    this.atFirst.begins(now);
+  }
+
+  ends(at: Machine, now: number): ReturnType<AskedAtFirst['ends']> {
+    this.anew.ends();
+    return this.atFirst.ends(at, now);
+  }
+
+  comes(peer: PeerId, now: number): void {
+    this.anew.comes(peer, now);
+    this.atFirst.comes(peer, now);
+  }
+
+  goes(peer: PeerId, at: Machine, now: number): void {
+    this.anew.goes(peer, at, now);
+    this.atFirst.goes(peer);
+  }
+
+  distrusts(peer: PeerId, now: number): void {
+    this.anew.distrusts(peer, now);
+    this.atFirst.goes(peer);
+  }
+
+  asksHowFar(peer: PeerId, at: Machine, now: number): number | null {
+    this.anew.asksHowFar(peer, now);
+    return this.atFirst.asks(peer, at, now);
+  }
+
   /** It has all up to this height. */
   hasApplied(height: bigint): void {
     this.sources.hasApplied(height);
@@ -109,6 +142,15 @@ class Fetching {
 
 export const fetchingOracle: OracleMaker = (report, about): Oracle => {
   const nodes = new PerMachine(() => new Fetching());
+  const asksLate = (at: Machine, peer: PeerId, sinceNs: number): void => {
+    const whom = nameOfPeer(about.machines, peer) ?? 'a peer';
+    const ms = Math.round((about.now() - sinceNs) / 1e6);
+    report(
+      `${at.name} began to fetch blocks ${ms} ms ago, and did not ask ${whom}, which was there`,
+      at,
+      at.height,
+    );
+  };
   return {
     name: 'fetching',
     effects: ['send', 'score'],
@@ -117,14 +159,16 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
     published(at, _actor, event) {
       const now = about.now();
       if (event.type === 'committed') nodes.get(at)?.hasApplied(event.height);
-      else if (event.type === 'mode' && event.mode === 'sync')
-        nodes.of(at).anew.begins(now, at.clock.count());
-      else if (event.type === 'mode') nodes.get(at)?.anew.ends();
+      else if (event.type === 'mode' && event.mode === 'sync') nodes.of(at).begins(at, now);
+      else if (event.type === 'mode') {
+        const unasked = nodes.get(at)?.ends(at, now);
+        if (unasked && about.isHonest(at)) asksLate(at, unasked.peer, unasked.sinceNs);
+      }
       if (event.type !== 'peer') return;
       const node = nodes.of(at);
       node.forgets(event.peer, now);
-      if (event.up) node.anew.comes(event.peer, now);
-      else node.anew.goes(event.peer, at, now);
+      if (event.up) node.comes(event.peer, now);
+      else node.goes(event.peer, at, now);
     },
     heard(at, from, payloads) {
       if (payloads[0]?.channel !== CHANNEL_BLOCKSYNC) return;
@@ -134,13 +178,16 @@ export const fetchingOracle: OracleMaker = (report, about): Oracle => {
     leaving(at, actor, effect) {
       if (effect.type === 'score') {
         nodes.get(at)?.forgets(effect.peer, about.now());
-        nodes.get(at)?.anew.distrusts(effect.peer, about.now());
+        nodes.get(at)?.distrusts(effect.peer, about.now());
       }
       if (effect.type !== 'send' || actor !== 'blocksync' || !about.isHonest(at)) return;
       for (const payload of effect.payloads) {
         const message = blocksyncMessage(payload);
         if (message?.type === 'status-request')
-          for (const peer of effect.to) nodes.of(at).anew.asksHowFar(peer, about.now());
+          for (const peer of effect.to) {
+            const sinceNs = nodes.of(at).asksHowFar(peer, at, about.now());
+            if (sinceNs !== null) asksLate(at, peer, sinceNs);
+          }
         if (message?.type !== 'block-request') continue;
         for (const peer of effect.to) asks(report, about, nodes.of(at), at, peer, message.height);
       }
