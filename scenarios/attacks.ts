@@ -30,7 +30,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-import { loses } from './promises.ts';
+import { loses } from './shared.ts';
 
 /** Every fourth block is v2's; beside its prevotes peers are told, too. */
 export const inventedAttacks = scenario('an attack on light clients that nobody made punishes nobody', {

@@ -13,7 +13,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-import { loses } from './promises.ts';
+import { loses } from './shared.ts';
 
 /**
  * One for each, again and again: v2 is cut off for it, and comes back with the next. Each of the reasons is that of one

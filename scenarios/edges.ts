@@ -24,7 +24,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-import { loses } from './promises.ts';
+import { loses } from './shared.ts';
 
 /** As the first block carries it, but for one thing that it says. */
 const emptyCommit =

@@ -5,7 +5,7 @@ import { invented } from '../sim/liars/flooder.ts';
 import { type Liar, signedProposal } from '../sim/liars/liar.ts';
 import { aboutOwnVotes } from '../sim/liars/own-votes.ts';
 import { everyone, height, liar, scenario, these, txs, validators } from '../sim/scenario/words.ts';
-import { loses } from './promises.ts';
+import { loses } from './shared.ts';
 
 /** It is cut off for its second claim, and comes back. */
 export const flood = scenario('a peer cannot make others keep more than its share', {

@@ -36,7 +36,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-import { loses } from './promises.ts';
+import { loses } from './shared.ts';
 
 const tenth = { height: 10 };
 const sixth = { height: 6, round: 0 };

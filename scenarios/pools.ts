@@ -34,7 +34,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-import { numbersInForms } from './transactions.ts';
+import { numbersInForms } from './shared.ts';
 
 /** Each block is empty, and nobody waits for a transaction. */
 export const noPool = scenario('where the application brings its own pool no transaction is taken', {

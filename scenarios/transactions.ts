@@ -1,7 +1,6 @@
 // Many transactions, large ones and wrong ones: what pools take, keep, pass on and let go, and what blocks hold of it.
 
 import { DEFAULT_CONSENSUS } from '../machines/consensus/config.ts';
-import type { Directive } from '../sim/scenario/play.ts';
 import {
   after,
   at,
@@ -27,6 +26,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
+import { numbersInForms } from './shared.ts';
 
 /**
  * Ten times as many as fit, for twenty seconds; what was refused is refused, and what was taken is decided.
@@ -158,14 +158,6 @@ export const illFormedUpdates = scenario('what would be refused as a proposal do
   ),
   ends: everyone.decides(height(8), { within: '120s', afterwards: 1 }),
 });
-
-/** Numbers from 0 on, each in so many forms, and each form given to another node. */
-export const numbersInForms = (forms: number): Directive[] =>
-  Array.from({ length: 60 }, (_, i) => {
-    const number = String.fromCharCode(i);
-    const all = Array.from({ length: forms }, (_, k) => '\0'.repeat(k) + number);
-    return after('110ms', ...all.map((form, k) => submit(nodes[(i + k) % 4] ?? 'v0', form)));
-  });
 
 /**
  * The counter wants numbers in their order. Each is given in a form of its own to each node, so of those that a block leaves out the

@@ -3,7 +3,7 @@
 import { hexOf } from '../../../protocol/bytes.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal, unreachable } from '../../../protocol/refusal.ts';
-import { plays } from '../../../scenarios/index.ts';
+import { chapters, plays } from '../../../scenarios/index.ts';
 import { type Cast, paramsWith } from '../../../sim/cast.ts';
 import { type Explanation, explainRun } from '../../../sim/explain/explain.ts';
 import { PictureCollector } from '../../../sim/picture/collector.ts';
@@ -48,7 +48,7 @@ export function listPlays(flags: { readonly json?: boolean }): Exit {
   if (flags.json) {
     print(
       JSON.stringify(
-        plays.map(({ name, title }) => ({ name, title })),
+        chapters.flatMap(({ about, plays }) => plays.map(({ name, title }) => ({ name, title, about }))),
         null,
         2,
       ),
@@ -56,7 +56,11 @@ export function listPlays(flags: { readonly json?: boolean }): Exit {
     return EXIT.holds;
   }
   const width = Math.max(...plays.map(({ name }) => name.length)) + 2;
-  for (const { name, title } of plays) print(`${name.padEnd(width)}${title}`);
+  for (const chapter of chapters) {
+    // For people alone: who reads our lines finds a play in each.
+    if (process.stdout.isTTY) print(`\n  ${chapter.about}\n`);
+    for (const { name, title } of chapter.plays) print(`${name.padEnd(width)}${title}`);
+  }
   return EXIT.holds;
 }
 
