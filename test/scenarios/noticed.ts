@@ -560,6 +560,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['given-in-one-moment', '1', 'X563', 'v0 offers v3 transaction b7421d50 only after'],
   ['new-in-place-of-old', '1', 'X564', 'removes evidence that it does not keep'],
   ['asked-after-a-long-handshake', '1', 'X565', 'and did not ask v0, which was there'],
+  ['calm', '1', 'X566', 'stores a state whose parameters are not those of the chain'],
+  ['calm', '1', 'X567', 'stores another answer to block 1 than its application gave'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -16,6 +16,7 @@ import type {
 import { byteKey, equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import { addressOf } from '../../../protocol/keys.ts';
 import type { Block, Header, Vote } from '../../../protocol/types.ts';
+import { encodeFinalizedGenerated } from '../../../protocol/wire/abci-parts.ts';
 import { encodeConsensusParams, encodeResponseFinalizeBlock } from '../../../protocol/wire/index.ts';
 import { machinesByAddress } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
@@ -121,6 +122,8 @@ class Watch {
   private appVersion: bigint | null = null;
   /** Parameters of InitChain bring a version with them, whether they name it or not. */
   private hasParams = false;
+  /** The last height of which an answer was encoded anew. */
+  private encoded = -1n;
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
     this.ghost = ghost;
@@ -362,8 +365,16 @@ class Watch {
   /** It stores the answer to FinalizeBlock: all that follows is made from it. */
   keeps(at: Machine, height: bigint, bytes: Uint8Array): void {
     const { answer } = this.talks.of(at);
-    if (answer?.height === height && equalBytes(encodeResponseFinalizeBlock(answer.response), bytes)) return;
+    const isOwn =
+      answer?.height === height && equalBytes(encodeResponseFinalizeBlock(answer.response), bytes);
+    if (isOwn && (height <= this.encoded || this.isEncoded(height, answer.response, bytes))) return;
     this.bad(at, height, `stores another answer to block ${height} than its application gave`);
+  }
+
+  /** Once for each height: what is written in a way of our own is what the generated code writes. */
+  private isEncoded(height: bigint, response: ResponseFinalizeBlock, bytes: Uint8Array): boolean {
+    this.encoded = height;
+    return equalBytes(encodeFinalizedGenerated(response), bytes);
   }
 
   /** It removes a block: one that its application has let go of, in this life. */

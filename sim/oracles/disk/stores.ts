@@ -1,9 +1,15 @@
 // What a node keeps for good (spec 11.1): its store begins and ends with blocks that are there, as it tells its peers (store-claims.ts), and has the
-// validators and parameters of each height, for who asks later; what belongs to a state comes with it (state-batch.ts), what nobody needs has left
-// it (store-leavings.ts), and nobody fills it alone (store-shares.ts).
+// validators and parameters of each height, for who asks later; its state is that of the chain (state-kept.ts), and what belongs to a state comes with it
+// (state-batch.ts); what nobody needs has left it (store-leavings.ts), and nobody fills it alone (store-shares.ts).
 
 import type { Effect } from '../../../actors/turn.ts';
-import { GENESIS_KEY, paramsKey, STORE_RANGE_KEY, validatorsKey } from '../../../machines/chain/keys.ts';
+import {
+  GENESIS_KEY,
+  paramsKey,
+  STATE_KEY,
+  STORE_RANGE_KEY,
+  validatorsKey,
+} from '../../../machines/chain/keys.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import type { ConsensusParams } from '../../../protocol/types.ts';
@@ -12,6 +18,7 @@ import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report } from '../../oracle.ts';
 import { type GhostChain, type GhostSet, isSameSet } from '../ghost/ghost.ts';
 import { StateBatch } from './state-batch.ts';
+import { StateKept } from './state-kept.ts';
 import { StoreClaims } from './store-claims.ts';
 import { StoreLeavings } from './store-leavings.ts';
 import { StoreShares } from './store-shares.ts';
@@ -24,6 +31,7 @@ export const storesOracle =
     const contents = new Contents(ghost, report);
     const batches = new StateBatch(ghost, report);
     const shares = new StoreShares(report);
+    const states = new StateKept(ghost, report);
 
     const writes = (at: Machine, { writes }: Extract<Effect, { type: 'store' }>): void => {
       batches.writes(at, writes);
@@ -32,6 +40,7 @@ export const storesOracle =
         const { key, value, remove } = write;
         if (remove) continue;
         if (equalBytes(key, STORE_RANGE_KEY)) claims.writes(at, value, writes);
+        else if (equalBytes(key, STATE_KEY)) states.writes(at, value);
         else leavings.writes(at, key, value);
       }
     };
