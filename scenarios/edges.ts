@@ -66,6 +66,21 @@ export const pastTwoBytes = scenario('a chain passes the height 65,536', {
   ends: everyone.decides(height(65_545), { within: '120s' }),
 });
 
+/** What v1 and v2 find on their disks is of both sides. */
+export const pastFourBytes = scenario('a chain passes the height 4,294,967,296', {
+  name: 'past-four-bytes',
+  cast: validators(4, { initialHeight: 4_294_967_290 }),
+  load: txs({ perSecond: 4 }),
+  act: [
+    when(
+      v0.decides(height(4_294_967_299)),
+      crash('v1', { restart: '1s' }),
+      crash('v2', { restart: '8s' }),
+    ),
+  ],
+  ends: everyone.decides(height(4_294_967_310), { within: '120s', afterwards: 2 }),
+});
+
 /** One signature is all that a commit has; what f1 makes has none that is true. f0 hears of f1 alone at first. */
 export const oneSignature = scenario('of a chain of one validator no block is taken that it did not sign', {
   name: 'one-signature',

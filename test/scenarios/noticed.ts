@@ -562,6 +562,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['asked-after-a-long-handshake', '1', 'X565', 'and did not ask v0, which was there'],
   ['calm', '1', 'X566', 'stores a state whose parameters are not those of the chain'],
   ['calm', '1', 'X567', 'stores another answer to block 1 than its application gave'],
+  ['large-pool', '1', 'X568', 'does not come to rest: its actors sent letters, read stores and set timers'],
+  ['past-four-bytes', '1', 'X569', 'stores under 0 a commit of 4294967296'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,11 +1,11 @@
-// Liveness inside a node: its actors come to rest. Actors that answer each other for ever, or ask their stores, let no height through, and the
-// run never ends.
+// Liveness inside a node: its actors come to rest. Actors that answer each other for ever, ask their stores, or wake themselves, let no height
+// through, and the run never ends.
 
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 
-/** Letters and reads within a second of one height, when hardly anything comes from outside: a letter takes some ten microseconds. */
+/** Letters, reads and timers within a second of one height, when hardly anything comes from outside: a letter takes some ten microseconds. */
 const LETTERS_MAX = 20_000;
 const WINDOW_NS = 1_000_000_000;
 /** What comes from outside may cause so many letters each. */
@@ -33,7 +33,7 @@ export const livelockOracle: OracleMaker = (report, about): Oracle => {
       at.mode !== 'handshake' &&
       about.isHonest(at)
     ) {
-      const what = `its actors sent letters and read stores ${told} times within ${Math.ceil((now - sinceNs) / 1e6)} ms`;
+      const what = `its actors sent letters, read stores and set timers ${told} times within ${Math.ceil((now - sinceNs) / 1e6)} ms`;
       report(`${at.name} does not come to rest: ${what}`, at, at.height + 1n);
     }
     Object.assign(letters, { sinceNs: now, told: 0, came: 0 });
@@ -41,7 +41,7 @@ export const livelockOracle: OracleMaker = (report, about): Oracle => {
 
   return {
     name: 'livelock',
-    effects: ['tell', 'load'],
+    effects: ['tell', 'load', 'schedule'],
     started: (at) => void nodes.delete(at),
     heard: (at) => void nodes.of(at).came++,
     submitted: (at) => void nodes.of(at).came++,
