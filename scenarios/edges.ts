@@ -72,11 +72,7 @@ export const pastFourBytes = scenario('a chain passes the height 4,294,967,296',
   cast: validators(4, { initialHeight: 4_294_967_290 }),
   load: txs({ perSecond: 4 }),
   act: [
-    when(
-      v0.decides(height(4_294_967_299)),
-      crash('v1', { restart: '1s' }),
-      crash('v2', { restart: '8s' }),
-    ),
+    when(v0.decides(height(4_294_967_299)), crash('v1', { restart: '1s' }), crash('v2', { restart: '8s' })),
   ],
   ends: everyone.decides(height(4_294_967_310), { within: '120s', afterwards: 2 }),
 });
