@@ -67,8 +67,8 @@ const CHECK = 'check';
 const STATUS = 'status';
 
 export interface BlocksyncConfig extends SyncConfig {
-  /** How many peers this node is to connect to; 0: whoever comes. */
-  readonly peersKnown: number;
+  /** Whom this node is to connect to; nobody: whoever comes. */
+  readonly peersKnown: readonly PeerId[];
 }
 
 export function blocksyncLogic(config: BlocksyncConfig): Logic<BlocksyncState, BlocksyncMail> {
@@ -216,7 +216,7 @@ class BlocksyncTurn {
   /** Then there is nothing to wait for: the wait is for peers to connect. */
   private haveMostReported(pool: SyncPool): boolean {
     const { peersKnown } = this.config;
-    return peersKnown > 0 && pool.reports * 2 > peersKnown;
+    return peersKnown.filter((peer) => pool.hasReported(peer)).length * 2 > peersKnown.length;
   }
 
   private onApplied(height: bigint): void {

@@ -3,7 +3,7 @@
 
 import { sha256 } from '#platform';
 import { PLAIN_RESULT } from '../machines/apps/base.ts';
-import type { MempoolConfig } from '../machines/mempool/config.ts';
+import { BATCH_TXS_MAX, type MempoolConfig } from '../machines/mempool/config.ts';
 import { CHAIN_BEGINS_MAX, Gossip } from '../machines/mempool/gossip.ts';
 import { type Checking, Pool, type PoolRefusal, type PoolTx } from '../machines/mempool/pool.ts';
 import { type AbciResponse, CHECK_TX_NEW, CHECK_TX_RECHECK, type ResponseCheckTx } from '../protocol/abci.ts';
@@ -127,6 +127,8 @@ function resultOf(answer: AbciResponse): ResponseCheckTx {
   return { ...PLAIN_RESULT, code: CODE_FAILED, log: `the application failed: ${answer.value.error}` };
 }
 
+/** More than anybody batches, and few enough to be looked at in a turn. */
+const TXS_PER_MESSAGE_MAX = 4 * BATCH_TXS_MAX;
 /** A transaction of one byte, with its tag and length. */
 const FRAMED_MAX = 3;
 const PADDING_MAX = 64 * 1024;
@@ -283,6 +285,8 @@ class MempoolTurn {
   /** Null: the sizes are right (spec 3.2, mempool pre-filter). */
   private faultOf(txs: readonly Uint8Array[]): string | null {
     const { txBytesMax } = this.config;
+    if (txs.length > TXS_PER_MESSAGE_MAX)
+      return `${txs.length} transactions, the maximum is ${TXS_PER_MESSAGE_MAX}`;
     let bytes = 0;
     for (const { length } of txs) {
       if (length > txBytesMax) return `a transaction of ${length} bytes, the maximum is ${txBytesMax}`;

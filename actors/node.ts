@@ -89,7 +89,7 @@ export function nodeCast(config: NodeConfig, gifts: Gifts): NodeCast {
       mempoolLogic(mempoolConfig(config, genesis)),
       blocksyncLogic({
         ...config.sync,
-        peersKnown: config.peers.filter(({ peer }) => peer !== config.id).length,
+        peersKnown: config.peers.map(({ peer }) => peer).filter((peer) => peer !== config.id),
       }),
       validator,
       dialerLogic({ ...DEFAULT_DIALER, self: config.id, peers: config.peers }),

@@ -157,6 +157,10 @@ function hearVote(v: ValidatorState, view: PeerView, payload: Payload, vote: Vot
   else if (consensus.onLateCommit(vote)) startIfComplete(v);
 }
 
+/** Who proved against itself that it votes twice says nothing with a third vote, and whether it is true need not be asked. */
+const isThird = (v: ValidatorState, vote: Vote, tally: VoteTally | undefined): boolean =>
+  tally?.isSurplus(vote) === true && v.evidencePool.isProven(vote);
+
 /**
  * Whether it is true, and not counted yet. Who sends a vote has it: one that is true, or that we know by its signature. A copy of that with
  * another signature says nothing, and is not worth looking at.
@@ -168,6 +172,7 @@ function admitVote(
   tally: VoteTally | undefined,
   validators: ValidatorSet,
 ): boolean {
+  if (isThird(v, vote, tally)) return false;
   const known = tally?.votesFor(vote.blockId)?.[vote.validatorIndex];
   const isTold = known
     ? equalBytes(known.signature, vote.signature)
@@ -321,6 +326,7 @@ function hearProposal(
   view.markProposal(proposal.round, proposal.blockId);
   const known = consensus.rounds.get(proposal.round)?.proposals;
   if (known?.some((each) => equalBlockId(each.blockId, proposal.blockId))) return;
+  if (consensus.rounds.isCrowded(proposal.round)) return; // before its signature, which costs more than it does
   if (proposal.polRound >= proposal.round) {
     v.score(
       view.peer,

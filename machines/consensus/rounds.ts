@@ -130,11 +130,16 @@ export class Rounds {
     }
   }
 
+  /** No other proposal of this round is kept. */
+  isCrowded(number: number): boolean {
+    return (this.byRound.get(number)?.proposals.length ?? 0) >= PROPOSALS_PER_ROUND_MAX;
+  }
+
   /** Null: kept. Otherwise why the proposal is not kept. */
   propose(proposal: Proposal, proposerIndex: number, power: bigint): 'known' | 'crowded' | null {
     const round = this.at(proposal.round);
     if (round.proposals.some((each) => equalBlockId(each.blockId, proposal.blockId))) return 'known';
-    if (round.proposals.length >= PROPOSALS_PER_ROUND_MAX) return 'crowded';
+    if (this.isCrowded(proposal.round)) return 'crowded';
     round.proposals.push(proposal);
     this.spoke(round, proposerIndex, power);
     return null;

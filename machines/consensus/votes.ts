@@ -76,6 +76,12 @@ export class VoteTally {
     return this.buckets.get(blockIdKey(blockId))?.sum ?? 0n;
   }
 
+  /** Its voter stands for another id, and for this one nobody does: it would not be kept. */
+  isSurplus(vote: Vote): boolean {
+    const first = this.votes[vote.validatorIndex];
+    return first !== undefined && !this.buckets.has(blockIdKey(vote.blockId));
+  }
+
   tally(vote: Vote, power: bigint): Tallied {
     const key = blockIdKey(vote.blockId);
     const first = this.votes[vote.validatorIndex];

@@ -69,6 +69,9 @@ function placeOf({ evidence, height }: Pending): bigint[] {
   return [height, BigInt(round), BigInt(type), BigInt(validatorIndex), sooner.timeNs, later.timeNs];
 }
 
+const whoseOf = ({ height, validatorIndex }: Vote): string => `${height}/${validatorIndex}`;
+const stepOf = ({ round, type }: Vote): string => `${round}/${type}`;
+
 export class EvidencePool {
   private readonly pending = new Map<string, Pending>();
   /** For ever: the chain may allow older evidence one day, and what was punished must not be punished again. One entry for each crime. */
@@ -114,11 +117,17 @@ export class EvidencePool {
   }
 
   sawConflict(first: Vote, second: Vote): void {
-    const whose = `${first.height}/${first.validatorIndex}`;
+    if (this.isProven(first)) return;
+    const whose = whoseOf(first);
     const known = this.conflicts.get(whose) ?? { height: first.height, votes: new Map() };
     this.conflicts.set(whose, known);
-    const key = `${first.round}/${first.type}`;
-    if (known.votes.size < OF_ONE_MAX && !known.votes.has(key)) known.votes.set(key, { first, second });
+    known.votes.set(stepOf(first), { first, second });
+  }
+
+  /** That its voter cast another in that round is known, or enough of its kind: one more would prove nothing. */
+  isProven(vote: Vote): boolean {
+    const known = this.conflicts.get(whoseOf(vote))?.votes;
+    return known !== undefined && (known.size >= OF_ONE_MAX || known.has(stepOf(vote)));
   }
 
   /** A height is committed: its conflicts become evidence. Returns what is new, and what had to go for it. */

@@ -3,6 +3,9 @@
 
 import { NS_PER_MS } from '../../protocol/time.ts';
 
+/** Transactions of one gossip message together, at most: each takes a hash, however short it is. */
+export const BATCH_TXS_MAX = 1_024;
+
 export interface MempoolConfig {
   /** `nop` refuses every transaction: for chains whose application brings its own. */
   readonly kind: 'flood' | 'nop';

@@ -1,7 +1,7 @@
 // Who is offered which transaction and when: per peer, never what it sent us, and what may have been lost
 // again after a while.
 
-import type { MempoolConfig } from './config.ts';
+import { BATCH_TXS_MAX, type MempoolConfig } from './config.ts';
 import type { PoolTx } from './pool.ts';
 
 /** The same transactions for each of these peers: encoded once. */
@@ -116,6 +116,12 @@ export class Gossip {
     if (told && nowNs - told.atNs > MOMENT_NS) this.told.delete(peer);
   }
 
+  /** Of who is not there only what was told a moment ago is worth anything: strangers who come and go leave nothing. */
+  private forgetOld(nowNs: bigint): void {
+    for (const [peer, { atNs }] of this.told)
+      if (!this.peers.has(peer) && nowNs - atNs > MOMENT_NS) this.told.delete(peer);
+  }
+
   /** The chain begins: nobody can be behind. */
   begins(): void {
     for (const queues of this.peers.values()) queues.height = null;
@@ -125,6 +131,7 @@ export class Gossip {
   peerAt(peer: string, height: bigint, nowNs: bigint): void {
     const queues = this.peers.get(peer);
     const stands = height === NOT_BEHIND ? null : height;
+    if (!queues) this.forgetOld(nowNs);
     this.told.set(peer, { height: stands, atNs: nowNs });
     if (!queues) return;
     queues.height = stands;
@@ -226,7 +233,8 @@ export class Gossip {
           queues.held.push(pooled);
           continue;
         }
-        if (batch.length > 0 && bytes + pooled.tx.length > this.pace.batchBytesMax) {
+        const isFull = bytes + pooled.tx.length > this.pace.batchBytesMax || batch.length === BATCH_TXS_MAX;
+        if (batch.length > 0 && isFull) {
           queues.notBeforeNs = nowNs + this.pace.gossipPeriodNs;
           if (isAgain) queues.againNotBeforeNs = this.nextBeatNs(nowNs);
           return batch;

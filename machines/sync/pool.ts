@@ -113,9 +113,9 @@ export class SyncPool {
     return false;
   }
 
-  /** How many peers said what they have. */
-  get reports(): number {
-    return this.peers.size;
+  /** Whether this peer said what it has. */
+  hasReported(peer: string): boolean {
+    return this.peers.has(peer);
   }
 
   /** What the peers claim at most; 0: nothing. */

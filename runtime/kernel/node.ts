@@ -17,6 +17,7 @@ import type { Codec, Writer } from '../../protocol/words.ts';
 import { Cell } from './cell.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
+import { type OwnerOf, sharesOf } from './owners.ts';
 import type { Ports, Timer } from './ports.ts';
 import { KIND, LastTurn, OneTurn, type TurnRecord, writeBoot, writeInput } from './record.ts';
 
@@ -37,7 +38,7 @@ export interface NodeOptions extends NodeCast {
   readonly ports: Ports;
   readonly watcher: Watcher;
   /** Which actor owns a channel of the wire. */
-  readonly ownerOf: (channel: number, peer: PeerId) => ActorName;
+  readonly ownerOf: OwnerOf;
 }
 
 export class Node {
@@ -388,18 +389,9 @@ export class Node {
     this.backlog?.push(() => this.heardNow(peer, payloads));
   }
 
-  /** An envelope goes to the actor that owns its first channel; one that mixes owners is split. */
   private heard(peer: PeerId, payloads: readonly Payload[]): void {
-    const { ownerOf } = this.options;
-    let start = 0;
-    while (start < payloads.length) {
-      const owner = ownerOf((payloads[start] as Payload).channel, peer);
-      let end = start + 1;
-      while (end < payloads.length && ownerOf((payloads[end] as Payload).channel, peer) === owner) end++;
-      const mine = start === 0 && end === payloads.length ? payloads : payloads.slice(start, end);
-      this.deliver(owner, { type: 'heard', peer, payloads: mine });
-      start = end;
-    }
+    for (const share of sharesOf(peer, payloads, this.options.ownerOf))
+      this.deliver(share.owner, { type: 'heard', peer, payloads: share.payloads });
   }
 }
 

@@ -70,7 +70,8 @@ function blockAt(height: bigint): Block {
 }
 
 type Blocksync = Driven<BlocksyncState, BlocksyncMail>;
-const blocksync = (peersKnown = 0): Blocksync => new Driven(blocksyncLogic({ ...DEFAULT_SYNC, peersKnown }));
+const blocksync = (...peersKnown: string[]): Blocksync =>
+  new Driven(blocksyncLogic({ ...DEFAULT_SYNC, peersKnown }));
 
 const heard = (peer: string, ...messages: BlocksyncMessage[]): BlocksyncMail => ({
   type: 'heard',
@@ -156,11 +157,19 @@ it('says that it has nothing, on a chain that begins late', () => {
 });
 
 it('begins before the wait is over when most of the peers that it knows have reported', () => {
-  const driven = blocksync(3);
+  const driven = blocksync('a', 'b', 'c');
   for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
   driven.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
   expect(sentOf(driven.tell(status('a', 9n)))).toEqual([]);
   expect(sentOf(driven.tell(status('b', 9n)))).toContain('a: block-request 1');
+});
+
+it('strangers do not end the wait for those that it knows', () => {
+  const driven = blocksync('a', 'b', 'c');
+  for (const peer of ['x', 'y', 'a', 'b']) driven.tell(up(peer));
+  driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: true });
+  for (const peer of ['x', 'y', 'a']) expect(said(driven.tell(status(peer, 8n)))).toEqual([]);
+  expect(said(driven.tell(status('b', 8n)))).toContain('tell validator caught-up');
 });
 
 it('fetches in order and hands over one block at a time, with the commit of the next', () => {
@@ -217,7 +226,7 @@ it('is caught up at the first look among peers that are no further', () => {
 });
 
 it('does not wait for the first look when most of the peers that it knows are no further', () => {
-  const driven = blocksync(3);
+  const driven = blocksync('a', 'b', 'c');
   for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
   driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: true });
   expect(said(driven.tell(status('a', 8n)))).toEqual([]);
@@ -225,13 +234,13 @@ it('does not wait for the first look when most of the peers that it knows are no
 });
 
 it('waits for the first look where a chain begins, and for the next one once it syncs', () => {
-  const began = blocksync(3);
+  const began = blocksync('a', 'b', 'c');
   for (const peer of ['a', 'b', 'c']) began.tell(up(peer));
   began.tell({ type: 'sync-from', height: 1n, base: 0n, sync: true });
   for (const peer of ['a', 'b', 'c'])
     expect(said(began.tell(heard(peer, { type: 'status-response', base: 0n, height: 0n })))).toEqual([]);
 
-  const driven = blocksync(3);
+  const driven = blocksync('a', 'b', 'c');
   for (const peer of ['a', 'b', 'c']) driven.tell(up(peer));
   driven.tell({ type: 'sync-from', height: 9n, base: 1n, sync: true });
   driven.tell(status('c', 99n));

@@ -11,6 +11,7 @@ import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
 import { decodeMempoolMessage, encodeMempoolMessage } from '../../protocol/wire/index.ts';
 import { censusOf } from '../../sim/census.ts';
+import { okay } from '../protocol/rules/people.ts';
 import { Driven, only, said } from './drive.ts';
 
 const MS = 1_000_000n;
@@ -221,6 +222,25 @@ it('drops a peer whose messages are none, or too large', () => {
   expect(() => says({ channel: 0x20, bytes: large })).toThrow();
 });
 
+it('drops a peer whose message has more transactions than anybody looks at in a turn', () => {
+  const pool = mempool({ txsMax: 1 });
+  const says = (count: number): string[] => {
+    const txs = new Array<Uint8Array>(count).fill(Uint8Array.of(1));
+    const payloads = [{ channel: CHANNEL_MEMPOOL, bytes: encodeMempoolMessage({ type: 'txs', txs }) }];
+    return said(pool.tell({ type: 'heard', peer: 'a', payloads }));
+  };
+  expect(says(4_096)).not.toContain('drop a');
+  expect(says(4_097)).toEqual(['drop a']);
+});
+
+it('offers no more transactions at once than it has hashes to give, however short they are', () => {
+  const pool = mempool();
+  for (let n = 0; n < 1_030; n++) settle(pool, { type: 'submit', tx: Uint8Array.of(n >> 8, n & 255) });
+  const [first] = only(pool.tell(up('a')), 'send');
+  const { txs } = okay(decodeMempoolMessage(first!.payloads[0]!.bytes)) as { txs: readonly Uint8Array[] };
+  expect(txs).toHaveLength(1_024);
+});
+
 it('rechecks what a block leaves, and lets go of what is invalid now', () => {
   const pool = mempool();
   for (const n of [1, 2, 3]) settle(pool, submit(n));
@@ -333,6 +353,11 @@ it('keeps no name of who is not up, and what came from it may be anybody’s', (
   const pool = mempool();
   settle(pool, heard('stranger', 1));
   for (let i = 0; i < 100; i++) settle(pool, heard(`stranger-${i}`, 1));
+  for (let i = 0; i < 100; i++) {
+    pool.monoNs += 2_000_000n;
+    pool.tell({ type: 'peer-height', peer: `gone-${i}`, height: 1n });
+  }
+  expect((pool.state.gossip as unknown as { told: Map<string, unknown> }).told.size).toBe(1);
   pool.tell(up('a'));
   settle(pool, heard('a', 1));
   pool.tell({ type: 'peer-down', peer: 'a' });

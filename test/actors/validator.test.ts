@@ -255,6 +255,21 @@ describe('what peers say', () => {
     expect(home.said).toEqual([`prevote 1/0 ${hexOf(made.id.hash).slice(0, 6)}`]);
   });
 
+  it('is not looked at where a round has as many proposals as are kept', () => {
+    const home = four();
+    home.fire('start');
+    const [first] = proposalOf(home, nextBlock(home, ['b']), 0);
+    if (first?.type !== 'proposal') return unreachable('first');
+    const isFalse = {
+      type: 'proposal',
+      proposal: { ...first.proposal, signature: new Uint8Array(64) },
+    } as const;
+    for (const name of ['c', 'd', 'e']) home.hear('peer', proposalOf(home, nextBlock(home, [name]), 0)[0]!);
+    expect(home.state.consensus.rounds.get(0)?.proposals).toHaveLength(3);
+    home.hear('peer', isFalse);
+    expect(home.scored).toEqual([]);
+  });
+
   it('is bounded in memory, whatever they claim', () => {
     const home = four();
     home.fire('start');
@@ -456,6 +471,32 @@ describe('evidence', () => {
       const refusal = each.state.evidencePool.check([proof], each.state.facts(), () => true);
       expect(refusal?.refused).toBe('evidence-committed');
     }
+  });
+
+  it('is made once: what its voter says beside two votes is not looked at, unless somebody stands there or claims it', () => {
+    const home = four();
+    home.fire('start');
+    const says = (name: string, change: object = {}): void => {
+      const vote = signedVote(home, liar, PREVOTE, 0, someBlockId(name));
+      home.hear('peer', { type: 'vote', vote: { ...vote, ...change } });
+    };
+    const isFalse = { signature: new Uint8Array(64) };
+    for (const name of ['one', 'two']) says(name);
+    says('three', isFalse);
+    expect(home.scored).toEqual([]);
+    const { height } = home.state.consensus;
+    home.hear('peer', {
+      type: 'vote-set-maj23',
+      height,
+      round: 0,
+      voteType: PREVOTE,
+      blockId: someBlockId('four'),
+    });
+    says('four', isFalse);
+    expect(home.scored).toHaveLength(1);
+    says('four');
+    const { prevotes } = home.state.consensus.rounds.get(0)!;
+    expect(prevotes.sumFor(someBlockId('four'))).toBe(10n);
   });
 
   it('is never made of votes with our own key that another node signed', () => {
