@@ -53,7 +53,12 @@ export class Connection {
   wasUp = false;
   /** What it goes over, once that is open. */
   wire: Socket | null = null;
-  answeredPing = true;
+  /** Of the last ping: none yet; it waits behind what the other end has not taken; it has left us. */
+  private ping: 'none' | 'waits' | 'left' = 'none';
+  /** It waited for longer than a period: its answer has a period of its own. */
+  private isLate = false;
+  /** Bytes that came, and that the other end took, when it was looked at last. */
+  private seen = { came: 0, taken: 0 };
   /** The node took its greeting, or takes none. */
   private isGreeted = false;
   private greetingTimer: NodeJS.Timeout | undefined;
@@ -92,6 +97,37 @@ export class Connection {
   greeted(): void {
     this.isGreeted = true;
     clearTimeout(this.greetingTimer);
+  }
+
+  /**
+   * Called once in a period; false: nothing shows that the other end lives. It shows that by whatever it says, and, while a ping waits behind a long
+   * block on a slow line, by what it takes of that.
+   */
+  keepsAlive(): boolean {
+    const { wire } = this;
+    if (!wire) return true;
+    const now = { came: wire.bytesRead, taken: wire.bytesWritten - wire.writableLength };
+    const { came, taken } = this.seen;
+    this.seen = now;
+    if (this.ping === 'none' || now.came > came) {
+      this.asksAgain();
+      return true;
+    }
+    if (this.ping === 'waits') {
+      this.isLate = true;
+      return now.taken > taken;
+    }
+    const mayAnswer = this.isLate;
+    this.isLate = false;
+    return mayAnswer;
+  }
+
+  private asksAgain(): void {
+    this.ping = 'waits';
+    this.isLate = false;
+    this.socket.ping(undefined, undefined, () => {
+      this.ping = 'left';
+    });
   }
 
   /** Says goodbye, and hangs up when that is not answered. */

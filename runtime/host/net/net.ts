@@ -225,9 +225,6 @@ class WsNet implements HostNet {
     let failure = '';
     this.#connections.add(connection);
     socket.on('message', (data, isBinary) => this.#onFrame(connection, data, isBinary));
-    socket.on('pong', () => {
-      connection.answeredPing = true;
-    });
     socket.on('error', (error) => {
       failure = error.message;
     });
@@ -372,12 +369,7 @@ class WsNet implements HostNet {
 
   #pingAll(): void {
     for (const connection of this.#connections) {
-      if (connection.stage !== 'up') continue;
-      if (!connection.answeredPing) connection.hangUp();
-      else {
-        connection.answeredPing = false;
-        connection.socket.ping();
-      }
+      if (connection.stage === 'up' && !connection.keepsAlive()) connection.hangUp();
     }
   }
 }

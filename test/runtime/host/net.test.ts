@@ -1,6 +1,7 @@
 // What only real sockets can show: malformed frames, cut wires, slow readers, ports in use.
 
 import * as tcp from 'node:net';
+import { Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -129,6 +130,18 @@ describe('connections', () => {
       ['up 9', 'down 9'],
       ['up 1', 'down 1'],
     ]);
+  });
+  test('a peer that reads slowly, and all the time, is not taken for a cut wire', {
+    timeout: 60_000,
+  }, async () => {
+    const [low, high] = [await start(LOW, { pingMs: 1_500 }), await start(HIGH, { pingMs: 1_500 })];
+    const wire = await cuttable(high.net.address, 10_000);
+    low.net.dial(HIGH, wire.address);
+    await until(() => low.said.length + high.said.length === 2, 'up');
+    const megabyte = [{ channel: 1, bytes: new Uint8Array(1 << 20) }];
+    for (let i = 0; i < 60; i++) low.net.send([HIGH], megabyte);
+    await until(() => high.said.length === 61 || low.said.length > 1, 'all of it is there', 40_000);
+    expect(low.said).toEqual(['up 9']);
   });
   test('a peer that does not read is dropped before it costs much memory', async () => {
     const [low, high] = [await start(LOW), await start(HIGH)];
@@ -271,14 +284,19 @@ describe('addresses', () => {
 });
 
 /** A TCP wire to `address` that can be cut: then it carries nothing more, and nobody is told. */
-async function cuttable(address: string): Promise<{ address: string; cut(): void }> {
+/** @param bytesPerMs what it carries to that address; all that comes when nothing is said */
+async function cuttable(
+  address: string,
+  bytesPerMs = Number.POSITIVE_INFINITY,
+): Promise<{ address: string; cut(): void }> {
   const port = Number(new URL(address).port);
   const sockets: tcp.Socket[] = [];
   const server = tcp.createServer((inner) => {
     const outer = tcp.connect(port, '127.0.0.1');
     sockets.push(inner, outer);
     for (const socket of [inner, outer]) socket.on('error', () => {});
-    inner.pipe(outer);
+    if (bytesPerMs === Number.POSITIVE_INFINITY) inner.pipe(outer);
+    else inner.pipe(slowed(bytesPerMs)).pipe(outer);
     outer.pipe(inner);
   });
   server.listen(0, '127.0.0.1');
@@ -297,3 +315,9 @@ async function cuttable(address: string): Promise<{ address: string; cut(): void
     },
   };
 }
+
+const slowed = (bytesPerMs: number): Transform =>
+  new Transform({
+    transform: (chunk: Buffer, _encoding, done) =>
+      void setTimeout(() => done(null, chunk), chunk.length / bytesPerMs),
+  });
