@@ -16,6 +16,11 @@ export const SOFTWARE_VERSION = '0.38.26';
 export const ABCI_VERSION = '2.0.0';
 export const CHAIN_ID_LENGTH_MAX = 50;
 export const BLOCK_BYTES_MAX = 104_857_600n;
+/**
+ * Ours alone (docs/decisions/0016): a block of the default size may hold eleven million empty transactions, and nobody has the memory to hash them
+ * side by side.
+ */
+export const BLOCK_TXS_MAX = 262_144;
 export const BLOCK_PART_BYTES = 65_536;
 export const BLOCK_PARTS_MAX = 1601;
 export const VOTES_MAX = 10_000;

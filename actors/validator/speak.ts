@@ -17,6 +17,7 @@ import { NS_PER_MS } from '../../protocol/time.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
 import {
   BLOCK_BYTES_MAX,
+  BLOCK_TXS_MAX,
   type BlockId,
   type Commit,
   EMPTY_BYTES,
@@ -288,6 +289,10 @@ export function onPrepared(v: ValidatorState, round: number, response: ResponseP
       `PrepareProposal returned ${size} bytes of transactions; max_tx_bytes was ${proposing.bytesMax}. Fix the application`,
     );
     return;
+  }
+  if (response.txs.length > BLOCK_TXS_MAX) {
+    const what = `PrepareProposal returned ${response.txs.length} transactions; no block has more than ${BLOCK_TXS_MAX}`;
+    return v.halt(`${what}. Fix the application`);
   }
   const block = makeBlock(
     chain,

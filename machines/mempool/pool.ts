@@ -7,6 +7,7 @@ import { txHash } from '../../protocol/hashes.ts';
 import { Lately } from '../../protocol/lately.ts';
 import { must, type Refusal, refuse } from '../../protocol/refusal.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
+import { BLOCK_TXS_MAX } from '../../protocol/types.ts';
 import { TxCache } from './cache.ts';
 import type { MempoolConfig } from './config.ts';
 
@@ -212,7 +213,7 @@ export class Pool {
     for (const { tx, gasWanted } of this.txs.values()) {
       bytes += protoSizeOfTx(tx.length);
       gas += gasWanted;
-      if (bytes > bytesLimit || (gasMax >= 0n && gas > gasMax)) break;
+      if (bytes > bytesLimit || (gasMax >= 0n && gas > gasMax) || txs.length === BLOCK_TXS_MAX) break;
       txs.push(tx);
     }
     return txs;

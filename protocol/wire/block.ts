@@ -1,12 +1,12 @@
 // The bytes of blocks and block metas (spec 3.1, 4.5). What is decoded here has a shape; validate.ts says
 // whether it is well formed.
 
-import { type Block, type BlockMeta, NIL_BLOCK_ID } from '../types.ts';
+import { BLOCK_TXS_MAX, type Block, type BlockMeta, NIL_BLOCK_ID } from '../types.ts';
 import { readBlockId, writeBlockId } from './block-id.ts';
 import { NO_COMMIT, readCommit, writeCommit } from './commit.ts';
 import { readEvidenceList, writeEvidenceList } from './evidence.ts';
 import { NO_HEADER, readHeader, writeHeader } from './header.ts';
-import { decodeWith, growing, type MalformedBytes, type ProtoReader } from './reader.ts';
+import { decodeWith, growing, Malformed, type MalformedBytes, type ProtoReader } from './reader.ts';
 import { encodeWith, type ProtoWriter } from './writer.ts';
 
 const NO_BLOCK: Block = { header: NO_HEADER, txs: [], evidence: [], lastCommit: null };
@@ -20,8 +20,9 @@ export function writeTxs(writer: ProtoWriter, txs: readonly Uint8Array[]): void 
 export function readTxs(reader: ProtoReader, was: readonly Uint8Array[]): readonly Uint8Array[] {
   const txs = growing(was);
   while (reader.next()) {
-    if (reader.tag === 0x0a) txs.push(reader.bytes());
-    else reader.skip(1);
+    if (reader.tag !== 0x0a) reader.skip(1);
+    else if (txs.push(reader.bytes()) > BLOCK_TXS_MAX)
+      throw new Malformed(`more than ${BLOCK_TXS_MAX} transactions`);
   }
   return txs;
 }

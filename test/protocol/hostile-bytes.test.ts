@@ -1,6 +1,7 @@
 // Bytes that somebody made so that decoding them takes long, or means something else.
 
 import { expect, it } from 'vitest';
+import { BLOCK_TXS_MAX } from '../../protocol/types.ts';
 import { decodeBlock, decodeBlocksyncMessage, decodeCommit, decodeVote } from '../../protocol/wire/index.ts';
 import { growing, ProtoReader } from '../../protocol/wire/reader.ts';
 
@@ -34,6 +35,13 @@ it('a commit has no more signatures than a set may have validators', () => {
   expect(decodeBlocksyncMessage(Uint8Array.of(0x1a, 0xc4, 0xb8, 0x02, ...extended))).toMatchObject({
     because,
   });
+});
+
+it('a block has no more transactions than anybody can hash, in one piece or many', () => {
+  const because = expect.stringContaining(`more than ${BLOCK_TXS_MAX} transactions`);
+  const data = [0x12, 0x04, 0x0a, 0x00, 0x0a, 0x00]; // two empty ones
+  expect(decodeBlock(repeated(data, BLOCK_TXS_MAX / 2))).toMatchObject({ txs: { length: BLOCK_TXS_MAX } });
+  expect(decodeBlock(repeated(data, BLOCK_TXS_MAX / 2 + 1))).toMatchObject({ because });
 });
 
 it('a field number of more than 29 bits is unknown, not a known one', () => {
