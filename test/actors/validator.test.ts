@@ -13,9 +13,11 @@ import { unreachable } from '../../protocol/refusal.ts';
 import { makeDuplicateVote } from '../../protocol/rules/evidence.ts';
 import { voteSignBytes } from '../../protocol/sign-bytes.ts';
 import {
+  BLOCK_TXS_MAX,
   type ChainState,
   type Commit,
   type DuplicateVoteEvidence,
+  EMPTY_BYTES,
   type Evidence,
   FLAG_COMMIT,
   type Header,
@@ -198,6 +200,17 @@ describe('a network of one', () => {
     home.tell({ type: 'reaped', txs: [] });
     expect(app.asked.slice(asked)).toEqual([]);
     expect(home.halted).toBeNull();
+  });
+
+  it('is none when its application prepares more than a block may hold: the node says so and stops', () => {
+    const disk = newDisk();
+    const txs = new Array<Uint8Array>(BLOCK_TXS_MAX + 1).fill(EMPTY_BYTES);
+    disk.app.answers['prepare-proposal'] = () => ({ type: 'prepare-proposal', value: { txs } });
+    const home = new Home({ genesis: ALONE, me: 0, disk });
+    home.fire('start');
+    expect(home.halted).toContain(
+      'PrepareProposal returned 262145 transactions; no block has more than 262144',
+    );
   });
 
   it('proposes after a crash in its own round, when the proposal was never said', () => {
