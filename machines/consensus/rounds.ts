@@ -17,6 +17,11 @@ const CATCH_UP_CHANGES_PER_PEER_MAX = 64;
  * are not heard in more than these is a liar, or one of less than a third of the power: with more, rounds are skipped.
  */
 const CATCH_UP_OPENINGS_PER_VALIDATOR_MAX = 256;
+/**
+ * Nobody honest is so many rounds ahead: with CometBFT's timeouts they take thousands of years. Whoever skips a round plays its proposer's turn,
+ * and a coalition that names the last of all would have us play two billions.
+ */
+const SKIP_MAX = 1_000_000;
 /** Rounds that are kept of peers that went, together: our neighbours believe that we have their votes. */
 const CATCH_UP_ROUNDS_LEFT_MAX = 16;
 /** Of an equivocating proposer others are kept beside the first: a quorum may name any. More than this many ids cannot have one. */
@@ -93,6 +98,7 @@ export class Rounds {
   }
 
   private catchUpTo({ round, validatorIndex }: Vote, peer: string, current: number): boolean {
+    if (round - current > SKIP_MAX) return false;
     const own = this.catchUp.get(peer) ?? { rounds: [], changes: 0 };
     const { rounds } = own;
     if (rounds.includes(round)) return true;
