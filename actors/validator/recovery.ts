@@ -2,8 +2,10 @@
 
 import type { TimeoutStep } from '../../machines/consensus/config.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
+import { blockIdOfSignBytes } from '../../machines/privval/canonical.ts';
+import { STEP_PRECOMMIT, signedAt } from '../../machines/privval/last-sign.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
-import { type Commit, FLAG_COMMIT, PREVOTE } from '../../protocol/types.ts';
+import { type Commit, FLAG_COMMIT, PRECOMMIT, PREVOTE } from '../../protocol/types.ts';
 import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
 import { hearMessage } from './hear.ts';
@@ -25,6 +27,7 @@ export function joinConsensus(v: ValidatorState): void {
   if (records) replayLog(v, records);
   else if (!v.synced) beginLog(v);
   v.logTail = [];
+  lockAsSigned(v);
   if (v.txsWaiting) consensus.onTxsAvailable();
   if (consensus.step === 'newHeight') scheduleStart(v);
   settle(v);
@@ -66,6 +69,20 @@ function beginLog(v: ValidatorState): void {
   const { height } = v.consensus;
   if (hasEnded(v.logTail, height)) return;
   v.does({ type: 'append', log: 'consensus', record: endOf(height - 1n) });
+}
+
+/**
+ * What we precommitted we are locked on, whatever our log knows of it: it may be lost, or was cut where it is damaged. The signer has it on a disk
+ * log of its own, and would not keep us from another block in a later round.
+ */
+function lockAsSigned(v: ValidatorState): void {
+  const { consensus } = v;
+  const { height } = consensus;
+  for (const signed of signedAt(v.signedTail, height)) {
+    const blockId = signed.step === STEP_PRECOMMIT ? blockIdOfSignBytes(signed.signBytes) : null;
+    if (blockId) consensus.onOwnVote({ height, round: signed.round, type: PRECOMMIT, blockId });
+  }
+  v.signedTail = [];
 }
 
 /** Recovery: the log's messages through the same doors, with everything that we would say held back (spec 5.7). */

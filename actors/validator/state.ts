@@ -178,6 +178,8 @@ export class ValidatorState {
   readonly futureOf = new Map<PeerId, { messages: number; bytes: number }>();
   /** The log after the last ended height, replayed when consensus begins. */
   logTail: readonly Uint8Array[] = [];
+  /** What the signer signed last, until consensus begins. */
+  signedTail: readonly Uint8Array[] = [];
   isReplaying = false;
   /** What recovery would have said; asked of the signer once the log is replayed. */
   unsaid: { readonly type: VoteType; readonly round: number; readonly blockId: BlockId }[] = [];

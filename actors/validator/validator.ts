@@ -70,7 +70,7 @@ export function validatorLogic(config: ValidatorConfig): Logic<ValidatorState, V
     name: 'validator',
     words: validatorMail,
     reads: {
-      logs: ['consensus'],
+      logs: ['consensus', 'privval'],
       stores: [
         only(STATE_KEY),
         only(STORE_RANGE_KEY),
@@ -100,7 +100,9 @@ function start(
   must(!isRefusal(stored), 'the stored state does not decode');
   const v = new ValidatorState(config, stored ?? genesis);
   v.begin(turn);
-  v.logTail = boot.logs[0] ?? [];
+  const [heard, signed] = boot.logs;
+  v.logTail = heard ?? [];
+  v.signedTail = signed ?? [];
   v.commitNs = turn.monoNs;
   if (ranges?.[0])
     v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');

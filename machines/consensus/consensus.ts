@@ -192,7 +192,7 @@ export class Consensus {
    * Our own signed vote of a life before, from the log or the signer. A precommit for a block means that we had locked it, and that we had
    * found it valid: both are restored at once, without asking the application again.
    */
-  onOwnVote(vote: Vote): void {
+  onOwnVote(vote: Pick<Vote, 'height' | 'round' | 'type' | 'blockId'>): void {
     if (vote.height !== this.height || isNilBlockId(vote.blockId)) return;
     const entry = this.blocks.want(vote.blockId);
     entry.app = 'accepted';

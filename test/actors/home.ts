@@ -179,7 +179,11 @@ export class Home {
       blocksync: options.blocksync ?? false,
     });
     const stores = logic.reads.stores.map(({ from, to, last }) => this.range(from, to, last ?? 1e9, 'last'));
-    this.validator = new Driven(logic, { logs: [[...this.disk.consensus]], stores }, options.wallNs);
+    this.validator = new Driven(
+      logic,
+      { logs: [[...this.disk.consensus], [...this.disk.privval]], stores },
+      options.wallNs,
+    );
     this.carryOut(this.validator.started);
     this.settle();
   }

@@ -142,6 +142,40 @@ describe('recovery by the log', () => {
     expect(lives).toBeGreaterThan(all.length);
   });
 
+  it('keeps its lock where its log is lost, or cut as damaged: the signer remembers', () => {
+    let locked = 0;
+    for (const { disk, synced, said } of all) {
+      const lock = said
+        .map(parse)
+        .filter(({ type, name }) => type === 'precommit' && name !== 'nil')
+        .at(-1);
+      if (!lock) continue;
+      for (let kept = 0; kept < synced; kept += 3) {
+        locked++;
+        const copy = copyDisk(disk);
+        copy.consensus.length = kept;
+        const home = new Home({ genesis: FOUR, me, disk: copy });
+        const { consensus } = home.state;
+        // It may have signed for a later round, and said nothing of that.
+        expect(consensus.lockedRound).toBeGreaterThanOrEqual(lock.round);
+        if (consensus.lockedRound === lock.round)
+          expect(hexOf(consensus.lockedId!.hash).slice(0, 6)).toBe(lock.name);
+        home.peerUp('peer');
+        if (consensus.step === 'newHeight') home.fire('start');
+        for (const round of [0, 1, 2]) {
+          home.hear('peer', ...proposalOf(home, nextBlock(home, ['d']), round));
+          votes(home, PREVOTE, round, null, 2);
+          votes(home, PRECOMMIT, round, null, 2);
+          if ([...home.timers.keys()].some((id) => id.startsWith('precommit '))) home.fire('precommit');
+        }
+        judge(said, home);
+        const D = hexOf(nextBlock(home, ['d']).id.hash).slice(0, 6);
+        expect(home.said.filter((word) => word.includes(D))).toEqual([]);
+      }
+    }
+    expect(locked).toBeGreaterThan(20);
+  });
+
   it('stands where it stood, or behind, when nothing was lost', () => {
     const { disk } = all.at(-1)!;
     const home = new Home({ genesis: FOUR, me, disk: copyDisk(disk) });
