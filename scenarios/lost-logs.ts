@@ -90,6 +90,30 @@ export const signedIsLocked = scenario('who finds out what it has precommitted i
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 
+/** v0 alone has a polka of block 1, dies, loses its log, and is back when all are in round 1: nobody asks it for its vote of round 0 again. */
+export const lockOutlivesLostLog = scenario(
+  'who comes back in a later round is locked on what it has precommitted',
+  {
+    name: 'lock-outlives-lost-log',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: [
+      when(
+        v0.decides(height(4)),
+        drop('proposals', { height: 5, round: 0, to: ['v3'] }),
+        drop('parts', { height: 5, round: 0, to: ['v3'] }),
+        drop('prevotes', { height: 5, round: 0, by: ['v0'] }),
+        delay('proposals', '2s', { height: 5, round: 1 }),
+      ),
+      when(v0.precommits(block(1), { height: 5, round: 0 }), crash('v0'), removeLog('v0')),
+      when(v1.enters('propose', { height: 5, round: 1 }), restart('v0'), isolate('v3')),
+      when(v0.prevotes(nil, { height: 5, round: 1 }), heal()),
+    ],
+    holds: [sometime(v1.proposes(block(2), { height: 5, round: 1 }))],
+    ends: everyone.decides(height(10), { within: '120s' }),
+  },
+);
+
 /** What v0 logs after its log was lost, it finds: in round 1 it refuses what v1 proposes, and dies; in round 2 it proposes what it is locked on. */
 export const newLogOutlivesCrash = scenario(
   'a log that begins in the middle of a height is read at the next start',

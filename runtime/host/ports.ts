@@ -42,7 +42,7 @@ export interface HostPorts extends Ports {
 }
 
 /**
- * A log whose loss could make a validator sign twice for one step: damage that no crash explains stops the
+ * A log whose loss could make a validator sign twice for one step, or forget what it is locked on: damage that no crash explains stops the
  * start. The others are cut where the damage begins, and the node catches up from its peers.
  */
 const NEVER_CUT: readonly LogName[] = ['privval'];

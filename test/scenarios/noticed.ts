@@ -564,6 +564,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['calm', '1', 'X567', 'stores another answer to block 1 than its application gave'],
   ['large-pool', '1', 'X568', 'does not come to rest: its actors sent letters, read stores and set timers'],
   ['past-four-bytes', '1', 'X569', 'stores under 0 a commit of 4294967296'],
+  ['lock-outlives-lost-log', '1', 'X570', 'though no two thirds prevoted that in between'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
