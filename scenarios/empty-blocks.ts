@@ -57,6 +57,22 @@ export const leftOverTransactions = scenario('what a block leaves over is reason
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
+/** Nobody asks the application about them again, so they wait for no answer, either. */
+export const leftOverUnchecked = scenario(
+  'what a block leaves over is reason enough where nothing is rechecked, too',
+  {
+    name: 'left-over-unchecked',
+    cast: validators(4, { blockBytes: 15_000 }),
+    app: 'noop',
+    settings: { consensus: { createEmptyBlocks: false }, mempool: { recheck: false } },
+    act: [
+      when(everyone.decides(height(1))),
+      after('5s', ...Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
+    ],
+    ends: everyone.decides(height(12), { within: '240s' }),
+  },
+);
+
 /** v1 looks first whether v0 has blocks that it lacks; the transaction comes before that, and for a while v0 does not hear of it. The application proves nothing new. */
 export const earlyTransaction = scenario(
   'a transaction that comes before consensus is reason enough for a block',

@@ -75,6 +75,21 @@ export const onePartMore = scenario(
   },
 );
 
+const hashProposer: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: another hash of the same parts', (block) => ({
+    block,
+    hash: new Uint8Array(32).fill(7),
+  }));
+
+/** The others decide v2's block in round 0. When v0 hears by what hash, it has all its parts, under another. */
+export const sameParts = scenario('who has the parts of a block under a false hash has the block', {
+  name: 'same-parts',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', hashProposer, ['v0'])],
+  ends: everyone.decides(height(12), { within: '60s' }),
+});
+
 /** f0 comes back to a chain that has grown: block sync gives it blocks, not the bytes that were decided. */
 export const stretchedBlocks = scenario('a block whose bytes nobody else would make of it is not decided', {
   name: 'stretched-blocks',

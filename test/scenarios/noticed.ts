@@ -565,6 +565,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['large-pool', '1', 'X568', 'does not come to rest: its actors sent letters, read stores and set timers'],
   ['past-four-bytes', '1', 'X569', 'stores under 0 a commit of 4294967296'],
   ['lock-outlives-lost-log', '1', 'X570', 'though no two thirds prevoted that in between'],
+  ['left-over-unchecked', '1', 'X571', 'has a transaction and does not begin height'],
+  ['same-parts', '1', 'X572', 'has not committed height 5'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
