@@ -27,6 +27,8 @@ const FRAME_BYTES_MAX = 101 * 1024 * 1024;
  * large blocks are asks for two of them, and what is said meanwhile must have room, too.
  */
 const BACKLOG_BYTES_MAX = 2 * FRAME_BYTES_MAX + 64 * 1024 * 1024;
+/** All strangers together: else each of forty asks for blocks, reads none, and has as much of our memory as one may. */
+const STRANGERS_BACKLOG_BYTES_MAX = 2 * BACKLOG_BYTES_MAX;
 /**
  * Behind so much that is not sent yet no transactions are said: they are offered again, and votes and blocks must not wait for them. Without this
  * a few dozen large ones that go round among busy nodes hold up the chain for as long as they do.
@@ -179,7 +181,26 @@ class WsNet implements HostNet {
       frame ??= packEnvelope(payloads); // once for all
       if (bufferedAmount + frame.length > BACKLOG_BYTES_MAX) connection.hangUp();
       else connection.socket.send(frame);
+      if (bufferedAmount > 0 && this.#isStranger(connection)) this.#boundStrangers();
     }
+  }
+
+  /** Who has left the most unread goes first. */
+  #boundStrangers(): void {
+    let sum = 0;
+    let most: Connection | null = null;
+    for (const connection of this.#up.values()) {
+      if (!this.#isStranger(connection)) continue;
+      const { bufferedAmount } = connection.socket;
+      sum += bufferedAmount;
+      if (bufferedAmount > (most?.socket.bufferedAmount ?? 0)) most = connection;
+    }
+    if (sum > STRANGERS_BACKLOG_BYTES_MAX) most?.hangUp();
+  }
+
+  /** It dialled us, and the configuration does not name it. */
+  #isStranger({ outbound, peer }: Connection): boolean {
+    return !outbound && !this.#known.has(peer!);
   }
 
   greeted(peer: PeerId): void {
@@ -292,10 +313,10 @@ class WsNet implements HostNet {
    * again takes its own place.
    */
   #turnsAway(connection: Connection): boolean {
-    const isStranger = ({ outbound, peer }: Connection): boolean => !outbound && !this.#known.has(peer!);
-    if (!isStranger(connection)) return false;
+    if (!this.#isStranger(connection)) return false;
     let others = 0;
-    for (const each of this.#up.values()) if (isStranger(each) && each.peer !== connection.peer) others++;
+    for (const each of this.#up.values())
+      if (this.#isStranger(each) && each.peer !== connection.peer) others++;
     if (others < this.#inboundMax) return false;
     connection.end(CLOSE.full);
     this.#onTurnedAway?.(

@@ -160,6 +160,26 @@ describe('connections', () => {
     expect(sent).toBeGreaterThan(250);
     expect(sent).toBeLessThan(300);
   });
+  test('strangers that do not read cost no more memory together than two of them may', {
+    timeout: 60_000,
+  }, async () => {
+    const low = await start(LOW);
+    const strangers = await Promise.all([MIDDLE, HIGH, '7'.repeat(40)].map((id) => start(id)));
+    const wires = await Promise.all(strangers.map(() => cuttable(low.net.address)));
+    for (const [i, { net }] of strangers.entries()) net.dial(LOW, wires[i]!.address);
+    await until(() => low.said.length === 3, 'up');
+    for (const wire of wires) wire.cut();
+    const megabyte = [{ channel: 1, bytes: new Uint8Array(1 << 20) }];
+    let sent = 0;
+    while (low.said.length === 3 && sent < 300) {
+      low.net.send([MIDDLE, HIGH, '7'.repeat(40)], megabyte);
+      sent++;
+      await new Promise((done) => setImmediate(done));
+    }
+    expect(low.said.slice(3)).toEqual([expect.stringMatching(/^down /)]);
+    expect(sent).toBeGreaterThan(170);
+    expect(sent).toBeLessThan(220);
+  });
   test('to a peer that does not read no more transactions are said than may wait, and votes are', async () => {
     const [low, high] = [await start(LOW), await start(HIGH)];
     const wire = await cuttable(high.net.address);
