@@ -145,6 +145,20 @@ export const roundsBehind = scenario('who is a round behind is offered what is s
   ends: everyone.decides(height(8), { within: '120s', afterwards: 2 }),
 });
 
+/** v1 and v2 come back six heights behind, and v1 hears nothing of v0 at first: v2, which is no further, is one of two that it waits for. */
+export const halfIsNotMost = scenario('who comes back waits for word of more than half of its peers', {
+  name: 'half-is-not-most',
+  cast: powers(30, 1, 1),
+  load: txs({ perSecond: 2 }),
+  act: [
+    when(v1.decides(height(5)), crash('v1'), crash('v2')),
+    when(v0.decides(height(12)), restart('v2'), cut(['v0'], ['v1'])),
+    after('200ms', restart('v1')),
+    after('3s', heal()),
+  ],
+  ends: everyone.decides(height(20), { within: '120s' }),
+});
+
 /** All three are needed. v2 decides when the others have begun the next height, and as it begins that, all that they said of it is there. */
 export const aMomentBehind = scenario('who is a moment behind keeps what is said of the next height', {
   name: 'a-moment-behind',

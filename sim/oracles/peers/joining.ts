@@ -58,6 +58,12 @@ export const joiningOracle =
       if (!hasMet.has(at)) report(`${at.name} takes part before it has met anybody`, at, at.height + 1n);
       else if (claims.isUntold(at, about.now()))
         report(`${at.name} takes part, and nobody has said how many blocks there are`, at, at.height + 1n);
+      const heard = claims.heardBeforeItsTime(at);
+      const others = at.config.peers.filter(({ peer }) => peer !== at.member.id).length;
+      if (heard !== null && heard * 2 <= others) {
+        const what = `takes part before its first look, and ${heard} of its ${others} peers have said how far they are`;
+        report(`${at.name} ${what}`, at, at.height + 1n);
+      }
       const highest = claims.highest(at, about.now());
       if (highest === null || highest <= at.height + LEFT_TO_CONSENSUS) return;
       const what = `ends block sync at ${at.height}, and a peer says that it has ${highest}`;
@@ -78,7 +84,7 @@ export const joiningOracle =
         changed.add(payload);
       },
       heard(at, from, payloads) {
-        if (at.mode !== 'consensus') claims.mayBeTold(at, payloads);
+        if (at.mode !== 'consensus') claims.mayBeTold(at, from, payloads, about.now());
         if (at.mode !== 'sync') return;
         if (!honest.has(from) || payloads.some((payload) => changed.has(payload))) claims.distrusts(at, from);
         else if (greeted.hears(at, from, about.now())) claims.hears(at, from, payloads, about.now());

@@ -11,21 +11,24 @@ import { PerMachine } from '../ghost/per-machine.ts';
 const QUESTIONS = 3;
 
 class Sync {
+  /** When it began to ask, also by its own clock. */
+  readonly began: { readonly ns: number; readonly count: number };
   sinceNs: number;
   /** So many questions lie at least a period apart, from then on. */
   questions = QUESTIONS;
   /** Null: believed no more. */
   readonly heights = new Map<PeerId, bigint | null>();
 
-  constructor(sinceNs: number) {
-    this.sinceNs = sinceNs;
+  constructor(ns: number, count: number) {
+    this.began = { ns, count };
+    this.sinceNs = ns;
   }
 }
 
 export class TipClaims {
   private readonly syncs = new PerMachine<Sync | null>(() => null);
-  /** To whom somebody may have said how far it is. */
-  private readonly told = new Set<Machine>();
+  /** Who may have said to whom how far it is, and when last. */
+  private readonly told = new PerMachine(() => new Map<PeerId, number>());
 
   starts(at: Machine): void {
     this.syncs.delete(at);
@@ -34,7 +37,7 @@ export class TipClaims {
 
   /** A node begins to ask for blocks. */
   begins(at: Machine, nowNs: number): void {
-    this.syncs.set(at, new Sync(nowNs));
+    this.syncs.set(at, new Sync(nowNs, at.clock.count()));
   }
 
   /** It was alone until now, and its patience begins. Its first question may come right away. */
@@ -57,8 +60,8 @@ export class TipClaims {
   }
 
   /** Whoever says something to its block sync in this life, and whether that is believed. */
-  mayBeTold(at: Machine, payloads: readonly Payload[]): void {
-    if (payloads.some(({ channel }) => channel === CHANNEL_BLOCKSYNC)) this.told.add(at);
+  mayBeTold(at: Machine, peer: PeerId, payloads: readonly Payload[], nowNs: number): void {
+    if (payloads.some(({ channel }) => channel === CHANNEL_BLOCKSYNC)) this.told.of(at).set(peer, nowNs);
   }
 
   hears(at: Machine, peer: PeerId, payloads: readonly Payload[], nowNs: number): void {
@@ -84,7 +87,21 @@ export class TipClaims {
 
   /** For certain: it still waits, and nobody has said how far it is. */
   isUntold(at: Machine, nowNs: number): boolean {
-    return !this.told.has(at) && this.patient(at, nowNs) !== null;
+    return !this.told.get(at)?.size && this.patient(at, nowNs) !== null;
+  }
+
+  /** How many of those that it is configured with may have said how far they are, where it stops asking before its first look, and has to know of most. */
+  heardBeforeItsTime(at: Machine): number | null {
+    const sync = this.syncs.get(at);
+    if (!sync) return null;
+    const { ns, count } = sync.began;
+    const { waitNs, checkNs } = at.config.sync;
+    const soonNs = Number(waitNs < checkNs ? waitNs : checkNs) - HOP_NS;
+    if (at.heldUntilNs >= ns - HOP_NS || at.clock.count() - count >= soonNs) return null;
+    let heard = 0;
+    for (const { peer } of at.config.peers)
+      if ((this.told.get(at)?.get(peer) ?? Number.NEGATIVE_INFINITY) >= ns - HOP_NS) heard++;
+    return heard;
   }
 
   /** Null: it may have waited long enough. */
