@@ -302,8 +302,7 @@ function openRepaired(
 ): { file: number; records: Uint8Array[]; end: number } {
   const file = fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_APPEND, 0o600);
   try {
-    const content = fs.readFileSync(file);
-    const bytes = new Uint8Array(content.buffer, content.byteOffset, content.length);
+    const bytes = readWhole(file);
     const { records, end } = readFrames(bytes);
     const mark = markOf(path);
     const isMarkDamaged = mark?.trust === 'damaged';
@@ -323,6 +322,20 @@ function openRepaired(
     fs.closeSync(file);
     throw error;
   }
+}
+
+const READ_AT_ONCE = 2 ** 30;
+
+/** `readFileSync` refuses what has 2 GiB, and a height whose rounds fail for hours may take that: its node must find it all the same. */
+function readWhole(file: number): Uint8Array {
+  const bytes = new Uint8Array(fs.fstatSync(file).size);
+  let at = 0;
+  while (at < bytes.length) {
+    const count = fs.readSync(file, bytes, at, Math.min(READ_AT_ONCE, bytes.length - at), at);
+    if (count === 0) break;
+    at += count;
+  }
+  return bytes.subarray(0, at);
 }
 
 /** Of a log that keeps a key from signing twice: no advice leaves that unsaid. */
