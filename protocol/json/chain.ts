@@ -30,6 +30,7 @@ import {
   hexAt,
   int32At,
   int64At,
+  isNothing,
   type JsonObject,
   listAt,
   type MalformedJson,
@@ -41,8 +42,6 @@ import {
   uint64At,
   wrappedAt,
 } from './reader.ts';
-
-const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 const timeOrZeroAt = (value: unknown, at: string) => (isNothing(value) ? ZERO_TIME_NS : timeAt(value, at));
 

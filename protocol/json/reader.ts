@@ -37,7 +37,7 @@ export function parseDocument(text: string, what: string): unknown {
   }
 }
 
-const isNothing = (value: unknown): boolean => value === undefined || value === null;
+export const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 export function objectAt(value: unknown, at: string): JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) fault(at, 'an object');

@@ -14,7 +14,7 @@ import {
 } from '../../../machines/peers/node-info.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { readText, SetupError } from '../disk/files.ts';
-import { INBOUND_MAX } from '../net/door.ts';
+import { INBOUND_MAX } from '../net/net.ts';
 import { formatWsAddress, parseWsAddress } from '../net/net-address.ts';
 import { durationNs, durationText } from './durations.ts';
 

@@ -3,8 +3,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Of p2p.max_num_inbound_peers, where config.toml says nothing: CometBFT's. */
-export const INBOUND_MAX = 40;
 /**
  * Of those whom nobody knows yet. A cluster of the largest kind that begins at one moment fits in, and together with the
  * inbound peers it leaves a process of a few hundred descriptors those that its files need.

@@ -14,7 +14,7 @@ import { isRefusal, must } from '../../../protocol/refusal.ts';
 import type { Net, NetListener } from '../../kernel/ports.ts';
 import { SetupError, setupError, TakenError } from '../disk/files.ts';
 import { CLOSE, Connection, whyClosed } from './connection.ts';
-import { Door, INBOUND_MAX } from './door.ts';
+import { Door } from './door.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
 
@@ -34,6 +34,8 @@ const STRANGERS_BACKLOG_BYTES_MAX = 2 * BACKLOG_BYTES_MAX;
  * a few dozen large ones that go round among busy nodes hold up the chain for as long as they do.
  */
 const TXS_BEHIND_BYTES_MAX = 2 * 1024 * 1024;
+/** Of p2p.max_num_inbound_peers, where config.toml says nothing: CometBFT's. */
+export const INBOUND_MAX = 40;
 const HANDSHAKE_MS = 3_000;
 const PING_MS = 10_000;
 
