@@ -93,6 +93,19 @@ export const oneSignature = scenario('of a chain of one validator no block is ta
   ends: everyone.decides(height(26), { within: '400s', afterwards: 2 }),
 });
 
+/** A length of 128 takes a second byte, one of 16,384 a third: of a pair, of a transaction, of all that a block carries. */
+const AROUND_EDGES = [128, 16_384].flatMap((edge) => Array.from({ length: 10 }, (_, i) => edge - 8 + i));
+
+export const lengthsAtTheEdge = scenario('what is as long as a number has bytes for comes through', {
+  name: 'lengths-at-the-edge',
+  cast: validators(4),
+  act: [
+    when(v0.decides(height(2))),
+    ...AROUND_EDGES.map((length, i) => after('1s', submit('v0', `k${i}=`.padEnd(length, 'v')))),
+  ],
+  ends: everyone.decides(height(12), { within: '120s' }),
+});
+
 /** Three are all that a pool holds. Each of the others is given again when they are in a block. */
 export const fullThenRoom = scenario('what a full pool refused is taken when there is room', {
   name: 'full-then-room',

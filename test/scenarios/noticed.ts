@@ -568,6 +568,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['left-over-unchecked', '1', 'X571', 'has a transaction and does not begin height'],
   ['same-parts', '1', 'X572', 'has not committed height 5'],
   ['half-is-not-most', '1', 'X573', 'takes part before its first look, and 1 of its 2 peers have said'],
+  ['lengths-at-the-edge', '1', 'X574', 'stores another answer to block'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
