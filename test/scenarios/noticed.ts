@@ -561,7 +561,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['new-in-place-of-old', '1', 'X564', 'removes evidence that it does not keep'],
   ['asked-after-a-long-handshake', '1', 'X565', 'and did not ask v0, which was there'],
   ['calm', '1', 'X566', 'stores a state whose parameters are not those of the chain'],
-  ['calm', '1', 'X567', 'stores another answer to block 1 than its application gave'],
+  ['calm', '1', 'X567', 'stores another answer to block 2 than its application gave'],
   ['large-pool', '1', 'X568', 'does not come to rest: its actors sent letters, read stores and set timers'],
   ['past-four-bytes', '1', 'X569', 'stores under 0 a commit of 4294967296'],
   ['lock-outlives-lost-log', '1', 'X570', 'though no two thirds prevoted that in between'],
