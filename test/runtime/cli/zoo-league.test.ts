@@ -100,7 +100,7 @@ describe.skipIf(!isBuilt)('sim zoo --bases', { timeout: 60_000 }, () => {
     [['--workers', '2', '--triggers'], '--triggers performs three runs of each, one after the other'],
     [['--workers', '0'], '--workers takes'],
     [['--play', 'swarm', '--rules'], '--play says what hunts for the mutants'],
-    [['--play', 'calm'], '--play: calm is no play that a seed writes; there are tour, '],
+    [['--play', 'calm'], '--play: calm is no play that a seed writes; there are swarm, tour, '],
     [['--bases', '2', '--from', '18446744073708551616'], '--from: 500 seeds from 18446744073709551616 on go'],
   ])('%j is refused by name', (flags, says) => {
     const { code, err } = nodecli('sim', 'zoo', ...flags);
