@@ -44,16 +44,15 @@ export const noEmptyBlocks = scenario(
   },
 );
 
+const FORTY = Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')));
+
 /** Forty transactions come at once, and a block takes a few of them. Nothing of them is in the app hash, so no block is owed for that. */
 export const leftOverTransactions = scenario('what a block leaves over is reason enough for the next one', {
   name: 'left-over-transactions',
   cast: validators(4, { blockBytes: 15_000 }),
   app: 'noop',
   settings: { consensus: { createEmptyBlocks: false } },
-  act: [
-    when(everyone.decides(height(1))),
-    after('5s', ...Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
-  ],
+  act: [when(everyone.decides(height(1))), after('5s', ...FORTY)],
   ends: everyone.decides(height(12), { within: '240s' }),
 });
 
@@ -65,10 +64,7 @@ export const leftOverUnchecked = scenario(
     cast: validators(4, { blockBytes: 15_000 }),
     app: 'noop',
     settings: { consensus: { createEmptyBlocks: false }, mempool: { recheck: false } },
-    act: [
-      when(everyone.decides(height(1))),
-      after('5s', ...Array.from({ length: 40 }, (_, i) => submit('v0', `k${i}=`.padEnd(250, 'v')))),
-    ],
+    act: [when(everyone.decides(height(1))), after('5s', ...FORTY)],
     ends: everyone.decides(height(12), { within: '240s' }),
   },
 );

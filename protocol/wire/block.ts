@@ -20,9 +20,10 @@ export function writeTxs(writer: ProtoWriter, txs: readonly Uint8Array[]): void 
 export function readTxs(reader: ProtoReader, was: readonly Uint8Array[]): readonly Uint8Array[] {
   const txs = growing(was);
   while (reader.next()) {
-    if (reader.tag !== 0x0a) reader.skip(1);
-    else if (txs.push(reader.bytes()) > BLOCK_TXS_MAX)
-      throw new Malformed(`more than ${BLOCK_TXS_MAX} transactions`);
+    if (reader.tag === 0x0a) {
+      if (txs.length === BLOCK_TXS_MAX) throw new Malformed(`more than ${BLOCK_TXS_MAX} transactions`);
+      txs.push(reader.bytes());
+    } else reader.skip(1);
   }
   return txs;
 }

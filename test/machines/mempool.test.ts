@@ -7,7 +7,7 @@ import { type Checking, Pool, type PoolTx } from '../../machines/mempool/pool.ts
 import type { ResponseCheckTx } from '../../protocol/abci.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { protoSizeOfTx } from '../../protocol/tx-size.ts';
-import { EMPTY_BYTES } from '../../protocol/types.ts';
+import { BLOCK_TXS_MAX, EMPTY_BYTES } from '../../protocol/types.ts';
 
 const NO_LIMITS = { blockTxBytesMax: -1n, gasMax: -1n };
 
@@ -120,6 +120,16 @@ it('lets go of what wants more gas than any block may take any more, and of noth
   pool.update(2n, [], [], { blockTxBytesMax: -1n, gasMax: 4n });
   pool.update(3n, [], [], NO_LIMITS);
   expect(refusalOf(pool.admit(tx(1), null))).toBe('fine');
+});
+
+it('reaps no more than a block may have, however short they are', () => {
+  const pool = poolOf({ txsMax: BLOCK_TXS_MAX + 1, cacheSize: 0 });
+  for (let n = 0; n <= BLOCK_TXS_MAX; n++) {
+    const checking = pool.admit(Uint8Array.of(n, n >> 8, n >> 16), null);
+    if (isRefusal(checking)) return unreachable(checking.because);
+    pool.settle(checking as Checking, response(0));
+  }
+  expect([pool.size, pool.reap(-1n, -1n).length]).toEqual([BLOCK_TXS_MAX + 1, BLOCK_TXS_MAX]);
 });
 
 it('reaps in order until the first that does not fit', () => {

@@ -6,13 +6,14 @@ import { HOP_NS } from '../ghost/pace.ts';
 
 /** One node, in this life. */
 export class AskedAtFirst {
-  private readonly peers = new Map<PeerId, { readonly upNs: number }>();
+  /** Who is there, and since when. */
+  private readonly peers = new Map<PeerId, number>();
   private beganNs: number | null = null;
   /** Who was there as it began, and has not been asked. */
   private readonly waiting = new Set<PeerId>();
 
   comes(peer: PeerId, now: number): void {
-    this.peers.set(peer, { upNs: now });
+    this.peers.set(peer, now);
   }
 
   goes(peer: PeerId): void {
@@ -22,7 +23,7 @@ export class AskedAtFirst {
 
   begins(now: number): void {
     this.beganNs = now;
-    for (const [peer, { upNs }] of this.peers) if (now - upNs > HOP_NS) this.waiting.add(peer);
+    for (const [peer, upNs] of this.peers) if (now - upNs > HOP_NS) this.waiting.add(peer);
   }
 
   /** It asks. Since when that was due, where it is late; null: it is not. */

@@ -58,10 +58,9 @@ export const joiningOracle =
       if (!hasMet.has(at)) report(`${at.name} takes part before it has met anybody`, at, at.height + 1n);
       else if (claims.isUntold(at, about.now()))
         report(`${at.name} takes part, and nobody has said how many blocks there are`, at, at.height + 1n);
-      const heard = claims.heardBeforeItsTime(at);
-      const others = at.config.peers.filter(({ peer }) => peer !== at.member.id).length;
-      if (heard !== null && heard * 2 <= others) {
-        const what = `takes part before its first look, and ${heard} of its ${others} peers have said how far they are`;
+      const few = claims.heardTooFew(at);
+      if (few) {
+        const what = `takes part before its first look, and ${few.heard} of its ${few.of} peers have said how far they are`;
         report(`${at.name} ${what}`, at, at.height + 1n);
       }
       const highest = claims.highest(at, about.now());

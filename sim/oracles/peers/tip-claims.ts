@@ -90,18 +90,18 @@ export class TipClaims {
     return !this.told.get(at)?.size && this.patient(at, nowNs) !== null;
   }
 
-  /** How many of those that it is configured with may have said how far they are, where it stops asking before its first look, and has to know of most. */
-  heardBeforeItsTime(at: Machine): number | null {
+  /** Of how many that it is configured with it may have heard how far they are, where those are not most, and its first look has not come. */
+  heardTooFew(at: Machine): { readonly heard: number; readonly of: number } | null {
     const sync = this.syncs.get(at);
     if (!sync) return null;
     const { ns, count } = sync.began;
     const { waitNs, checkNs } = at.config.sync;
     const soonNs = Number(waitNs < checkNs ? waitNs : checkNs) - HOP_NS;
     if (at.heldUntilNs >= ns - HOP_NS || at.clock.count() - count >= soonNs) return null;
-    let heard = 0;
-    for (const { peer } of at.config.peers)
-      if ((this.told.get(at)?.get(peer) ?? Number.NEGATIVE_INFINITY) >= ns - HOP_NS) heard++;
-    return heard;
+    const told = this.told.of(at);
+    const others = at.config.peers.filter(({ peer }) => peer !== at.member.id);
+    const heard = others.filter(({ peer }) => (told.get(peer) ?? Number.NEGATIVE_INFINITY) >= ns - HOP_NS);
+    return heard.length * 2 > others.length ? null : { heard: heard.length, of: others.length };
   }
 
   /** Null: it may have waited long enough. */
