@@ -12,6 +12,7 @@ import {
   scenario,
   sometime,
   these,
+  txs,
   v0,
   v1,
   v3,
@@ -66,4 +67,14 @@ export const precommitsCarry = scenario('precommits alone carry to a later round
   ],
   holds: [sometime(v3.enters('propose', second))],
   ends: everyone.decides(height(9), { within: '120s' }),
+});
+
+/** As large blocks on slow lines: they are here when their round has failed, until rounds last long enough. */
+export const manyRounds = scenario('of a height of many rounds nobody keeps all the blocks', {
+  name: 'many-rounds',
+  cast: validators(4),
+  load: txs({ perSecond: 0.2 }),
+  act: [at('0s', delay('parts', '18s', { height: 6 })), when(v0.decides(height(6)), heal())],
+  holds: [sometime(v0.enters('propose', { height: 6, round: 28 }))],
+  ends: everyone.decides(height(9), { within: '900s' }),
 });

@@ -310,7 +310,7 @@ export function onPrepared(v: ValidatorState, round: number, response: ResponseP
   rememberBlock(bytes, block);
   const parts = PartSet.whole(bytes);
   const id: BlockId = { hash: headerHash(block.header), parts: parts.header };
-  consensus.blocks.put(id, parts, block);
+  consensus.blocks.put(id, parts, block, proposing.round);
   requestProposal(v, proposing.round, -1, id);
 }
 

@@ -5,7 +5,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { isRefusal, type Refusal } from '../../protocol/refusal.ts';
 import type { Block, BlockId, Part, PartSetHeader } from '../../protocol/types.ts';
-import { blockIdKey } from '../../protocol/validate.ts';
+import { blockIdKey, equalBlockId } from '../../protocol/validate.ts';
 
 /** A class, for objects that a spread begins are slow to read, and these are read at every word. */
 export class BlockEntry {
@@ -29,6 +29,8 @@ export class BlockEntry {
   doubted = false;
   /** Why `rules` is bad, for people. */
   why: Refusal | null = null;
+  /** The last round in which a proposal or a quorum named it. */
+  round = -1;
 
   constructor(id: BlockId, parts: PartSet, block: Block | null) {
     this.id = id;
@@ -49,8 +51,8 @@ export class Blocks {
     return this.byId.get(blockIdKey(id));
   }
 
-  /** The entry for an id that a proposal or a quorum named. */
-  want(id: BlockId): BlockEntry {
+  /** The entry for an id that a proposal or a quorum of this round named. */
+  want(id: BlockId, round: number): BlockEntry {
     const key = blockIdKey(id);
     let entry = this.byId.get(key);
     if (!entry) {
@@ -58,7 +60,20 @@ export class Blocks {
       this.byId.set(key, entry);
       if (entry.parts.isComplete) this.unread.push(entry);
     }
+    if (round > entry.round) entry.round = round;
     return entry;
+  }
+
+  /**
+   * Of rounds before this one nothing stays but what is kept: a height that stands still for a night would fill the memory. Whoever names a block
+   * again brings it again.
+   */
+  letGoBefore(round: number, kept: readonly (BlockId | null)[]): void {
+    for (const [key, entry] of this.byId) {
+      const isBusy = entry.app === 'asked' || entry.rules === 'reading';
+      const isKept = isBusy || kept.some((id) => id !== null && equalBlockId(id, entry.id));
+      if (entry.round < round && !isKept) this.byId.delete(key);
+    }
   }
 
   private partsOf(header: PartSetHeader): PartSet | null {
@@ -75,11 +90,12 @@ export class Blocks {
   }
 
   /** A block that is whole already: our own proposal, to be judged like everybody else's (CometBFT defaultDoPrevote). */
-  put(id: BlockId, parts: PartSet, block: Block): BlockEntry {
+  put(id: BlockId, parts: PartSet, block: Block, round: number): BlockEntry {
     const key = blockIdKey(id);
     const known = this.byId.get(key);
     if (known?.block) return known;
     const entry = new BlockEntry(id, parts, block);
+    entry.round = round;
     this.byId.set(key, entry);
     return entry;
   }

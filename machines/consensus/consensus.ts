@@ -123,7 +123,7 @@ export class Consensus {
     const index = indexByAddress(this.validators, proposer.address);
     const refused = this.rounds.propose(proposal, index, proposer.power);
     if (refused) return refused;
-    this.blocks.want(proposal.blockId);
+    this.blocks.want(proposal.blockId, proposal.round);
     return 'kept';
   }
 
@@ -153,7 +153,7 @@ export class Consensus {
     const tally = vote.type === PREVOTE ? round.prevotes : round.precommits;
     const id = tally.twoThirds;
     if (id === null || isNilBlockId(id)) return;
-    this.blocks.want(id);
+    this.blocks.want(id, vote.round);
     if (vote.type === PRECOMMIT && this.decision === null) this.decision = { round: vote.round, id };
   }
 
@@ -194,7 +194,7 @@ export class Consensus {
    */
   onOwnVote(vote: Pick<Vote, 'height' | 'round' | 'type' | 'blockId'>): void {
     if (vote.height !== this.height || isNilBlockId(vote.blockId)) return;
-    const entry = this.blocks.want(vote.blockId);
+    const entry = this.blocks.want(vote.blockId, vote.round);
     entry.app = 'accepted';
     if (vote.type !== PRECOMMIT || vote.round < this.lockedRound) return;
     this.lockedRound = vote.round;
@@ -303,6 +303,8 @@ export class Consensus {
     this.round = round;
     this.timers = newTimers();
     this.rounds.at(round);
+    // Who is locked on a block must be able to show it: others may have decided it. No round begins behind a decision of our own.
+    this.blocks.letGoBefore(round - 1, [this.lockedId, this.validId]);
     if (round === 0 && !this.mayPropose()) this.said.push({ say: 'wait-for-txs' });
   }
 

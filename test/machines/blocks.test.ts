@@ -1,7 +1,7 @@
-// Parts find their block by what proves them: two blocks of one height may have equal parts at one index.
+// Parts find their block by what proves them: two blocks of one height may have equal parts at one index. And blocks of failed rounds go.
 
 import { expect, test } from 'vitest';
-import { Blocks } from '../../machines/consensus/blocks.ts';
+import { type BlockEntry, Blocks } from '../../machines/consensus/blocks.ts';
 import { splitIntoParts } from '../../protocol/part-set.ts';
 import { BLOCK_PART_BYTES, type BlockId } from '../../protocol/types.ts';
 
@@ -21,9 +21,9 @@ test.each([
   const one = blockOf(1);
   const two = blockOf(2);
   expect(one.parts[1]!.bytes).toEqual(two.parts[1]!.bytes);
-  blocks.want(one.id);
+  blocks.want(one.id, 0);
   for (const part of one.parts.slice(0, known)) blocks.addPart(part);
-  const entry = blocks.want(two.id);
+  const entry = blocks.want(two.id, 0);
   for (const part of two.parts) expect(blocks.addPart(part)).toEqual({ entry, isNew: true });
   expect(entry.parts.isComplete).toBe(true);
   expect(blocks.addPart(two.parts[1]!)).toEqual({ entry, isNew: false });
@@ -36,13 +36,41 @@ test.each([
 ])('parts that two ids name are for both: the second is named %s they come', (_, known) => {
   const blocks = new Blocks();
   const { id, parts } = blockOf(1);
-  const misnamed = blocks.want({ ...id, hash: new Uint8Array(32).fill(0xee) });
+  const misnamed = blocks.want({ ...id, hash: new Uint8Array(32).fill(0xee) }, 0);
   for (const part of parts.slice(0, known))
     expect(blocks.addPart(part)).toEqual({ entry: misnamed, isNew: true });
-  const entry = blocks.want(id);
+  const entry = blocks.want(id, 0);
   for (const part of parts.slice(known)) blocks.addPart(part);
   expect(entry.parts.isComplete).toBe(true);
   expect(misnamed.parts.isComplete).toBe(true);
   expect(blocks.takeUnread()).toEqual([misnamed, entry]);
   expect(blocks.takeUnread()).toEqual([]);
+});
+
+test('of rounds before one all blocks go but those that are kept or being judged', () => {
+  const blocks = new Blocks();
+  const named = [0, 1, 2, 3, 4, 5].map((round) => blocks.want(blockOf(round).id, round));
+  const [, kept, asked, read] = named as [BlockEntry, BlockEntry, BlockEntry, BlockEntry];
+  asked.app = 'asked';
+  read.rules = 'reading';
+  blocks.letGoBefore(5, [kept.id, null]);
+  expect([...blocks.all()]).toEqual([kept, asked, read, named[5]]);
+  asked.app = 'accepted';
+  read.rules = 'good';
+  blocks.letGoBefore(5, [kept.id, null]);
+  expect([...blocks.all()]).toEqual([kept, named[5]]);
+});
+
+test('a block counts as of the last round that named it', () => {
+  const blocks = new Blocks();
+  const { id } = blockOf(1);
+  const entry = blocks.want(id, 3);
+  blocks.want(id, 1);
+  blocks.letGoBefore(3, []);
+  expect(blocks.get(id)).toBe(entry);
+  blocks.want(id, 7);
+  blocks.letGoBefore(7, []);
+  expect(blocks.get(id)).toBe(entry);
+  blocks.letGoBefore(8, []);
+  expect(blocks.get(id)).toBeUndefined();
 });

@@ -232,7 +232,8 @@ export class Holder {
       if (place < 0 || place >= PER_ROUND) return null;
       return place < VOTES_END || place === PER_ROUND - 1 ? sinceNs : null;
     }
-    if (indexOf(thing) >= PARTS_OWED) return null;
+    // Blocks of rounds that failed long ago it may let go.
+    if (indexOf(thing) >= PARTS_OWED || round < this.round - 1) return null;
     const proposedNs = this.things.get(proposalOf(round));
     const isProposed = proposedNs !== undefined && thing.startsWith(this.sets.get(round) ?? '-');
     return isProposed ? Math.max(sinceNs, proposedNs) : null;

@@ -4,6 +4,7 @@
 import { type Census, censusOf, entriesIn } from '../../census.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
+import { STEP } from '../../steps.ts';
 import { type GhostChain, isSameSet } from '../ghost/ghost.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 
@@ -32,6 +33,12 @@ const OFFERED_GROWTH_MIN = 4;
 /** Where each has the same memory it is enough to look at so many. */
 const LOOKED_AT = 8;
 
+/** Rounds between two looks at a height of many: what grows with them are the votes, and who is known to have which. */
+const ROUNDS_APART = 4;
+/** The last of `STEPS` looks found so many more than the first: one in two rounds. */
+const GROWTH_OF_ROUNDS_MIN = (STEPS * ROUNDS_APART) / 2;
+const MAY_GROW_WITH_ROUNDS: readonly string[] = ['validator.consensus.rounds.', 'validator.views'];
+
 /** Who heard so much for each validator since the last look is looked at again before it hears more: many say much. */
 const WORDS_APART = 512;
 /** What one peer may make a validator keep: some words for the next height, and what it is known to have. */
@@ -54,13 +61,20 @@ interface Life {
   /** Messages heard since the last look. */
   words: number;
   /** The latest, oldest first. */
-  readonly looks: { readonly height: bigint; readonly found: Census }[];
+  readonly looks: Look[];
+  /** Those of the height that it is in. */
+  readonly ofRounds: Look[];
+}
+
+interface Look {
+  readonly height: bigint;
+  readonly found: Census;
 }
 
 export const memoryOracle =
   (ghost: GhostChain): OracleMaker =>
   (report, about): Oracle => {
-    const lives = new PerMachine<Life>(() => ({ heights: 0, words: 0, looks: [] }));
+    const lives = new PerMachine<Life>(() => ({ heights: 0, words: 0, looks: [], ofRounds: [] }));
     /** Heights whose block changed the validators, the latest of them. */
     const changes: bigint[] = [];
     let latest = -1n;
@@ -74,7 +88,7 @@ export const memoryOracle =
       const first = looks[looks.length - 1 - STEPS] as Life['looks'][number];
       const last = looks[looks.length - 1] as Life['looks'][number];
       for (const [place, count] of last.found) {
-        if (mayGrow(place) || !isGrowing(looks, place)) continue;
+        if (mayGrow(place) || !isGrowing(looks, place, GROWTH_MIN)) continue;
         if (
           place.startsWith(OFFERED) &&
           perWaiting(last, place) < OFFERED_GROWTH_MIN * perWaiting(first, place)
@@ -86,6 +100,19 @@ export const memoryOracle =
         return report(`${what}, and at each look between`, at, height);
       }
       looks.shift();
+    };
+
+    const lookAtRound = (at: Machine, { ofRounds }: Life, height: bigint, round: number): void => {
+      if (ofRounds[0]?.height !== height) ofRounds.length = 0;
+      ofRounds.push({ height, found: countIn(at, ['validator']) });
+      if (ofRounds.length <= STEPS) return;
+      for (const [place, count] of ofRounds.at(-1)?.found ?? []) {
+        if (mayGrowWithRounds(place) || !isGrowing(ofRounds, place, GROWTH_OF_ROUNDS_MIN)) continue;
+        const more = count - (ofRounds.at(-1 - STEPS)?.found.get(place) ?? 0);
+        const what = `${at.name} keeps more and more in ${place} as rounds fail: ${more} entries more than ${STEPS * ROUNDS_APART} rounds before ${round}`;
+        return report(`${what}, and at each look between`, at, height);
+      }
+      ofRounds.shift();
     };
 
     /** A block that nobody had committed before. */
@@ -119,7 +146,7 @@ export const memoryOracle =
     return {
       name: 'memory',
       effects: [],
-      events: ['committed'],
+      events: ['committed', 'step'],
       started(at) {
         lives.delete(at);
       },
@@ -132,6 +159,12 @@ export const memoryOracle =
         life.words += payloads.length;
       },
       published(at, _actor, event) {
+        if (event.type === 'step') {
+          const { height, round, step } = event;
+          const isDue = step === STEP.propose && round > 0 && round % ROUNDS_APART === 0;
+          if (isDue && about.isHonest(at) && isLookedAt(at)) lookAtRound(at, lives.of(at), height, round);
+          return;
+        }
         if (event.type !== 'committed') return;
         notes(event.height);
         if (!about.isHonest(at) || !isLookedAt(at)) return;
@@ -146,22 +179,25 @@ export const memoryOracle =
 const mayGrow = (place: string): boolean =>
   OF_BLOCKS.test(place) || MAY_GROW.some((prefix) => place.startsWith(prefix));
 
+const mayGrowWithRounds = (place: string): boolean =>
+  mayGrow(place) || MAY_GROW_WITH_ROUNDS.some((prefix) => place.startsWith(prefix));
+
 const perWaiting = ({ found }: Life['looks'][number], place: string): number =>
   (found.get(place) ?? 0) / (1 + (found.get(WAITING) ?? 0));
 
-function isGrowing(looks: Life['looks'], place: string): boolean {
+function isGrowing(looks: readonly Look[], place: string, least: number): boolean {
   const counts = looks.slice(-1 - STEPS).map(({ found }) => found.get(place) ?? 0);
   const [first] = counts as [number];
   return (
     counts.every((count, i) => i === 0 || count > (counts[i - 1] as number)) &&
-    (counts.at(-1) as number) - first >= GROWTH_MIN
+    (counts.at(-1) as number) - first >= least
   );
 }
 
 /** Of all its actors; those of the same kind (`peer:...`) together. */
-function countIn({ node }: Machine): Census {
+function countIn({ node }: Machine, actors = node?.actors ?? []): Census {
   const all = new Map<string, number>();
-  for (const actor of node?.actors ?? []) {
+  for (const actor of actors) {
     const kind = actor.split(':')[0] as string;
     for (const [place, count] of censusOf(node?.peek(actor)))
       all.set(`${kind}${place}`, (all.get(`${kind}${place}`) ?? 0) + count);
