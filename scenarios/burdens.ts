@@ -1,17 +1,28 @@
 // What a liar would make its peers carry by words that are true: parts of blocks said again and again, or with much behind them;
 // and that it is behind, again and again.
 
-import { utf8Encode } from '#platform';
 import type { Payload } from '../actors/turn.ts';
 import { concatBytes } from '../protocol/bytes.ts';
-import { CHANNEL_DATA, CHANNEL_MEMPOOL, CHANNEL_STATE } from '../protocol/messages.ts';
-import { PREVOTE } from '../protocol/types.ts';
-import { encodeConsensusMessage, encodeMempoolMessage } from '../protocol/wire/index.ts';
+import { CHANNEL_DATA, CHANNEL_STATE } from '../protocol/messages.ts';
+import { encodeConsensusMessage } from '../protocol/wire/index.ts';
 import { encodeWith } from '../protocol/wire/writer.ts';
 import { instead, type Liar, type LiarKit } from '../sim/liars/liar.ts';
-import { aboutOwnVotes } from '../sim/liars/own-votes.ts';
-import { consensusMessage } from '../sim/oracles/ghost/messages.ts';
-import { everyone, height, liar, scenario, txs, validators } from '../sim/scenario/words.ts';
+import { consensusMessage, heightOf } from '../sim/oracles/ghost/messages.ts';
+import {
+  after,
+  at,
+  clog,
+  drop,
+  everyone,
+  heal,
+  height,
+  liar,
+  scenario,
+  txs,
+  v2,
+  validators,
+  when,
+} from '../sim/scenario/words.ts';
 
 const TIMES = 10;
 const PADDING_BYTES = 200 * 1_024;
@@ -53,16 +64,13 @@ export const paddedBlocks = scenario('what hangs behind a word of a block is not
   ends: everyone.decides(height(8), { within: '120s' }),
 });
 
-const BEGGED = 40;
-
-/** Behind each prevote, that it is still where it was. An envelope is split where a word is for another actor: so each is a word of its own. */
-const beggar: Liar = (kit) => {
-  const tx = utf8Encode('between=words');
-  const between = { channel: CHANNEL_MEMPOOL, bytes: encodeMempoolMessage({ type: 'txs', txs: [tx] }) };
-  kit.submitted(tx);
-  return aboutOwnVotes(kit, 'lie: it is behind', (vote, payload) => {
-    const height = vote.height - 1n;
-    if (vote.type !== PREVOTE || height < 1n) return null;
+/** Behind whatever it says of a height, that it is still at the one before. */
+const beggar: Liar = (kit) =>
+  instead(kit, (payload) => {
+    const said = consensusMessage(payload);
+    const height = (said ? heightOf(said) : 0n) - 1n;
+    if (!said || said.type === 'new-round-step' || height < 1n) return null;
+    kit.count('lie: it is behind');
     const bytes = encodeConsensusMessage({
       type: 'new-round-step',
       height,
@@ -71,17 +79,21 @@ const beggar: Liar = (kit) => {
       secondsSinceStart: 0n,
       lastCommitRound: height > 1n ? 0 : -1,
     });
-    const step = { channel: CHANNEL_STATE, bytes };
-    return [payload, ...Array.from({ length: BEGGED }, () => [between, step]).flat()];
+    return [payload, { channel: CHANNEL_STATE, bytes }];
   });
-};
 
+/** The rounds of height 5 fail, and what v2 says in them comes in one moment. */
 export const behindAgainAndAgain = scenario(
   'who says again and again that it is behind is served at a pace',
   {
     name: 'behind-again-and-again',
     cast: validators(4),
     liars: [liar('v2', beggar, ['v0'])],
-    ends: everyone.decides(height(10), { within: '60s' }),
+    act: [
+      at('0s', drop('proposals', { height: 5 })),
+      when(v2.enters('prevote', { height: 5 }), clog(['v2'], ['v0'], '20s')),
+      after('20s', heal()),
+    ],
+    ends: everyone.decides(height(10), { within: '90s' }),
   },
 );
