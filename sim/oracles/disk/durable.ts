@@ -1,7 +1,8 @@
 // What is durable before what (ARCHITECTURE, "A turn"): whatever an actor says or does after it asked for a sync, or for a durable write, leaves it only
-// when its disk has answered. A node that lets it go earlier has said things that it does not know after a crash.
+// when its disk has answered. A node that lets it go earlier has said things that it does not know after a crash. And what an application answers to
+// Commit it has written: blocks go by that answer.
 
-import type { ActorName } from '../../../actors/turn.ts';
+import type { ActorName, Effect } from '../../../actors/turn.ts';
 import type { MediumName } from '../../disk-door.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
@@ -28,11 +29,28 @@ export const durableOracle: OracleMaker = (report, about): Oracle => {
     wait.medium = medium;
     wait.upTo = upTo;
   };
+  /** Whose application has answered Commit, and nothing since. */
+  const committed = new PerMachine(() => ({ is: false }));
+  const ofApplication = (at: Machine, effect: Effect): void => {
+    const last = committed.of(at);
+    if (effect.type === 'tell')
+      last.is = effect.message.type === 'answer' && effect.message.response.type === 'commit';
+    else if (effect.type === 'store' && last.is)
+      report(
+        `${at.name}: an application has answered Commit before it wrote what it is about`,
+        at,
+        at.height + 1n,
+      );
+  };
   return {
     name: 'durable',
-    started: (at) => void waits.delete(at),
+    started(at) {
+      waits.delete(at);
+      committed.delete(at);
+    },
     leaving(at, actor, effect) {
       if (!about.isHonest(at)) return;
+      if (actor === 'app') ofApplication(at, effect);
       const waiting = waits.of(at);
       const wait = waiting.open > 0 ? waiting.by.get(actor) : undefined;
       if (wait && wait.medium !== null) {
