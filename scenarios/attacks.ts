@@ -7,7 +7,14 @@ import { evidenceListHash } from '../protocol/hashes.ts';
 import type { Evidence } from '../protocol/types.ts';
 import { ownDoubles } from '../sim/liars/accusations.ts';
 import { accusing } from '../sim/liars/accusing.ts';
-import { BESIDE_ITSELF, byMyself, inventing, OF_NO_STATE, OF_SEVERAL } from '../sim/liars/attack-inventor.ts';
+import {
+  BESIDE_ITSELF,
+  byMyself,
+  inventing,
+  OF_NO_STATE,
+  OF_SEVERAL,
+  underAnothersName,
+} from '../sim/liars/attack-inventor.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
@@ -282,4 +289,22 @@ export const attackedTogether = scenario('of several that attack each is punishe
     'unexpected byzantine validator address',
   ),
   ends: everyone.decides(height(24), { within: '600s', afterwards: 2 }),
+});
+
+const forger = inventing(() => [underAnothersName]);
+
+/** v0 and v1 sign two blocks, and v1 goes by the address of v2 or v3. */
+export const underAnothersAddress = scenario('who is named for an attack has the key that signed for it', {
+  name: 'under-anothers-address',
+  cast: powers(70, 10, 10, 10),
+  liars: [
+    liar('v0', forger, ['v2', 'v3'], { fromHeight: 6, toHeight: 9 }),
+    liar('v1', forger, ['v2', 'v3'], { fromHeight: 6, toHeight: 9 }),
+  ],
+  holds: [
+    never(anyone.punishes('v2')),
+    never(anyone.punishes('v3')),
+    ...loses('v0', 'address does not follow from its public key'),
+  ],
+  ends: everyone.decides(height(16), { within: '600s', afterwards: 2 }),
 });

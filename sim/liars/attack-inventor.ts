@@ -227,6 +227,42 @@ export const OF_SEVERAL: readonly Invention[] = [
   named(reversed, inOrder),
 ];
 
+/**
+ * By all that have agreed to it, and one of them goes by the address of another of its weight: the hash of a set covers keys and powers, and no
+ * signature covers whose it is.
+ */
+export const underAnothersName: Invention = (about) => {
+  const evidence = together(about);
+  const { signedHeader, validatorSet } = evidence.conflictingBlock;
+  const [one] = about.accomplices;
+  const liars = [about.me, ...about.accomplices];
+  const other = about.set.validators.find(
+    ({ address, power }) => power === one?.power && liars.every((liar) => !equalBytes(liar.address, address)),
+  );
+  if (!one || !other) return evidence;
+  const exchanged = (address: Uint8Array): Uint8Array =>
+    equalBytes(address, one.address)
+      ? other.address
+      : equalBytes(address, other.address)
+        ? one.address
+        : address;
+  const validators = validatorSet.validators.map((each) => ({ ...each, address: exchanged(each.address) }));
+  const signatures = signedHeader.commit.signatures.map((each) => ({
+    ...each,
+    validatorAddress: exchanged(each.validatorAddress),
+  }));
+  return {
+    ...evidence,
+    conflictingBlock: {
+      signedHeader: { ...signedHeader, commit: { ...signedHeader.commit, signatures } },
+      validatorSet: { ...validatorSet, validators },
+    },
+    byzantineValidators: evidence.byzantineValidators.map((each) =>
+      equalBytes(each.address, one.address) ? other : each,
+    ),
+  };
+};
+
 /** Another one of these each time. */
 export const inventing =
   (of: (about: Case) => readonly Invention[]): Liar =>

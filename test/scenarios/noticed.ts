@@ -571,6 +571,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['lengths-at-the-edge', '1', 'X574', 'stores another answer to block'],
   ['many-rounds', '1', 'X575', 'keeps more and more in validator.consensus.blocks.byId'],
   ['calm', '1', 'X576', 'has answered Commit before it wrote what it is about'],
+  ['under-anothers-address', '1', 'X577', 'never: anyone punishes v2'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
