@@ -231,6 +231,29 @@ export const tooOldForTheApplication = scenario('evidence grows old as the appli
   ends: everyone.decides(height(18), { within: '240s' }),
 });
 
+/** No block has room for any, and each is too old nine blocks later. */
+class Roomless extends KvStore {
+  override answer(request: AbciRequest): AbciResponse {
+    const answer = super.answer(request);
+    if (answer.type !== 'init-chain') return answer;
+    const evidence = { maxAgeBlocks: 8n, maxAgeNs: 100_000_000n, maxBytes: 100n };
+    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
+  }
+}
+
+/** v0 sees what v3 does at height 7, and hears later from v1 what it did at height 4. */
+export const olderAfterYounger = scenario('evidence leaves by its age, not as it came', {
+  name: 'older-after-younger',
+  cast: validators(4),
+  app: () => new Roomless(),
+  liars: [
+    liar('v3', 'double-voter', ['v1'], { votes: 'prevotes', fromHeight: 4, toHeight: 4 }),
+    liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 7, toHeight: 7 }),
+  ],
+  act: [at('0s', delay('evidence', '3500ms', { to: ['v0'] }))],
+  ends: everyone.decides(height(20), { within: '120s' }),
+});
+
 /** One pair of votes a height: more than a node keeps of one voter at once. */
 export const punishedAgainAndAgain = scenario('who was punished often is accused still', {
   name: 'punished-again-and-again',

@@ -572,6 +572,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['many-rounds', '1', 'X575', 'keeps more and more in validator.consensus.blocks.byId'],
   ['calm', '1', 'X576', 'has answered Commit before it wrote what it is about'],
   ['under-anothers-address', '1', 'X577', 'never: anyone punishes v2'],
+  ['older-after-younger', '1', 'X578', 'still keeps evidence of height 4, which is too old'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
