@@ -66,6 +66,15 @@ const tooSoon: Breaks = () => ({
   consensusParamUpdates: { validator: { publicKeyTypes: ['ed25519', 'secp256k1'] } },
 });
 
+/** Blocks with room for the commit of those who are there, and not for that of all who come. */
+const crowd: Breaks = () => ({
+  validatorUpdates: Array.from({ length: 10 }, (_, i) => ({
+    publicKey: { type: 'ed25519', bytes: new Uint8Array(32).fill(i) },
+    power: 1n,
+  })),
+  consensusParamUpdates: { block: { maxBytes: 20_000n, maxGas: -1n }, evidence: NONE },
+});
+
 const LITTLE = { maxBytes: 1_000n, maxGas: -1n };
 const FOR_EVER = { maxAgeBlocks: 1_000n, maxAgeNs: 10n ** 20n, maxBytes: 1_000n };
 const NONE = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: 0n };
@@ -106,6 +115,7 @@ const BREAKS: readonly (readonly [string, Breaks])[] = [
   ['evidence.MaxBytes must be', params({ evidence: { ...NONE, maxBytes: -1n } })],
   ['is an unknown pubkey type', params({ validator: { publicKeyTypes: ['ed25519', 'sr25519'] } })],
   ['unsupported for consensus', tooSoon],
+  ['block.max_bytes=20000 is too small', crowd],
 ];
 
 /** It breaks every other block from here on, each in another way. */
