@@ -46,6 +46,8 @@ export const isValid = (entry: BlockEntry | undefined): entry is BlockEntry =>
 export class Blocks {
   private readonly byId = new Map<string, BlockEntry>();
   private unread: BlockEntry[] = [];
+  /** What the application said of those that were let go: it is asked once. */
+  private readonly answers = new Map<string, BlockEntry['app']>();
 
   get(id: BlockId): BlockEntry | undefined {
     return this.byId.get(blockIdKey(id));
@@ -57,7 +59,7 @@ export class Blocks {
     let entry = this.byId.get(key);
     if (!entry) {
       entry = new BlockEntry(id, this.partsOf(id.parts) ?? new PartSet(id.parts), null);
-      this.byId.set(key, entry);
+      this.enter(key, entry);
       if (entry.parts.isComplete) this.unread.push(entry);
     }
     if (round > entry.round) entry.round = round;
@@ -72,8 +74,15 @@ export class Blocks {
     for (const [key, entry] of this.byId) {
       const isBusy = entry.app === 'asked' || entry.rules === 'reading';
       const isKept = isBusy || kept.some((id) => id !== null && equalBlockId(id, entry.id));
-      if (entry.round < round && !isKept) this.byId.delete(key);
+      if (entry.round >= round || isKept) continue;
+      this.byId.delete(key);
+      if (entry.app !== 'unasked') this.answers.set(key, entry.app);
     }
+  }
+
+  private enter(key: string, entry: BlockEntry): void {
+    entry.app = this.answers.get(key) ?? 'unasked';
+    this.byId.set(key, entry);
   }
 
   private partsOf(header: PartSetHeader): PartSet | null {
@@ -96,7 +105,7 @@ export class Blocks {
     if (known?.block) return known;
     const entry = new BlockEntry(id, parts, block);
     entry.round = round;
-    this.byId.set(key, entry);
+    this.enter(key, entry);
     return entry;
   }
 

@@ -71,6 +71,9 @@ test('a block counts as of the last round that named it', () => {
   blocks.want(id, 7);
   blocks.letGoBefore(7, []);
   expect(blocks.get(id)).toBe(entry);
+  entry.app = 'rejected';
   blocks.letGoBefore(8, []);
   expect(blocks.get(id)).toBeUndefined();
+  // Whoever names it again brings its parts again; the application is not asked again.
+  expect(blocks.want(id, 9)).toMatchObject({ block: null, rules: 'unknown', app: 'rejected' });
 });
