@@ -1,6 +1,13 @@
 // Machines that are worse than others: clocks far apart, a disk or a signer that is slow, a disk that is full.
 
+import type { ValidatorState } from '../actors/validator/state.ts';
+import { commitOf } from '../machines/chain/commits.ts';
+import { commitHash } from '../protocol/hashes.ts';
+import { isRefusal } from '../protocol/refusal.ts';
+import { medianTime } from '../protocol/rules/median-time.ts';
 import { NS_PER_MS } from '../protocol/time.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   after,
   anyone,
@@ -237,6 +244,41 @@ export const timeGoesOn = scenario('a liar and two clocks that are behind do not
     when(v0.decides(height(3)), heal()),
   ],
   ends: these('v0', 'v2', 'v3', 'v4', 'v5', 'v6').decides(height(6), { within: '120s' }),
+});
+
+/** In what it proposes each precommit of the height before counts that it knows of, also those by clocks that are behind. */
+const datesBack: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: a time of before', (block) => {
+    const validator = kit.machine.node?.peek<ValidatorState>('validator');
+    const precommits = validator?.consensus.lastCommit?.precommits;
+    if (!validator || !precommits || !block.lastCommit) return null;
+    const { height, round, blockId } = block.lastCommit;
+    const lastCommit = commitOf(precommits, height, round, blockId);
+    const timeNs = medianTime(lastCommit, validator.chain.lastValidators);
+    if (isRefusal(timeNs) || timeNs >= block.header.timeNs) return null;
+    const header = { ...block.header, timeNs, lastCommitHash: commitHash(lastCommit) };
+    return { block: { ...block, header, lastCommit } };
+  });
+
+/** As `time-goes-on`, at several heights: v1 proposes after one of them, and nobody accepts that. */
+export const timeDoesNotGoBack = scenario('no block is of a time before the one that it follows', {
+  name: 'time-does-not-go-back',
+  cast: { ...powers(100, 300, 150, 150, 100, 100, 100), clocks: { v1: BEHIND, v2: BEHIND, v3: BEHIND } },
+  liars: [
+    liar('v1', 'double-voter', ['v0', 'v4', 'v5', 'v6'], { fromHeight: 3, toHeight: 9 }),
+    liar('v1', datesBack, ['v0', 'v2', 'v3', 'v4', 'v5', 'v6'], { toHeight: 10 }),
+  ],
+  act: [
+    ...[3, 4, 5, 6, 7, 8, 9].map((at) =>
+      when(
+        v0.decides(height(at - 1)),
+        heal(),
+        drop('parts', { height: at, round: 0, to: ['v1', 'v2', 'v3'] }),
+      ),
+    ),
+    when(v0.decides(height(9)), heal()),
+  ],
+  ends: these('v0', 'v2', 'v3', 'v4', 'v5', 'v6').decides(height(14), { within: '240s' }),
 });
 
 /**

@@ -574,6 +574,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['under-anothers-address', '1', 'X577', 'never: anyone punishes v2'],
   ['older-after-younger', '1', 'X578', 'still keeps evidence of height 4, which is too old'],
   ['broken-application', '1', 'X579', 'v0 stands at height 54 after'],
+  ['time-does-not-go-back', '1', 'X580', 'is not later than the block before it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
