@@ -575,6 +575,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['older-after-younger', '1', 'X578', 'still keeps evidence of height 4, which is too old'],
   ['broken-application', '1', 'X579', 'v0 stands at height 54 after'],
   ['time-does-not-go-back', '1', 'X580', 'is not later than the block before it'],
+  ['forged-by-the-dozen', '1', 'X581', 'v0: its validator goes on with what v3 says at once'],
+  ['forged-by-the-dozen', '1', 'X582', 'v1: its validator goes on with what v3 says at once'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -1,9 +1,9 @@
 // Resource bounds: what a node logs for one height is bounded by the number of validators and the rounds it took, whatever liars send it, and of
 // what it hears it logs nothing twice (heard-words.ts). How often it says the same is the business of offers. And what it says at once is bounded,
-// too: a frame holds up what comes behind it.
+// too: a frame holds up what comes behind it. And who has found enough wrong in an envelope looks at no more of it: each look may be a signature.
 
-import type { Payload } from '../../../actors/turn.ts';
-import type { Machine } from '../../machine.ts';
+import type { ActorName, Payload, PeerId } from '../../../actors/turn.ts';
+import { type Machine, nameOfPeer } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
 import { HeardWords, SMALL_BYTES } from './heard-words.ts';
 
@@ -23,6 +23,16 @@ const PAYLOADS_MAX = 4_096;
 /** Bytes in one that has more than one payload. */
 const ENVELOPE_BYTES_MAX = 1_048_576;
 
+/** A bad line explains so much that is wrong in one envelope. */
+const WRONG_MAX = 8;
+
+/** What a peer said in this moment, and how often each actor has found it wrong. */
+interface Moment {
+  readonly ns: number;
+  envelopes: number;
+  readonly wrong: Map<ActorName, number>;
+}
+
 function largeness(payloads: readonly Payload[]): string | null {
   if (payloads.length < 2) return null;
   if (payloads.length > PAYLOADS_MAX) return `${payloads.length} payloads at once`;
@@ -38,6 +48,7 @@ interface Use {
   /** The height of the last trim. */
   trimmed: bigint;
   readonly heard: HeardWords;
+  readonly moments: Map<PeerId, Moment>;
 }
 
 export const resourceBounds: OracleMaker = (report, about): Oracle => {
@@ -45,7 +56,14 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   const of = (at: Machine): Use => {
     let use = uses.get(at);
     if (!use) {
-      use = { height: at.height, records: 0, rounds: 1, trimmed: at.height, heard: new HeardWords() };
+      use = {
+        height: at.height,
+        records: 0,
+        rounds: 1,
+        trimmed: at.height,
+        heard: new HeardWords(),
+        moments: new Map(),
+      };
       uses.set(at, use);
     }
     if (use.height !== at.height) {
@@ -55,22 +73,42 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
     }
     return use;
   };
+  const hearsFrom = ({ moments }: Use, from: PeerId): void => {
+    const ns = about.now();
+    const moment = moments.get(from);
+    if (moment?.ns === ns) moment.envelopes++;
+    else moments.set(from, { ns, envelopes: 1, wrong: new Map() });
+  };
+  /** What was kept back for a while was said in another moment. */
+  const findsWrong = (at: Machine, actor: ActorName, peer: PeerId): void => {
+    const moment = of(at).moments.get(peer);
+    if (moment?.ns !== about.now()) return;
+    const times = (moment.wrong.get(actor) ?? 0) + 1;
+    moment.wrong.set(actor, times);
+    if (times !== WRONG_MAX * moment.envelopes + 1) return;
+    const whom = nameOfPeer(about.machines, peer) ?? 'a peer';
+    const what = `goes on with what ${whom} says at once, and has found it wrong ${times} times`;
+    report(`${at.name}: its ${actor} ${what}`, at, at.height + 1n);
+  };
   return {
     name: 'resources',
-    effects: ['append', 'trim', 'send'],
+    effects: ['append', 'trim', 'send', 'score'],
     events: ['step'],
     started(at) {
       uses.delete(at);
     },
-    heard(at, _from, payloads) {
-      of(at).heard.hears(payloads);
+    heard(at, from, payloads) {
+      const use = of(at);
+      use.heard.hears(payloads);
+      hearsFrom(use, from);
     },
     published(at, _actor, event) {
       if (event.type !== 'step') return;
       const use = of(at);
       use.rounds = Math.max(use.rounds, event.round + 1);
     },
-    leaving(at, _actor, effect) {
+    leaving(at, actor, effect) {
+      if (effect.type === 'score' && about.isHonest(at)) findsWrong(at, actor, effect.peer);
       if (effect.type === 'send') {
         const what = about.isHonest(at) ? largeness(effect.payloads) : null;
         if (what) report(`${at.name} sends ${what}`, at, at.height + 1n);
