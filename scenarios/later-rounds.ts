@@ -2,12 +2,14 @@
 
 import {
   at,
+  block,
   crash,
   delay,
   drop,
   everyone,
   heal,
   height,
+  never,
   nil,
   scenario,
   sometime,
@@ -66,6 +68,29 @@ export const precommitsCarry = scenario('precommits alone carry to a later round
     when(v0.enters('propose', third), heal()),
   ],
   holds: [sometime(v3.enters('propose', second))],
+  ends: everyone.decides(height(9), { within: '120s' }),
+});
+
+/**
+ * v0 alone sees the polka for block 1, after it has precommitted nil: it is not locked. Nobody gets what v1 proposes then; two rounds after it has seen
+ * it v0 brings block 1 with its polka.
+ */
+export const validRoundsAgo = scenario('what was found valid is proposed, however many rounds ago that was', {
+  name: 'valid-rounds-ago',
+  cast: validators(4),
+  act: [
+    at(
+      '0s',
+      drop('proposals', { ...first, to: ['v3'] }),
+      drop('parts', { ...first, to: ['v3'] }),
+      drop('prevotes', { ...first, by: ['v0'] }),
+      delay('prevotes', '4500ms', { ...first, by: ['v2'], to: ['v0'] }),
+      drop('proposals', second),
+      drop('parts', second),
+    ),
+    when(v0.proposes({}, third), heal()),
+  ],
+  holds: [never(v0.locks(block(1), first)), sometime(v0.proposes(block(1), third))],
   ends: everyone.decides(height(9), { within: '120s' }),
 });
 

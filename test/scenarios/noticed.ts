@@ -577,6 +577,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['time-does-not-go-back', '1', 'X580', 'is not later than the block before it'],
   ['forged-by-the-dozen', '1', 'X581', 'v0: its validator goes on with what v3 says at once'],
   ['forged-by-the-dozen', '1', 'X582', 'v1: its validator goes on with what v3 says at once'],
+  ['valid-rounds-ago', '1', 'X583', 'though it knows of the polka of round 0'],
+  ['many-rounds', '1', 'X584', 'a part of the block of 6/9 that it lacks'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
