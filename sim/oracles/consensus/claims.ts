@@ -71,6 +71,7 @@ export class Claims {
   }
 
   stands(height: bigint, round: number, step: number): void {
+    if (round !== this.round) this.shown.leavesRound();
     this.round = round;
     this.step = step;
     if (height === this.height) return;

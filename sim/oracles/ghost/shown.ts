@@ -1,4 +1,5 @@
-// What a node has shown that it has of one height, in one life, by sending it: it has all of that until the height is over.
+// What a node has shown that it has of one height, in one life, by sending it: it has the votes until the height is over, and parts of blocks until
+// its round is: it may let go of those of rounds before.
 
 import type { BlockId, Part, PartSetHeader, Vote } from '../../../protocol/types.ts';
 import { equalBlockId } from '../canonical/block-id.ts';
@@ -19,6 +20,10 @@ export class Shown {
 
   forgets(): void {
     if (this.votes.size > 0) this.votes.clear();
+    if (this.parts.size > 0) this.parts.clear();
+  }
+
+  leavesRound(): void {
     if (this.parts.size > 0) this.parts.clear();
   }
 

@@ -1,5 +1,6 @@
-// What one life of a node logs as heard. However often a part of a block is said it is logged once, and no words are logged but those that were said to
-// this life: what stands in the log already is read from there. What hangs behind a word and nobody knows is not kept, if that is much.
+// What one life of a node logs as heard. However often a part of a block is said it is logged once, for as long as the block is kept: for its round
+// and the next one, at least. No words are logged but those that were said to this life: what stands in the log already is read from there. What hangs
+// behind a word and nobody knows is not kept, if that is much.
 
 import type { Payload } from '../../../actors/turn.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
@@ -18,7 +19,7 @@ export class HeardWords {
   private logged = 0;
   private height = 0n;
   /** Of that height, by their lengths. */
-  private readonly parts = new Map<number, Uint8Array[]>();
+  private readonly parts = new Map<number, { readonly bytes: Uint8Array; readonly round: number }[]>();
 
   hears(payloads: readonly Payload[]): void {
     for (let i = 0; i < payloads.length; i++) {
@@ -27,8 +28,8 @@ export class HeardWords {
     }
   }
 
-  /** What is wrong with this record of the log, after the last block of that height; null: nothing. */
-  logs(record: Uint8Array, height: bigint): string | null {
+  /** What is wrong with this record of the log, after the last block of that height, in this round; null: nothing. */
+  logs(record: Uint8Array, height: bigint, round: number): string | null {
     if (!isHeard(record)) return null;
     if (++this.logged === this.said + 1) return 'more words than anybody has said to it in this life';
     if (record.length <= SMALL_BYTES) return null;
@@ -37,16 +38,16 @@ export class HeardWords {
       return record.length > VOTE_BYTES_MAX ? `${record.length} bytes for a vote` : null;
     if (channel !== CHANNEL_DATA) return null;
     if (record.length > DATA_BYTES_MAX) return `${record.length} bytes for a proposal or a part of a block`;
-    return this.logsPart(bytes, height) ? null : 'a part of a block that it has logged';
+    return this.logsPart(bytes, height, round) ? null : 'a part of a block that it has logged';
   }
 
   /** False: it is there already. A proposal that is as long as a part is taken for one: it is logged once as well. */
-  private logsPart(bytes: Uint8Array, height: bigint): boolean {
+  private logsPart(bytes: Uint8Array, height: bigint, round: number): boolean {
     if (height !== this.height) this.parts.clear();
     this.height = height;
     const asLong = this.parts.get(bytes.length) ?? [];
-    if (asLong.some((each) => equalBytes(each, bytes))) return false;
-    asLong.push(bytes);
+    if (asLong.some((each) => each.round >= round - 1 && equalBytes(each.bytes, bytes))) return false;
+    asLong.push({ bytes, round });
     this.parts.set(bytes.length, asLong);
     return true;
   }

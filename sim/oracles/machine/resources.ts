@@ -116,7 +116,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
       if (effect.type === 'trim' && effect.log === 'consensus') of(at).trimmed = at.height;
       if (effect.type !== 'append' || effect.log !== 'consensus' || !about.isHonest(at)) return;
       const use = of(at);
-      const what = use.heard.logs(effect.record, at.height);
+      const what = use.heard.logs(effect.record, at.height, at.round);
       if (what) report(`${at.name} logs ${what}`, at, at.height + 1n);
       if (effect.record.length > SMALL_BYTES) return; // parts of blocks: bounded by the size of a block
       if (at.height - use.trimmed > HEIGHTS_LOGGED_MAX) {

@@ -23,20 +23,29 @@ describe('what a life logs as heard', () => {
   it('was said to it', () => {
     const heard = new HeardWords();
     heard.hears([word(CHANNEL_VOTE, 100), word(CHANNEL_STATE, 30), word(CHANNEL_DATA, 100)]);
-    expect(heard.logs(logged(CHANNEL_VOTE, 100), 0n)).toBeNull();
-    expect(heard.logs(logged(CHANNEL_DATA, 100), 0n)).toBeNull();
-    expect(heard.logs(encodeRecord({ type: 'end-height', height: 1n }), 0n)).toBeNull();
-    expect(heard.logs(logged(CHANNEL_VOTE, 100), 0n)).toContain('more words');
-    expect(heard.logs(logged(CHANNEL_VOTE, 100), 0n)).toBeNull(); // which is said once
+    expect(heard.logs(logged(CHANNEL_VOTE, 100), 0n, 0)).toBeNull();
+    expect(heard.logs(logged(CHANNEL_DATA, 100), 0n, 0)).toBeNull();
+    expect(heard.logs(encodeRecord({ type: 'end-height', height: 1n }), 0n, 0)).toBeNull();
+    expect(heard.logs(logged(CHANNEL_VOTE, 100), 0n, 0)).toContain('more words');
+    expect(heard.logs(logged(CHANNEL_VOTE, 100), 0n, 0)).toBeNull(); // which is said once
   });
 
   it('is a part of a block once', () => {
     const heard = told();
-    expect(heard.logs(logged(CHANNEL_DATA, 65_600), 4n)).toBeNull();
-    expect(heard.logs(logged(CHANNEL_DATA, 65_600, 2), 4n)).toBeNull();
-    expect(heard.logs(logged(CHANNEL_DATA, 65_601), 4n)).toBeNull();
-    expect(heard.logs(logged(CHANNEL_DATA, 65_600), 4n)).toBe('a part of a block that it has logged');
-    expect(heard.logs(logged(CHANNEL_DATA, 65_600), 5n)).toBeNull();
+    expect(heard.logs(logged(CHANNEL_DATA, 65_600), 4n, 0)).toBeNull();
+    expect(heard.logs(logged(CHANNEL_DATA, 65_600, 2), 4n, 0)).toBeNull();
+    expect(heard.logs(logged(CHANNEL_DATA, 65_601), 4n, 0)).toBeNull();
+    expect(heard.logs(logged(CHANNEL_DATA, 65_600), 4n, 0)).toBe('a part of a block that it has logged');
+    expect(heard.logs(logged(CHANNEL_DATA, 65_600), 5n, 0)).toBeNull();
+  });
+
+  it('is a part of a block again two rounds later, when the block may have been let go', () => {
+    const heard = told();
+    const part = logged(CHANNEL_DATA, 65_600);
+    expect(heard.logs(part, 4n, 3)).toBeNull();
+    expect(heard.logs(part, 4n, 4)).toContain('it has logged');
+    expect(heard.logs(part, 4n, 5)).toBeNull();
+    expect(heard.logs(part, 4n, 6)).toContain('it has logged');
   });
 
   it.each([
@@ -45,7 +54,7 @@ describe('what a life logs as heard', () => {
     [CHANNEL_DATA, 140_000, null],
     [CHANNEL_DATA, 150_000, 'bytes for a proposal or a part of a block'],
   ])('on channel %i may have %i bytes, or may not', (channel, length, says) => {
-    const what = told().logs(logged(channel, length), 0n);
+    const what = told().logs(logged(channel, length), 0n, 0);
     if (says === null) expect(what).toBeNull();
     else expect(what).toContain(says);
   });
