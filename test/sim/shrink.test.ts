@@ -292,4 +292,4 @@ test('what allows somebody to stop by itself stays: without it that would be wha
   expect(shrunk?.what).toBe('somebody is at 12');
   const { violations } = runScenario(shrunk?.scenario as Scenario, { seed: shrunk?.seed as string });
   expect(violations[0]?.oracle).toBe('mine');
-}, 120_000);
+});

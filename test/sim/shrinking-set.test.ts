@@ -67,7 +67,7 @@ it('full pools make no block longer than one may be', () => {
   const { violations, transactions } = runScenario(play, { seed: 1 });
   expect(violations).toEqual([]);
   expect(transactions.committed).toBeGreaterThan(700); // so block 6 was full
-}, 120_000);
+});
 
 it('an answer that leaves no room for the next commit is neither stored nor committed', () => {
   const little = {
@@ -95,4 +95,4 @@ it('an answer that leaves no room for the next commit is neither stored nor comm
   const { violations, nodes } = runScenario(play, { seed: 1 });
   expect(violations).toEqual([]);
   expect(nodes.every((node) => node.height <= 5n)).toBe(true);
-}, 120_000);
+});

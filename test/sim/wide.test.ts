@@ -59,7 +59,7 @@ it('holds, and twice with one digest', () => {
     expect(violations, `seed ${seed}`).toEqual([]);
     expect(digestAgain(play, { seed }), `seed ${seed}`).toBe(digest);
   }
-}, 60_000);
+});
 
 /** Under the first a height stood still; the others accused who had done nothing wrong. */
 it.each([8_980, 5_610, 30_536, 35_397, 37_850, 37_991, 64_219, 69_446, 115_053, 5_000_565, 8_802_334])(
@@ -67,7 +67,6 @@ it.each([8_980, 5_610, 30_536, 35_397, 37_850, 37_991, 64_219, 69_446, 115_053, 
   (seed) => {
     expect(runScenario(play, { seed, shape: false }).violations).toEqual([]);
   },
-  60_000,
 );
 
 it('what a pool was given in a pause takes the room of what comes after it', () => {

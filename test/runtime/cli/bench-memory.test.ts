@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { measureMemory, memoryLine } from '../../../runtime/cli/bench/memory.ts';
 import { isBuilt, root } from './nodecli.ts';
 
-it.skipIf(!isBuilt)('a network in a process of its own says what it took', { timeout: 60_000 }, async () => {
+it.skipIf(!isBuilt)('a network in a process of its own says what it took', async () => {
   const options = { dist: join(root, 'dist') };
   const found = await measureMemory({ validators: 5, deliveries: 2_000, memo: true }, options);
   expect(found).toMatchObject({ validators: 5 });

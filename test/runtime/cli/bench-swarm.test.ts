@@ -27,7 +27,7 @@ it('a shortfall stands beside the figure', () => {
   expect(swarmLines({ ...good, faultsMissing: ['pauses', 'crashes'] }).at(-1)).toMatch(/: pauses; crashes$/);
 });
 
-it.skipIf(!isBuilt)('measures a few runs', { timeout: 60_000 }, async () => {
+it.skipIf(!isBuilt)('measures a few runs', async () => {
   const options = { dist: join(root, 'dist') };
   const figure = await measureSwarm({ seeds: 6, warmUp: 1, cores: 1, memo: true }, options);
   expect(figure).toMatchObject({ cores: 1, seeds: 6 });

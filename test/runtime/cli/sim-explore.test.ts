@@ -15,7 +15,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
   const folder = workFolder();
   afterAll(folder.remove);
 
-  it('runs each seed twice, keeps what it saw, and goes on where it was', { timeout: 120_000 }, () => {
+  it('runs each seed twice, keeps what it saw, and goes on where it was', () => {
     const out = folder.at('campaign');
     const first = nodecli('sim', 'explore', '--runs', '4', '--seed', '649', '--out', out);
     expect(first.out).toContain('4 runs of swarm, twice each, seeds from 649');
@@ -61,9 +61,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(readFileSync(`${out}/campaign.json`, 'utf8')).toBe(text);
   });
 
-  it('makes what a worker was at when it died again, and says what ends one each time', {
-    timeout: 60_000,
-  }, async () => {
+  it('makes what a worker was at when it died again, and says what ends one each time', async () => {
     const { pid, ended } = startNodecli(
       'sim',
       'explore',
@@ -106,7 +104,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect((await ended).code).toBe(1);
   });
 
-  it('says what it saw when its folder is gone, and ends', { timeout: 60_000 }, async () => {
+  it('says what it saw when its folder is gone, and ends', async () => {
     const out = folder.at('gone');
     const { pid, ended } = startNodecli('sim', 'explore', '--runs', '4000', '--seed', '1', '--out', out);
     await hasChildren(pid);
@@ -162,7 +160,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(code).toBe(2);
   });
 
-  it('ends in order when the terminal interrupts it, and goes on later', { timeout: 120_000 }, async () => {
+  it('ends in order when the terminal interrupts it, and goes on later', async () => {
     const out = folder.at('interrupted');
     const flags = ['sim', 'explore', '--seed', '649', '--workers', '2', '--out', out];
     const { pid, said, ended } = startNodecli(...flags, '--runs', '100000');

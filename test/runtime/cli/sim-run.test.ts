@@ -39,7 +39,7 @@ describe.skipIf(!isBuilt)('sim run', () => {
     },
   );
 
-  test('who closes our output early takes no broken promise away', { timeout: 60_000 }, async () => {
+  test('who closes our output early takes no broken promise away', async () => {
     const run = (...args: string[]): Promise<number | null> =>
       new Promise((done) => {
         const child = spawn(process.execPath, [cli, 'sim', 'run', ...args], {

@@ -41,7 +41,7 @@ const planted = (what: string) => {
 const SPEAKS =
   "const startedMs = performance.now(); if (job.seed > '4') return { holds: false, violation: { oracle: 'lock', promise: 'lock', what: job.seed, isThrown: false }, threw: null };";
 
-describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('a hunt for several runs', () => {
   it('names the first in which an oracle spoke, and goes on until enough of those that count are there', async () => {
     const patch = planted(SPEAKS);
     const jobs = jobsFor(9, 1n);
@@ -59,7 +59,7 @@ describe.skipIf(!isBuilt)('a hunt for several runs', { timeout: 60_000 }, () => 
   });
 });
 
-describe.skipIf(!isBuilt)('how far a hunt is', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('how far a hunt is', () => {
   it.each([
     ['is a line now and then', false, / % {2}own: \d seeds\n/],
     ['is not told beside JSON', true, /^$/],
@@ -77,7 +77,7 @@ describe.skipIf(!isBuilt)('how far a hunt is', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!isBuilt)('a canary', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('a canary', () => {
   it.each([
     ['that sings late is none', '1', false],
     ['sings in the first run', '5', true],
@@ -89,7 +89,7 @@ describe.skipIf(!isBuilt)('a canary', { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!isBuilt)('what a planted bug prints', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('what a planted bug prints', () => {
   it('is no answer of its worker', async () => {
     const prints = "console.log('debug'); console.log('5'); console.log('{\"holds\":true}');";
     const patch = planted(`${prints} ${SPEAKS}`);
@@ -100,7 +100,7 @@ describe.skipIf(!isBuilt)('what a planted bug prints', { timeout: 60_000 }, () =
   });
 });
 
-describe.skipIf(!isBuilt)('a bug that breaks a promise of a play alone', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('a bug that breaks a promise of a play alone', () => {
   it.each([
     ['is none of an oracle', [], false],
     ['is found where its patch names no oracle', ['play'], true],
@@ -114,7 +114,7 @@ describe.skipIf(!isBuilt)('a bug that breaks a promise of a play alone', { timeo
   });
 });
 
-describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', () => {
   it.each([
     ['dies', 'process.abort();', /^a worker failed: it ended with SIGABRT/],
     ['does not end', 'while (true) {}', /^a worker failed: no answer within 2 s$/],
@@ -132,7 +132,7 @@ describe.skipIf(!isBuilt)('a bug that ends the program, or never ends', { timeou
   });
 });
 
-describe.skipIf(!isBuilt)('a trigger that never ends on its mutant', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('a trigger that never ends on its mutant', () => {
   it('does not show it', async () => {
     const patch = { ...planted('while (true) {}'), id: 'M06' };
     expect(await proved(patch, 10_000)).toEqual({
@@ -159,7 +159,7 @@ function zooOf(name: string, patches: Readonly<Record<string, { find: string; re
   return join(place, 'dist/runtime/cli/nodecli.js');
 }
 
-describe.skipIf(!isBuilt)('a zoo of many', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('a zoo of many', () => {
   const find = 'const startedMs = performance.now();';
   const speaks = { find, replace: SPEAKS };
   const hunted = (zoo: string, ...flags: string[]) =>
@@ -205,7 +205,7 @@ function startedIn(temporary: string, ...args: string[]): ChildProcess {
   return spawn(process.execPath, [cli, ...args], { stdio: 'ignore', env });
 }
 
-describe.skipIf(!isBuilt)('who is killed leaves nobody and nothing behind', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('who is killed leaves nobody and nothing behind', () => {
   it('no worker that a bug keeps busy for ever, and no copy of the build', async () => {
     const marker = join(folder, 'is-busy');
     planted(`process.getBuiltinModule('node:fs').writeFileSync('${marker}', ''); for (;;);`);

@@ -70,7 +70,7 @@ describe('the line below the league', () => {
   });
 });
 
-describe.skipIf(!isBuilt)('sim zoo --bases', { timeout: 60_000 }, () => {
+describe.skipIf(!isBuilt)('sim zoo --bases', () => {
   it('hunts from seeds far apart', () => {
     const args = ['--only', 'X15,C3', '--seeds', '3', '--bases', '2', '--play', 'swarm'];
     const { code, out } = nodecli('sim', 'zoo', ...args, '--json');

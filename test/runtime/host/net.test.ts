@@ -131,9 +131,7 @@ describe('connections', () => {
       ['up 1', 'down 1'],
     ]);
   });
-  test('a peer that reads slowly, and all the time, is not taken for a cut wire', {
-    timeout: 60_000,
-  }, async () => {
+  test('a peer that reads slowly, and all the time, is not taken for a cut wire', async () => {
     const [low, high] = [await start(LOW, { pingMs: 1_500 }), await start(HIGH, { pingMs: 1_500 })];
     const wire = await cuttable(high.net.address, 10_000);
     low.net.dial(HIGH, wire.address);
@@ -160,9 +158,7 @@ describe('connections', () => {
     expect(sent).toBeGreaterThan(250);
     expect(sent).toBeLessThan(300);
   });
-  test('strangers that do not read cost no more memory together than two of them may', {
-    timeout: 60_000,
-  }, async () => {
+  test('strangers that do not read cost no more memory together than two of them may', async () => {
     const low = await start(LOW);
     const strangers = await Promise.all([MIDDLE, HIGH, '7'.repeat(40)].map((id) => start(id)));
     const wires = await Promise.all(strangers.map(() => cuttable(low.net.address)));
