@@ -118,6 +118,7 @@ class Watch {
   starts(at: Machine): void {
     this.lastApplied.delete(at);
     this.lastCommitted.delete(at);
+    this.transactions.startsBehind(at.height);
   }
 
   // --- what it stores --------------------------------------------------------------------------------------

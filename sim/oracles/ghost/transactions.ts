@@ -1,5 +1,5 @@
 // Which transactions were given to the network, and which block holds each: none that nobody gave, none twice, as long as no node had to forget
-// one (mempool.cache_size).
+// one (mempool.cache_size, or a new life).
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { byteKey, hexOf } from '../../../protocol/bytes.ts';
@@ -13,6 +13,9 @@ const named = (tx: Uint8Array): string => hexOf(txHash(tx).subarray(0, SHORT_BYT
 
 /** Nodes hear in different orders: a cache may forget before so much of it came between. */
 const SHARE_OF_CACHE = 0.75;
+
+/** A new life knows what so many of its last blocks held. */
+const BLOCKS_REMINDED = 64n;
 
 export interface Wrong {
   readonly promise: 'integrity' | 'validity';
@@ -33,10 +36,18 @@ export class Transactions {
    * any of them.
    */
   private isThrashing = false;
+  /** What stands in blocks up to this one some node has forgotten. */
+  private forgottenTo = 0n;
 
   /** `cacheSize`: of the smallest cache. */
   constructor(cacheSize: number) {
     this.forgottenAfter = SHARE_OF_CACHE * cacheSize;
+  }
+
+  /** A node begins another life behind this block: who is behind may offer it what stands in older ones. */
+  startsBehind(height: bigint): void {
+    const oldest = height - BLOCKS_REMINDED;
+    if (oldest > this.forgottenTo) this.forgottenTo = oldest;
   }
 
   submitted(tx: Uint8Array): void {
@@ -53,7 +64,7 @@ export class Transactions {
   }
 
   private mayBeForgotten(key: string): boolean {
-    if (this.isThrashing) return true;
+    if (this.isThrashing || (this.taken.get(key) ?? 0n) <= this.forgottenTo) return true;
     if (this.given.size <= this.forgottenAfter) return false;
     return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
   }

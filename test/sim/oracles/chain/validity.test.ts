@@ -222,6 +222,20 @@ describe('transactions', () => {
     },
   );
 
+  test('may come again when a node begins another life more than 64 blocks later', () => {
+    const [first, second] = block.txs.length > 1 ? block.txs : [...block.txs, other];
+    const taken = (height: bigint, tx = first as Uint8Array) => [
+      ...all.take({ ...block, header: { ...block.header, height }, txs: [tx] }, height),
+    ];
+    const all = new Transactions(100);
+    all.submitted(first as Uint8Array);
+    all.submitted(second as Uint8Array);
+    expect([...taken(6n), ...taken(7n, second)]).toEqual([]);
+    all.startsBehind(70n);
+    expect(taken(71n)).toEqual([]);
+    expect(taken(72n, second)).toHaveLength(1);
+  });
+
   test('that the application refused may come again', () => {
     const all = new Transactions(100);
     for (const tx of block.txs) all.submitted(tx);
