@@ -91,6 +91,9 @@ function carryOut(v: ValidatorState, said: Said): boolean {
       if (interval > 0n) v.scheduleStep({ step: 'empty', height: consensus.height, round: 0 }, interval);
       return false;
     }
+    case 'let-go':
+      for (const view of v.views.values()) view.forgetParts(said.parts);
+      return false;
     case 'judge':
       return judge(v, said.entry);
     case 'ask-app':

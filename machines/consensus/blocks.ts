@@ -67,17 +67,20 @@ export class Blocks {
   }
 
   /**
-   * Of rounds before this one nothing stays but what is kept: a height that stands still for a night would fill the memory. Whoever names a block
-   * again brings it again.
+   * Of rounds before this one nothing stays but what is kept (who is locked on a block must be able to show it: others may have decided it): a height
+   * that stands still for a night would fill the memory. Whoever names a block again brings it again. Gives the parts that nobody has a use for.
    */
-  letGoBefore(round: number, kept: readonly (BlockId | null)[]): void {
+  letGoBefore(round: number, kept: readonly (BlockId | null)[]): readonly PartSetHeader[] {
+    const gone: PartSetHeader[] = [];
     for (const [key, entry] of this.byId) {
       const isBusy = entry.app === 'asked' || entry.rules === 'reading';
       const isKept = isBusy || kept.some((id) => id !== null && equalBlockId(id, entry.id));
       if (entry.round >= round || isKept) continue;
       this.byId.delete(key);
       if (entry.app !== 'unasked') this.answers.set(key, entry.app);
+      gone.push(entry.id.parts);
     }
+    return gone.filter((parts) => this.partsOf(parts) === null);
   }
 
   private enter(key: string, entry: BlockEntry): void {

@@ -303,8 +303,8 @@ export class Consensus {
     this.round = round;
     this.timers = newTimers();
     this.rounds.at(round);
-    // Who is locked on a block must be able to show it: others may have decided it. No round begins behind a decision of our own.
-    this.blocks.letGoBefore(round - 1, [this.lockedId, this.validId]);
+    for (const parts of this.blocks.letGoBefore(round - 1, [this.lockedId, this.validId]))
+      this.said.push({ say: 'let-go', parts });
     if (round === 0 && !this.mayPropose()) this.said.push({ say: 'wait-for-txs' });
   }
 

@@ -26,6 +26,8 @@ const ASKING_HEIGHTS = 16n;
 /** Times that a peer may have us look up what it lacks, in one gossip period: its claims and part sets of one tick. */
 const ANSWERS_PER_PERIOD_MAX = 8;
 
+const keyOfParts = ({ total, hash }: PartSetHeader): string => `${total}/${byteKey(hash)}`;
+
 /** Adds to a map that a peer could otherwise grow without end. */
 function keep<Key, T>(map: Map<Key, T>, key: Key, value: T): void {
   map.set(key, value);
@@ -195,13 +197,18 @@ export class PeerView {
   }
 
   private partMarks(parts: PartSetHeader): Marks {
-    const key = `${parts.total}/${byteKey(parts.hash)}`;
+    const key = keyOfParts(parts);
     let marks = this.parts.get(key);
     if (!marks) {
       marks = new Uint8Array(parts.total);
       keep(this.parts, key, marks);
     }
     return marks;
+  }
+
+  /** Their block was let go, and it may have let go of it, too. */
+  forgetParts(parts: PartSetHeader): void {
+    this.parts.delete(keyOfParts(parts));
   }
 
   markPart(parts: PartSetHeader, index: number): void {

@@ -1,6 +1,6 @@
 // What the machine asks its actor to do, and with what the actor begins a height.
 
-import type { BlockId, ValidatorSet, VoteType } from '../../protocol/types.ts';
+import type { BlockId, PartSetHeader, ValidatorSet, VoteType } from '../../protocol/types.ts';
 import type { BlockEntry } from './blocks.ts';
 import type { Step } from './chart.ts';
 import type { TimeoutStep } from './config.ts';
@@ -19,6 +19,8 @@ export type Said =
   | { readonly say: 'vote'; readonly vote: VoteType; readonly round: number; readonly blockId: BlockId }
   | { readonly say: 'wait'; readonly step: TimeoutStep; readonly round: number }
   | { readonly say: 'wait-for-txs' }
+  /** Parts of blocks of failed rounds: who brings them again brings them to everybody again. */
+  | { readonly say: 'let-go'; readonly parts: PartSetHeader }
   /** Complete but not judged yet: check it against the chain's rules, then ask the application. */
   | { readonly say: 'judge'; readonly entry: BlockEntry }
   | { readonly say: 'ask-app'; readonly entry: BlockEntry }

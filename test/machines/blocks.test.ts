@@ -53,12 +53,21 @@ test('of rounds before one all blocks go but those that are kept or being judged
   const [, kept, asked, read] = named as [BlockEntry, BlockEntry, BlockEntry, BlockEntry];
   asked.app = 'asked';
   read.rules = 'reading';
-  blocks.letGoBefore(5, [kept.id, null]);
+  expect(blocks.letGoBefore(5, [kept.id, null])).toEqual([named[0]?.id.parts, named[4]?.id.parts]);
   expect([...blocks.all()]).toEqual([kept, asked, read, named[5]]);
   asked.app = 'accepted';
   read.rules = 'good';
   blocks.letGoBefore(5, [kept.id, null]);
   expect([...blocks.all()]).toEqual([kept, named[5]]);
+});
+
+test('parts that a block which stays has, too, are not given up', () => {
+  const blocks = new Blocks();
+  const { id } = blockOf(1);
+  blocks.want({ ...id, hash: new Uint8Array(32).fill(0xee) }, 0);
+  blocks.want(id, 1);
+  expect(blocks.letGoBefore(1, [])).toEqual([]);
+  expect(blocks.letGoBefore(2, [])).toEqual([id.parts]);
 });
 
 test('a block counts as of the last round that named it', () => {

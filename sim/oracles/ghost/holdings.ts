@@ -130,6 +130,11 @@ export class Peer {
     if (nowNs - this.behindNs > againNs) this.againNs ??= nowNs;
   }
 
+  /** The node may let go of parts, and know no more who gave them. */
+  seesRoundEnd(): void {
+    for (const thing of this.gaveNs.keys()) if (typeof thing === 'string') this.gaveNs.delete(thing);
+  }
+
   isLost(): void {
     this.height = 0n;
     this.asks();
@@ -191,6 +196,7 @@ export class Holder {
     if (round === this.round) return;
     this.round = round;
     this.roundNs = nowNs;
+    for (const peer of this.peers.values()) peer.seesRoundEnd();
   }
 
   holds(thing: Thing, nowNs: number): void {

@@ -152,3 +152,14 @@ it('who names what it has gets the rest, once; as the answer to a claim, at once
   ]);
   expect(view.takeLacking(2n, 0, PREVOTE, votes, has(), 4)).toEqual([]);
 });
+
+it('parts of a block that was let go are sent anew, also to who had them', () => {
+  const { header, parts } = splitIntoParts(new Uint8Array(3 * 65_536));
+  const view = at(1n);
+  const sent = (): number[] => view.takeMissingParts(header, (i) => parts[i], 9).map(({ index }) => index);
+  view.markPart(header, 1);
+  expect(sent()).toEqual([0, 2]);
+  expect(sent()).toEqual([]);
+  view.forgetParts(header);
+  expect(sent()).toEqual([0, 1, 2]);
+});

@@ -146,6 +146,7 @@ export class Seat {
     this.heard?.(said);
     switch (said.say) {
       case 'step':
+      case 'let-go':
         return false;
       case 'judge':
         return this.judge(said.entry);
