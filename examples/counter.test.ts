@@ -13,12 +13,12 @@ const mine = { heights: 5, load: orders, oracles: [neverShrinks], liars: ['vote-
 
 it('the counter keeps its promises, whatever happens', () => {
   fc.assert(bftProperty({ app: () => new Counter(), ...mine }), { numRuns: 20, seed: 1 });
-});
+}, 120_000);
 
 it('a counter that counts too early is found', () => {
   const property = bftProperty({ app: () => new HastyCounter(), ...mine, validators: 4 });
   expect(() => fc.assert(property, { numRuns: 100, seed: 1 })).toThrow('Counterexample');
-});
+}, 120_000);
 
 it('the same words make a single play', () => {
   const play = scenario('a liar gets cold feet', {

@@ -20,4 +20,4 @@ it('a failing run is made small', () => {
   if (!small) throw new Error('it holds');
   console.log(small.what, explainRun(small.scenario, { seed: small.seed })?.story);
   expect(small.directives).toEqual({ before: 3, after: 1 });
-});
+}, 120_000);

@@ -12,6 +12,7 @@ import {
   never,
   nil,
   scenario,
+  signer,
   sometime,
   these,
   txs,
@@ -93,6 +94,38 @@ export const validRoundsAgo = scenario('what was found valid is proposed, howeve
   holds: [never(v0.locks(block(1), first)), sometime(v0.proposes(block(1), third))],
   ends: everyone.decides(height(9), { within: '120s' }),
 });
+
+const noneProposed = [1, 2, 3, 4, 5].flatMap((round) => [
+  drop('proposals', { height: 5, round }),
+  drop('parts', { height: 5, round }),
+]);
+
+/**
+ * v0 alone locks block 1, which it has not prevoted, for it came late; and its signer is slow: when its precommit is on its disk rounds 1 and 2 have
+ * failed already. It dies, and back from its log it is the proposer of round 6.
+ */
+export const lockedBeforeItIsSigned = scenario(
+  'who was locked before later rounds began can show its block after a crash',
+  {
+    name: 'locked-before-it-is-signed',
+    cast: validators(4),
+    act: [
+      at(
+        '0s',
+        delay('parts', '3500ms', { ...first, to: ['v0'] }),
+        drop('prevotes', { ...first, by: ['v1'], to: ['v2'] }),
+        drop('prevotes', { ...first, by: ['v2'], to: ['v3'] }),
+        drop('prevotes', { ...first, by: ['v3'], to: ['v1'] }),
+        ...noneProposed,
+      ),
+      when(v0.prevotes(nil, first), signer('v0', '9s')),
+      when(v0.precommits(block(1), first), signer('v0', '0s'), crash('v0', { restart: '100ms' })),
+      when(v0.proposes({}, { height: 5, round: 6 }), heal()),
+    ],
+    holds: [sometime(v0.locks(block(1), first)), sometime(v0.proposes(block(1), { height: 5, round: 6 }))],
+    ends: everyone.decides(height(9), { within: '240s' }),
+  },
+);
 
 /** As large blocks on slow lines: they are here when their round has failed, until rounds last long enough. */
 export const manyRounds = scenario('of a height of many rounds nobody keeps all the blocks', {

@@ -38,10 +38,10 @@ export function joinConsensus(v: ValidatorState): void {
       requestVote(v, type, round, blockId);
   }
   v.unsaid = [];
-  const { unproposed } = v;
+  const isOurTurn = v.unproposed === consensus.round && consensus.step === 'propose';
   v.unproposed = null;
-  if (unproposed?.round === consensus.round && consensus.step === 'propose' && noProposal(v))
-    propose(v, unproposed);
+  // Our lock may come behind our turn in the log.
+  if (isOurTurn && noProposal(v)) propose(v, consensus.proposal);
   for (const view of v.views.values()) greet(v, view);
   if (v.evidencePool.hasPending) gossipEvidence(v);
 }

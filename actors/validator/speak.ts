@@ -190,7 +190,7 @@ export function onSignedBefore(v: ValidatorState, vote: Vote): void {
 
 export function propose(v: ValidatorState, said: Extract<Said, { say: 'propose' }>): void {
   if (v.isReplaying) {
-    v.unproposed = said; // what was said is in the log, and comes next; what was not may still be said after it
+    v.unproposed = said.round; // what was said is in the log, and comes next; what was not may still be said after it
     return;
   }
   const { consensus, chain } = v;
@@ -336,6 +336,7 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
   if (v.mode !== 'consensus' || proposal.height !== consensus.height) return;
   const entry = consensus.blocks.get(proposal.blockId);
   if (!entry?.block) return; // the signer remembered a proposal of an earlier life, whose block is gone
+  entry.isSigned = true;
   consensus.onProposal(proposal);
   const payloads = [payloadOf({ type: 'proposal', proposal })];
   for (let i = 0; i < entry.id.parts.total; i++) {

@@ -5,7 +5,6 @@ import { Asking } from '../../machines/consensus/asking.ts';
 import { Consensus } from '../../machines/consensus/consensus.ts';
 import type { Finished } from '../../machines/consensus/gossip.ts';
 import type { PeerView } from '../../machines/consensus/peers.ts';
-import type { Said } from '../../machines/consensus/said.ts';
 import { Ticking } from '../../machines/consensus/ticking.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
 import { EvidenceTold } from '../../machines/evidence/telling.ts';
@@ -183,7 +182,8 @@ export class ValidatorState {
   isReplaying = false;
   /** What recovery would have said; asked of the signer once the log is replayed. */
   unsaid: { readonly type: VoteType; readonly round: number; readonly blockId: BlockId }[] = [];
-  unproposed: Extract<Said, { say: 'propose' }> | null = null;
+  /** The round that it would have proposed in. */
+  unproposed: number | null = null;
   /** A timer id per kind that runs now, so that a stale one is cancelled; null: none. */
   readonly timers = new Map<string, string | null>();
   readonly ticking = new Ticking();

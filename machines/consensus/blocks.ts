@@ -31,6 +31,8 @@ export class BlockEntry {
   why: Refusal | null = null;
   /** The last round in which a proposal or a quorum named it. */
   round = -1;
+  /** It is ours, and the signer has not signed the proposal that names it. */
+  isSigned = true;
 
   constructor(id: BlockId, parts: PartSet, block: Block | null) {
     this.id = id;
@@ -67,20 +69,21 @@ export class Blocks {
   }
 
   /**
-   * Of rounds before this one nothing stays but what is kept (who is locked on a block must be able to show it: others may have decided it): a height
-   * that stands still for a night would fill the memory. Whoever names a block again brings it again. Gives the parts that nobody has a use for.
+   * Of what only rounds before this one have named nothing stays but what is kept (who is locked on a block must be able to show it: others may have
+   * decided it), and what is being judged or signed: a height that stands still for a night would fill the memory. Whoever names a block again brings it
+   * again. Gives the parts of all that is so old, kept or not: others may have let go of them.
    */
   letGoBefore(round: number, kept: readonly (BlockId | null)[]): readonly PartSetHeader[] {
-    const gone: PartSetHeader[] = [];
+    const old: PartSetHeader[] = [];
     for (const [key, entry] of this.byId) {
-      const isBusy = entry.app === 'asked' || entry.rules === 'reading';
-      const isKept = isBusy || kept.some((id) => id !== null && equalBlockId(id, entry.id));
-      if (entry.round >= round || isKept) continue;
+      const isBusy = entry.app === 'asked' || entry.rules === 'reading' || !entry.isSigned;
+      if (entry.round >= round || isBusy) continue;
+      old.push(entry.id.parts);
+      if (kept.some((id) => id !== null && equalBlockId(id, entry.id))) continue;
       this.byId.delete(key);
       if (entry.app !== 'unasked') this.answers.set(key, entry.app);
-      gone.push(entry.id.parts);
     }
-    return gone.filter((parts) => this.partsOf(parts) === null);
+    return old;
   }
 
   private enter(key: string, entry: BlockEntry): void {
@@ -105,10 +108,10 @@ export class Blocks {
   put(id: BlockId, parts: PartSet, block: Block, round: number): BlockEntry {
     const key = blockIdKey(id);
     const known = this.byId.get(key);
-    if (known?.block) return known;
-    const entry = new BlockEntry(id, parts, block);
-    entry.round = round;
-    this.enter(key, entry);
+    const entry = known?.block ? known : new BlockEntry(id, parts, block);
+    entry.isSigned = false;
+    entry.round = Math.max(round, known?.round ?? round);
+    if (entry !== known) this.enter(key, entry);
     return entry;
   }
 

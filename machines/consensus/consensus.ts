@@ -49,7 +49,7 @@ export class Consensus {
   validId: BlockId | null = null;
   /** L49: the round whose precommits decided, and what. */
   decision: { readonly round: number; readonly id: BlockId } | null = null;
-  /** False while a log is replayed: further on it may say what the application answered. */
+  /** False while a log is replayed: further on it may say what the application answered, and that we were locked before later rounds began. */
   asksApp = true;
 
   private readonly chart = new ChartStepper();
@@ -147,12 +147,12 @@ export class Consensus {
     return outcome;
   }
 
-  /** A quorum names a block: we want its parts even without a proposal. */
+  /** A quorum names a block: we want its parts even without a proposal, but of a polka of long ago, which only a proposal makes use of. */
   private onQuorum(vote: Vote): void {
     const round = this.rounds.at(vote.round);
     const tally = vote.type === PREVOTE ? round.prevotes : round.precommits;
     const id = tally.twoThirds;
-    if (id === null || isNilBlockId(id)) return;
+    if (id === null || isNilBlockId(id) || (vote.type === PREVOTE && vote.round < this.round - 1)) return;
     this.blocks.want(id, vote.round);
     if (vote.type === PRECOMMIT && this.decision === null) this.decision = { round: vote.round, id };
   }
@@ -162,8 +162,7 @@ export class Consensus {
     if (!this.lastCommit || vote.round !== this.lastCommit.round || vote.type !== PRECOMMIT) return false;
     const voter = this.lastCommit.precommits.validators.validators[vote.validatorIndex];
     if (!voter) return false;
-    const added = this.lastCommit.precommits.tally(vote, voter.power).tally === 'added';
-    return added;
+    return this.lastCommit.precommits.tally(vote, voter.power).tally === 'added';
   }
 
   onTimeout(step: TimeoutStep, height: bigint, round: number): void {
@@ -303,23 +302,23 @@ export class Consensus {
     this.round = round;
     this.timers = newTimers();
     this.rounds.at(round);
-    for (const parts of this.blocks.letGoBefore(round - 1, [this.lockedId, this.validId]))
-      this.said.push({ say: 'let-go', parts });
+    const old = this.asksApp ? this.blocks.letGoBefore(round - 1, [this.lockedId, this.validId]) : [];
+    for (const parts of old) this.said.push({ say: 'let-go', parts });
     if (round === 0 && !this.mayPropose()) this.said.push({ say: 'wait-for-txs' });
   }
 
   private propose(): void {
     this.wait('propose');
-    if (this.myIndex < 0) return;
-    const proposer = this.proposer(this.round);
-    if (indexByAddress(this.validators, proposer.address) !== this.myIndex) return;
-    const valid = this.validId === null ? null : (this.blocks.get(this.validId) ?? null);
-    this.said.push({
-      say: 'propose',
-      round: this.round,
-      valid: valid?.block ? valid : null,
-      polRound: valid?.block ? this.validRound : -1,
-    });
+    const { address } = this.proposer(this.round);
+    if (this.isValidator && indexByAddress(this.validators, address) === this.myIndex)
+      this.said.push(this.proposal);
+  }
+
+  /** In our turn: what is valid, else a new block. */
+  get proposal(): Extract<Said, { say: 'propose' }> {
+    const entry = this.validId === null ? null : this.blocks.get(this.validId);
+    const valid = entry?.block ? entry : null;
+    return { say: 'propose', round: this.round, valid, polRound: valid ? this.validRound : -1 };
   }
 
   private wait(step: TimeoutStep): void {

@@ -206,7 +206,7 @@ export class PeerView {
     return marks;
   }
 
-  /** Their block was let go, and it may have let go of it, too. */
+  /** Only rounds of before have named their block: it may have let go of it. */
   forgetParts(parts: PartSetHeader): void {
     this.parts.delete(keyOfParts(parts));
   }

@@ -19,7 +19,7 @@ export type Said =
   | { readonly say: 'vote'; readonly vote: VoteType; readonly round: number; readonly blockId: BlockId }
   | { readonly say: 'wait'; readonly step: TimeoutStep; readonly round: number }
   | { readonly say: 'wait-for-txs' }
-  /** Parts of blocks of failed rounds: who brings them again brings them to everybody again. */
+  /** We forget who had these parts, of a block that only rounds of before have named: they may have let go of them, too. */
   | { readonly say: 'let-go'; readonly parts: PartSetHeader }
   /** Complete but not judged yet: check it against the chain's rules, then ask the application. */
   | { readonly say: 'judge'; readonly entry: BlockEntry }

@@ -234,11 +234,12 @@ export const OF_SEVERAL: readonly Invention[] = [
 export const underAnothersName: Invention = (about) => {
   const evidence = together(about);
   const { signedHeader, validatorSet } = evidence.conflictingBlock;
-  const [one] = about.accomplices;
   const liars = [about.me, ...about.accomplices];
-  const other = about.set.validators.find(
-    ({ address, power }) => power === one?.power && liars.every((liar) => !equalBytes(liar.address, address)),
+  const others = about.set.validators.filter((each) =>
+    liars.every(({ address }) => !equalBytes(address, each.address)),
   );
+  const one = liars.find(({ power }) => others.some((other) => other.power === power));
+  const other = others.find(({ power }) => power === one?.power);
   if (!one || !other) return evidence;
   const exchanged = (address: Uint8Array): Uint8Array =>
     equalBytes(address, one.address)

@@ -579,6 +579,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['forged-by-the-dozen', '1', 'X582', 'v1: its validator goes on with what v3 says at once'],
   ['valid-rounds-ago', '1', 'X583', 'though it knows of the polka of round 0'],
   ['many-rounds', '1', 'X584', 'a part of the block of 6/9 that it lacks'],
+  ['locked-before-it-is-signed', '1', 'X585', 'v0 proposes a new block at 5/2: it is locked since round 0'],
+  ['locked-before-it-is-signed', '1', 'X586', 'v0 proposes a new block at 5/2: it is locked since round 0'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

@@ -22,6 +22,7 @@ import { CHANNEL_MEMPOOL } from '../canonical/numbers.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { Heights } from '../ghost/heights.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { firstStored } from '../ghost/stored.ts';
 import { Transactions } from '../ghost/transactions.ts';
 import { Certificates } from './certificates.ts';
 import { wrongTime, wrongWith } from './validity.ts';
@@ -118,7 +119,15 @@ class Watch {
   starts(at: Machine): void {
     this.lastApplied.delete(at);
     this.lastCommitted.delete(at);
-    this.transactions.startsBehind(at.height);
+    this.transactions.startsBehind(at.height, firstStored(at), this.lowest(at.height));
+  }
+
+  /** Where the node is that is furthest behind. */
+  private lowest(height: bigint): bigint {
+    return this.about.machines.reduce(
+      (low, { isUp, height: its }) => (isUp && its < low ? its : low),
+      height,
+    );
   }
 
   // --- what it stores --------------------------------------------------------------------------------------
@@ -189,11 +198,8 @@ class Watch {
     const before = this.heights.at(height - 1n);
     for (const what of wrongWith(block, bytes, before, ghost))
       report(`block ${height} ${what}`, at, height, 'validity');
-    const lowest = about.machines.reduce(
-      (low, { isUp, height: its }) => (isUp && its < low ? its : low),
-      height,
-    );
-    for (const { promise, what } of transactions.take(block, lowest)) report(what, at, height, promise);
+    for (const { promise, what } of transactions.take(block, this.lowest(height)))
+      report(what, at, height, promise);
     if (lastCommit && lastCommit.height > 0n)
       this.certificates.verify(at, lastCommit, encodeCommit(lastCommit), 'last commit of the next block');
     for (const what of wrongTime(block, before, ghost, about))

@@ -71,7 +71,7 @@ export class Claims {
   }
 
   stands(height: bigint, round: number, step: number): void {
-    if (round !== this.round) this.shown.leavesRound();
+    if (round !== this.round) this.shown.entersRound(round);
     this.round = round;
     this.step = step;
     if (height === this.height) return;
@@ -82,7 +82,7 @@ export class Claims {
   /** What it has itself it sends. Of a round ahead it may let go again what it has. */
   sends(message: Said<'vote' | 'block-part'>): void {
     if (message.type === 'block-part') {
-      if (message.height === this.height) this.shown.sendsPart(message.part);
+      if (message.height === this.height) this.shown.sendsPart(message.part, message.round);
     } else if (message.vote.height === this.height && message.vote.round <= this.round)
       this.shown.sendsVote(message.vote);
   }

@@ -1,20 +1,15 @@
 // What a node says of its store: to itself, where the store begins and ends, and to its peers. Both are true, and a peer hears of all that is there.
 
 import type { Payload, Write } from '../../../actors/turn.ts';
-import {
-  blockKey,
-  responseKey,
-  STORE_RANGE_KEY,
-  seenCommitKey,
-  storeRange,
-} from '../../../machines/chain/keys.ts';
+import { blockKey, responseKey, seenCommitKey, storeRange } from '../../../machines/chain/keys.ts';
 import { byteKey, equalBytes } from '../../../protocol/bytes.ts';
-import { decodeWith, type Of } from '../../../protocol/words.ts';
+import { decodeWith } from '../../../protocol/words.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import { blocksyncMessage } from '../ghost/messages.ts';
 import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { NO_RANGE, rangeOf, type StoreRange } from '../ghost/stored.ts';
 
 /** Of what is gone a peer may hear for so long. */
 const PATIENCE_NS = 5_000_000_000;
@@ -25,15 +20,6 @@ const OF_A_BLOCK = {
   'the commit': seenCommitKey,
   "the application's answer": responseKey,
 };
-
-type StoreRange = Of<typeof storeRange>;
-const NO_RANGE: StoreRange = { base: 0n, height: 0n };
-
-/** As it stands on the disk. */
-export function rangeOf(at: Machine): StoreRange {
-  const range = at.disk.read('chain', STORE_RANGE_KEY);
-  return (range === undefined ? null : decodeWith(storeRange, range)) ?? NO_RANGE;
-}
 
 export class StoreClaims {
   private readonly report: Report;

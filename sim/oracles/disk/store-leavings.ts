@@ -9,7 +9,7 @@ import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
-import { rangeOf } from './store-claims.ts';
+import { rangeOf } from '../ghost/stored.ts';
 
 /** The family of pending evidence: its height, then the 32 bytes that tell it apart. */
 const EVIDENCE = 'e'.charCodeAt(0);

@@ -23,7 +23,14 @@ const isPolka = (thing: Thing): boolean => typeof thing === 'number' && thing % 
 export const partOf = (set: string, index: number): Thing => `${set}/${index}`;
 /** What a line changed on its way was a part that the sender has, of some block. */
 export const SOME_SET = '*';
+const setOf = (part: string): string => part.slice(0, part.lastIndexOf('/'));
 const indexOf = (part: string): number => Number(part.slice(part.lastIndexOf('/') + 1));
+
+/** Of other sets than these. */
+function dropParts(things: Map<Thing, number>, kept: ReadonlySet<string>): void {
+  for (const thing of things.keys())
+    if (typeof thing === 'string' && !kept.has(setOf(thing))) things.delete(thing);
+}
 
 /** So much goes with one offer: of larger blocks and sets the rest waits for another, and a link that loses may make that last. */
 const PARTS_OWED = 64;
@@ -130,11 +137,6 @@ export class Peer {
     if (nowNs - this.behindNs > againNs) this.againNs ??= nowNs;
   }
 
-  /** The node may let go of parts, and know no more who gave them. */
-  seesRoundEnd(): void {
-    for (const thing of this.gaveNs.keys()) if (typeof thing === 'string') this.gaveNs.delete(thing);
-  }
-
   isLost(): void {
     this.height = 0n;
     this.asks();
@@ -196,7 +198,11 @@ export class Holder {
     if (round === this.round) return;
     this.round = round;
     this.roundNs = nowNs;
-    for (const peer of this.peers.values()) peer.seesRoundEnd();
+    // What only rounds before the last have proposed it may let go.
+    for (const each of this.sets.keys()) if (each < round - 1) this.sets.delete(each);
+    const kept = new Set(this.sets.values());
+    dropParts(this.things, kept);
+    for (const peer of this.peers.values()) dropParts(peer.gaveNs, kept);
   }
 
   holds(thing: Thing, nowNs: number): void {
@@ -204,7 +210,7 @@ export class Holder {
   }
 
   holdsProposal({ round, blockId }: Proposal, nowNs: number): void {
-    if (this.sets.has(round)) return;
+    if (round < this.round - 1 || this.sets.has(round)) return;
     this.sets.set(round, setOfParts(blockId.parts));
     this.holds(proposalOf(round), nowNs);
   }
@@ -238,8 +244,7 @@ export class Holder {
       if (place < 0 || place >= PER_ROUND) return null;
       return place < VOTES_END || place === PER_ROUND - 1 ? sinceNs : null;
     }
-    // Blocks of rounds that failed long ago it may let go.
-    if (indexOf(thing) >= PARTS_OWED || round < this.round - 1) return null;
+    if (indexOf(thing) >= PARTS_OWED) return null;
     const proposedNs = this.things.get(proposalOf(round));
     const isProposed = proposedNs !== undefined && thing.startsWith(this.sets.get(round) ?? '-');
     return isProposed ? Math.max(sinceNs, proposedNs) : null;

@@ -1,5 +1,5 @@
-// What a node has shown that it has of one height, in one life, by sending it: it has the votes until the height is over, and parts of blocks until
-// its round is: it may let go of those of rounds before.
+// What a node has shown that it has of one height, in one life, by sending it: it has the votes until the height is over, and parts of a block until
+// the round after the one that they were sent for is.
 
 import type { BlockId, Part, PartSetHeader, Vote } from '../../../protocol/types.ts';
 import { equalBlockId } from '../canonical/block-id.ts';
@@ -15,16 +15,16 @@ interface Value {
 export class Shown {
   /** By round and type. */
   private readonly votes = new Map<number, Value[]>();
-  /** By the set that they belong to. */
-  private readonly parts = new Map<string, Indexes>();
+  /** By the set that they belong to, and the last round that they were sent for. */
+  private readonly parts = new Map<string, { readonly indexes: Indexes; round: number }>();
 
   forgets(): void {
     if (this.votes.size > 0) this.votes.clear();
     if (this.parts.size > 0) this.parts.clear();
   }
 
-  leavesRound(): void {
-    if (this.parts.size > 0) this.parts.clear();
+  entersRound(round: number): void {
+    for (const [set, sent] of this.parts) if (sent.round < round - 1) this.parts.delete(set);
   }
 
   sendsVote(vote: Vote): void {
@@ -42,12 +42,13 @@ export class Shown {
     value.voters.add(vote.validatorIndex);
   }
 
-  sendsPart(part: Part): void {
+  sendsPart(part: Part, round: number): void {
     const set = setOfPart(part);
     if (set === null) return;
-    const indexes = this.parts.get(set) ?? new Indexes();
-    if (!indexes.has(part.index)) indexes.add(part.index);
-    this.parts.set(set, indexes);
+    const sent = this.parts.get(set) ?? { indexes: new Indexes(), round };
+    if (!sent.indexes.has(part.index)) sent.indexes.add(part.index);
+    sent.round = Math.max(sent.round, round);
+    this.parts.set(set, sent);
   }
 
   /** Whose votes for this value it has, in a round and step; null: it has shown none. */
@@ -56,6 +57,6 @@ export class Shown {
   }
 
   partsOf(header: PartSetHeader): Indexes | null {
-    return this.parts.size > 0 ? (this.parts.get(setOfParts(header)) ?? null) : null;
+    return this.parts.size > 0 ? (this.parts.get(setOfParts(header))?.indexes ?? null) : null;
   }
 }

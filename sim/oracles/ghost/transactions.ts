@@ -36,18 +36,21 @@ export class Transactions {
    * any of them.
    */
   private isThrashing = false;
-  /** What stands in blocks up to this one some node has forgotten. */
-  private forgottenTo = 0n;
 
   /** `cacheSize`: of the smallest cache. */
   constructor(cacheSize: number) {
     this.forgottenAfter = SHARE_OF_CACHE * cacheSize;
   }
 
-  /** A node begins another life behind this block: who is behind may offer it what stands in older ones. */
-  startsBehind(height: bigint): void {
+  /**
+   * A node begins another life behind this block, and has those from `base` on: who is behind, at `lowest` or later, may offer it what stands in blocks
+   * that it is not reminded of.
+   */
+  startsBehind(height: bigint, base: bigint, lowest: bigint): void {
     const oldest = height - BLOCKS_REMINDED;
-    if (oldest > this.forgottenTo) this.forgottenTo = oldest;
+    const forgotten = oldest >= base ? oldest : base - 1n;
+    if (forgotten <= lowest) return;
+    for (const [key, at] of this.taken) if (at > lowest && at <= forgotten) this.taken.delete(key);
   }
 
   submitted(tx: Uint8Array): void {
@@ -64,7 +67,7 @@ export class Transactions {
   }
 
   private mayBeForgotten(key: string): boolean {
-    if (this.isThrashing || (this.taken.get(key) ?? 0n) <= this.forgottenTo) return true;
+    if (this.isThrashing) return true;
     if (this.given.size <= this.forgottenAfter) return false;
     return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
   }

@@ -4,10 +4,8 @@
 // the same too often (too-often.ts, from-behind.ts); and while a height is under way each peer hears again and again where the node stands.
 
 import type { Payload, PeerId } from '../../../actors/turn.ts';
-import { STORE_RANGE_KEY, storeRange } from '../../../machines/chain/keys.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Part, Proposal, Vote } from '../../../protocol/types.ts';
-import { decodeWith } from '../../../protocol/words.ts';
 import { hexFor } from '../../addresses.ts';
 import { type Machine, nameOfPeer } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
@@ -35,6 +33,7 @@ import { endsEnvelope, heightOf, messagesIn } from '../ghost/messages.ts';
 import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { setOfPart } from '../ghost/seen.ts';
+import { firstStored } from '../ghost/stored.ts';
 import { AtOnce } from './at-once.ts';
 import { Decisions } from './decisions.ts';
 import { FromBehind } from './from-behind.ts';
@@ -55,12 +54,6 @@ const FIRST_NS = 1_000_000_000;
 const SAYS_AGAIN_NS = 500_000_000;
 /** It is served by then. */
 const SERVED_WITHIN_NS = 2_000_000_000;
-
-/** The first block that it has. */
-function baseOf(at: Machine): bigint {
-  const range = at.disk.read('chain', STORE_RANGE_KEY);
-  return (range === undefined ? null : decodeWith(storeRange, range))?.base ?? at.height;
-}
 
 export const offersOracle =
   (ghost: GhostChain): OracleMaker =>
@@ -377,7 +370,7 @@ class Watch {
     const beatNs = (2 * gossipNs(at)) / at.clock.slowest;
     peer.saysItIsBehind(now, Math.max(SAYS_AGAIN_NS, beatNs));
     if (againNs === null || now - againNs < SERVED_WITHIN_NS / at.clock.slowest) return;
-    if (givenNs >= againNs - beatNs || at.heldUntilNs >= againNs || height < baseOf(at)) return;
+    if (givenNs >= againNs - beatNs || at.heldUntilNs >= againNs || height < firstStored(at)) return;
     const what = `says that it is at ${height}, and gets nothing of that from ${at.name}`;
     this.report(`${this.nameOf(at, peer)} ${what}`, at, height);
   }

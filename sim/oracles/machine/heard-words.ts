@@ -1,6 +1,6 @@
-// What one life of a node logs as heard. However often a part of a block is said it is logged once, for as long as the block is kept: for its round
-// and the next one, at least. No words are logged but those that were said to this life: what stands in the log already is read from there. What hangs
-// behind a word and nobody knows is not kept, if that is much.
+// What one life of a node logs as heard. However often a part of a block is said in a round it is logged once: as another begins a block may be let
+// go, and come again. No words are logged but those that were said to this life: what stands in the log already is read from there. What hangs behind
+// a word and nobody knows is not kept, if that is much.
 
 import type { Payload } from '../../../actors/turn.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
@@ -46,7 +46,7 @@ export class HeardWords {
     if (height !== this.height) this.parts.clear();
     this.height = height;
     const asLong = this.parts.get(bytes.length) ?? [];
-    if (asLong.some((each) => each.round >= round - 1 && equalBytes(each.bytes, bytes))) return false;
+    if (asLong.some((each) => each.round === round && equalBytes(each.bytes, bytes))) return false;
     asLong.push({ bytes, round });
     this.parts.set(bytes.length, asLong);
     return true;

@@ -33,13 +33,17 @@ const OFFERED_GROWTH_MIN = 4;
 /** Where each has the same memory it is enough to look at so many. */
 const LOOKED_AT = 8;
 
-/** Rounds between two looks at a height of many: what grows with them are the votes, who is known to have which, and what applications said of blocks. */
+/**
+ * Rounds between two looks at a height of many: what grows with them are the votes, who is known to have which, what is seen of who votes twice
+ * (so much of each validator), and what applications said of blocks.
+ */
 const ROUNDS_APART = 4;
 /** The last of `STEPS` looks found so many more than the first: one in two rounds. */
 const GROWTH_OF_ROUNDS_MIN = (STEPS * ROUNDS_APART) / 2;
 const MAY_GROW_WITH_ROUNDS: readonly string[] = [
   'validator.consensus.rounds.',
   'validator.consensus.blocks.answers',
+  'validator.evidencePool.conflicts',
   'validator.views',
 ];
 

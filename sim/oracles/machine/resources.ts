@@ -30,7 +30,7 @@ const WRONG_MAX = 8;
 interface Moment {
   readonly ns: number;
   envelopes: number;
-  readonly wrong: Map<ActorName, number>;
+  wrong: Map<ActorName, number> | null;
 }
 
 function largeness(payloads: readonly Payload[]): string | null {
@@ -77,12 +77,13 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
     const ns = about.now();
     const moment = moments.get(from);
     if (moment?.ns === ns) moment.envelopes++;
-    else moments.set(from, { ns, envelopes: 1, wrong: new Map() });
+    else moments.set(from, { ns, envelopes: 1, wrong: null });
   };
   /** What was kept back for a while was said in another moment. */
   const findsWrong = (at: Machine, actor: ActorName, peer: PeerId): void => {
     const moment = of(at).moments.get(peer);
     if (moment?.ns !== about.now()) return;
+    moment.wrong ??= new Map();
     const times = (moment.wrong.get(actor) ?? 0) + 1;
     moment.wrong.set(actor, times);
     if (times !== WRONG_MAX * moment.envelopes + 1) return;

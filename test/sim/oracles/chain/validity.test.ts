@@ -231,9 +231,15 @@ describe('transactions', () => {
     all.submitted(first as Uint8Array);
     all.submitted(second as Uint8Array);
     expect([...taken(6n), ...taken(7n, second)]).toEqual([]);
-    all.startsBehind(70n);
+    all.startsBehind(70n, 1n, 5n);
     expect(taken(71n)).toEqual([]);
     expect(taken(72n, second)).toHaveLength(1);
+    // Nobody is so far behind that it may hold it still.
+    all.startsBehind(200n, 1n, 100n);
+    expect(taken(201n)).toHaveLength(1);
+    // The blocks before have gone: nobody is reminded of them.
+    all.startsBehind(202n, 202n, 100n);
+    expect(taken(203n)).toEqual([]);
   });
 
   test('that the application refused may come again', () => {
