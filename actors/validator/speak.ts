@@ -336,7 +336,7 @@ export function onSignedProposal(v: ValidatorState, proposal: Proposal): void {
   if (v.mode !== 'consensus' || proposal.height !== consensus.height) return;
   const entry = consensus.blocks.get(proposal.blockId);
   if (!entry?.block) return; // the signer remembered a proposal of an earlier life, whose block is gone
-  entry.isSigned = true;
+  consensus.blocks.endSigning(proposal.round);
   consensus.onProposal(proposal);
   const payloads = [payloadOf({ type: 'proposal', proposal })];
   for (let i = 0; i < entry.id.parts.total; i++) {

@@ -14,6 +14,7 @@ import {
 import { isNeeded } from '../../machines/chain/needed.ts';
 import { consensusChart } from '../../machines/consensus/chart.ts';
 import { PeerView } from '../../machines/consensus/peers.ts';
+import { STEP_PROPOSE } from '../../machines/privval/last-sign.ts';
 import { type AbciResponse, PROCESS_PROPOSAL_ACCEPT, PROCESS_PROPOSAL_REJECT } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';
 import { PartSet } from '../../protocol/part-set.ts';
@@ -187,6 +188,8 @@ function dispatch(v: ValidatorState, mail: ValidatorMail): void {
     case 'signed-proposal':
       return onSignedProposal(v, mail.proposal);
     case 'sign-refused':
+      if (mail.height === v.consensus.height && mail.step === STEP_PROPOSE)
+        v.consensus.blocks.endSigning(mail.round);
       return v.warn(`the signer refuses ${mail.height}/${mail.round}/${mail.step}: ${mail.because}`);
     case 'answer':
       return onAnswer(v, mail.tag, mail.response);

@@ -31,8 +31,8 @@ export class BlockEntry {
   why: Refusal | null = null;
   /** The last round in which a proposal or a quorum named it. */
   round = -1;
-  /** It is ours, and the signer has not signed the proposal that names it. */
-  isSigned = true;
+  /** It is ours, and the signer is at the proposal that names it in this round; -1: it is not. */
+  signing = -1;
 
   constructor(id: BlockId, parts: PartSet, block: Block | null) {
     this.id = id;
@@ -76,7 +76,7 @@ export class Blocks {
   letGoBefore(round: number, kept: readonly (BlockId | null)[]): readonly PartSetHeader[] {
     const old: PartSetHeader[] = [];
     for (const [key, entry] of this.byId) {
-      const isBusy = entry.app === 'asked' || entry.rules === 'reading' || !entry.isSigned;
+      const isBusy = entry.app === 'asked' || entry.rules === 'reading' || entry.signing >= 0;
       if (entry.round >= round || isBusy) continue;
       old.push(entry.id.parts);
       if (kept.some((id) => id !== null && equalBlockId(id, entry.id))) continue;
@@ -109,10 +109,15 @@ export class Blocks {
     const key = blockIdKey(id);
     const known = this.byId.get(key);
     const entry = known?.block ? known : new BlockEntry(id, parts, block);
-    entry.isSigned = false;
+    entry.signing = round;
     entry.round = Math.max(round, known?.round ?? round);
     if (entry !== known) this.enter(key, entry);
     return entry;
+  }
+
+  /** The signer is through with our proposal of this round, or refuses it. */
+  endSigning(round: number): void {
+    for (const entry of this.byId.values()) if (entry.signing === round) entry.signing = -1;
   }
 
   /** The entry that this part completes or extends; `unwanted` when no entry asks for it. */

@@ -70,12 +70,13 @@ test('a block of ours stays until its proposal is signed, and counts as of the l
   const block = {} as Block;
   const entry = blocks.put(id, whole, block, 3);
   expect(blocks.letGoBefore(9, [])).toEqual([]);
-  entry.isSigned = true;
+  blocks.endSigning(2);
+  expect(blocks.letGoBefore(9, [])).toEqual([]);
+  blocks.endSigning(3);
   // The same again, in its next turn; and a quorum of a later round may have named it before.
   expect(blocks.put(id, whole, block, 5)).toBe(entry);
   expect(blocks.put(id, whole, block, 4)).toBe(entry);
-  expect(entry.isSigned).toBe(false);
-  entry.isSigned = true;
+  blocks.endSigning(4);
   expect(blocks.letGoBefore(5, [])).toEqual([]);
   expect(blocks.letGoBefore(6, [])).toEqual([id.parts]);
   expect(blocks.get(id)).toBeUndefined();
