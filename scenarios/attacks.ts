@@ -1,7 +1,5 @@
 // Attacks on light clients that nobody made, and true ones that name the wrong; and what is true until it stands in a liar's block.
 
-import { KvStore } from '../machines/apps/kvstore.ts';
-import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import { equalBytes } from '../protocol/bytes.ts';
 import { evidenceListHash } from '../protocol/hashes.ts';
 import type { Evidence } from '../protocol/types.ts';
@@ -37,7 +35,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
-import { loses } from './shared.ts';
+import { ChoosesEvidence, loses } from './shared.ts';
 
 /** Every fourth block is v2's; beside its prevotes peers are told, too. */
 export const inventedAttacks = scenario('an attack on light clients that nobody made punishes nobody', {
@@ -241,20 +239,14 @@ export const ofNoState = scenario('a block that no state leads to is none in the
 /** A block has room for the proof of a double vote, and not for that of an attack. */
 const EVIDENCE_BYTES = 700n;
 
-class Sparing extends KvStore {
-  override answer(request: AbciRequest): AbciResponse {
-    const answer = super.answer(request);
-    if (answer.type !== 'init-chain') return answer;
-    const evidence = { maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: EVIDENCE_BYTES };
-    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
-  }
-}
+const sparing = (): ChoosesEvidence =>
+  new ChoosesEvidence({ maxAgeBlocks: 1_000n, maxAgeNs: 3_600_000_000_000n, maxBytes: EVIDENCE_BYTES });
 
 /** All hold the attack of v0, which is older than what v3 does, and which no block can carry. */
 export const tooMuchEvidence = scenario('evidence that no block has room for does not keep back other', {
   name: 'too-much-evidence',
   cast: powers(40, 25, 25, 10),
-  app: () => new Sparing(),
+  app: sparing,
   liars: [
     liar('v0', 'attack-inventor', ['v1', 'v2', 'v3'], { fromHeight: 5, toHeight: 5 }),
     liar('v3', 'double-voter', ['v0', 'v1', 'v2'], { fromHeight: 7, toHeight: 9 }),

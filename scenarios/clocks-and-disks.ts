@@ -260,7 +260,10 @@ const datesBack: Liar = (kit) =>
     return { block: { ...block, header, lastCommit } };
   });
 
-/** As `time-goes-on`, at several heights: v1 proposes after one of them, and nobody accepts that. */
+/**
+ * As `time-goes-on`, at several heights, with v1, v2 and v3 more than half of the power: v1 proposes after one of them, with all of their precommits,
+ * and nobody accepts that.
+ */
 export const timeDoesNotGoBack = scenario('no block is of a time before the one that it follows', {
   name: 'time-does-not-go-back',
   cast: { ...powers(100, 300, 150, 150, 100, 100, 100), clocks: { v1: BEHIND, v2: BEHIND, v3: BEHIND } },

@@ -1,7 +1,5 @@
 // Proposers that are down, and validators that say two things at once.
 
-import { KvStore } from '../machines/apps/kvstore.ts';
-import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
 import { evidenceListHash } from '../protocol/hashes.ts';
 import type { Liar } from '../sim/liars/liar.ts';
 import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
@@ -35,6 +33,7 @@ import {
   validators,
   when,
 } from '../sim/scenario/words.ts';
+import { ChoosesEvidence } from './shared.ts';
 
 export const proposerDown = scenario('a proposer is down: its rounds are lost, its heights are not', {
   name: 'proposer-down',
@@ -211,41 +210,21 @@ export const evidenceTooOld = scenario('evidence that is too old leaves the pool
   ends: everyone.decides(height(18), { within: '240s' }),
 });
 
-/** Evidence is soon too old: the application says so at InitChain, and the genesis does not. */
-class ShortMemory extends KvStore {
-  override answer(request: AbciRequest): AbciResponse {
-    const answer = super.answer(request);
-    if (answer.type !== 'init-chain') return answer;
-    const evidence = { maxAgeBlocks: 1n, maxAgeNs: 100_000_000n, maxBytes: 10_000n };
-    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
-  }
-}
-
-/** As `evidence-too-old`. */
+/** As `evidence-too-old`: the application says so at InitChain, and the genesis does not. */
 export const tooOldForTheApplication = scenario('evidence grows old as the application says', {
   name: 'too-old-for-the-application',
   cast: validators(4),
-  app: () => new ShortMemory(),
+  app: () => new ChoosesEvidence({ maxAgeBlocks: 1n, maxAgeNs: 100_000_000n, maxBytes: 10_000n }),
   liars: [liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 4, toHeight: 8 })],
   act: [at('0s', drop('evidence'))],
   ends: everyone.decides(height(18), { within: '240s' }),
 });
 
-/** No block has room for any, and each is too old nine blocks later. */
-class Roomless extends KvStore {
-  override answer(request: AbciRequest): AbciResponse {
-    const answer = super.answer(request);
-    if (answer.type !== 'init-chain') return answer;
-    const evidence = { maxAgeBlocks: 8n, maxAgeNs: 100_000_000n, maxBytes: 100n };
-    return { ...answer, value: { ...answer.value, consensusParams: { evidence } } };
-  }
-}
-
-/** v0 sees what v3 does at height 7, and hears later from v1 what it did at height 4. */
+/** v0 sees what v3 does at height 7, and hears later from v1 what it did at height 4. No block has room for either. */
 export const olderAfterYounger = scenario('evidence leaves by its age, not as it came', {
   name: 'older-after-younger',
   cast: validators(4),
-  app: () => new Roomless(),
+  app: () => new ChoosesEvidence({ maxAgeBlocks: 8n, maxAgeNs: 100_000_000n, maxBytes: 100n }),
   liars: [
     liar('v3', 'double-voter', ['v1'], { votes: 'prevotes', fromHeight: 4, toHeight: 4 }),
     liar('v3', 'double-voter', ['v0'], { votes: 'prevotes', fromHeight: 7, toHeight: 7 }),

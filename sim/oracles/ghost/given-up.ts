@@ -11,7 +11,7 @@ import { type GhostChain, isTrueVote } from './ghost.ts';
 import { messagesIn } from './messages.ts';
 
 /** Of one envelope nobody looks at more than so many false votes, claims and accusations. */
-const FALSE_WORDS_MAX = 8;
+export const FALSE_WORDS_MAX = 8;
 
 export class GivenUp {
   private readonly ghost: GhostChain;

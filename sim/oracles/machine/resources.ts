@@ -5,6 +5,7 @@
 import type { ActorName, Payload, PeerId } from '../../../actors/turn.ts';
 import { type Machine, nameOfPeer } from '../../machine.ts';
 import type { Oracle, OracleMaker } from '../../oracle.ts';
+import { FALSE_WORDS_MAX } from '../ghost/given-up.ts';
 import { HeardWords, SMALL_BYTES } from './heard-words.ts';
 
 /** Records of a height that do not depend on its rounds: its end, timeouts, a restart's own. */
@@ -23,12 +24,9 @@ const PAYLOADS_MAX = 4_096;
 /** Bytes in one that has more than one payload. */
 const ENVELOPE_BYTES_MAX = 1_048_576;
 
-/** A bad line explains so much that is wrong in one envelope. */
-const WRONG_MAX = 8;
-
 /** What a peer said in this moment, and how often each actor has found it wrong. */
 interface Moment {
-  readonly ns: number;
+  ns: number;
   envelopes: number;
   wrong: Map<ActorName, number> | null;
 }
@@ -76,8 +74,10 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
   const hearsFrom = ({ moments }: Use, from: PeerId): void => {
     const ns = about.now();
     const moment = moments.get(from);
-    if (moment?.ns === ns) moment.envelopes++;
-    else moments.set(from, { ns, envelopes: 1, wrong: null });
+    if (!moment) return void moments.set(from, { ns, envelopes: 1, wrong: null });
+    moment.envelopes = moment.ns === ns ? moment.envelopes + 1 : 1;
+    if (moment.ns !== ns) moment.wrong = null;
+    moment.ns = ns;
   };
   /** What was kept back for a while was said in another moment. */
   const findsWrong = (at: Machine, actor: ActorName, peer: PeerId): void => {
@@ -86,7 +86,7 @@ export const resourceBounds: OracleMaker = (report, about): Oracle => {
     moment.wrong ??= new Map();
     const times = (moment.wrong.get(actor) ?? 0) + 1;
     moment.wrong.set(actor, times);
-    if (times !== WRONG_MAX * moment.envelopes + 1) return;
+    if (times !== FALSE_WORDS_MAX * moment.envelopes + 1) return;
     const whom = nameOfPeer(about.machines, peer) ?? 'a peer';
     const what = `goes on with what ${whom} says at once, and has found it wrong ${times} times`;
     report(`${at.name}: its ${actor} ${what}`, at, at.height + 1n);
