@@ -13,7 +13,7 @@ import {
   encodeBlocksyncMessage,
   encodeCommit,
 } from '../protocol/wire/index.ts';
-import { decodeWith } from '../protocol/words.ts';
+import { decodeWords } from '../protocol/words.ts';
 import { type BlocksyncMail, blocksyncMail, type ValidatorMail } from './mail.ts';
 import {
   type Effect,
@@ -323,7 +323,7 @@ class BlocksyncTurn {
     connection.loads--;
     const value = found[0]?.value;
     if (height === 'status') {
-      const range = value ? decodeWith(storeRange, value) : { base: 0n, height: 0n };
+      const range = value ? decodeWords(storeRange, value) : { base: 0n, height: 0n };
       this.send([peer], statusOf(range ?? unreachable('our own store does not decode')));
     } else if (!value) this.send([peer], { type: 'no-block-response', height });
     else this.sendBytes([peer], blockResponseOf(value));

@@ -17,7 +17,7 @@ import { isRefusal, must, type Refusal, refuse, unreachable } from '../protocol/
 import { proposalSignBytes, voteExtensionSignBytes, voteSignBytes } from '../protocol/sign-bytes.ts';
 import { type Address, EMPTY_BYTES, PRECOMMIT, type PublicKey, type Vote } from '../protocol/types.ts';
 import { isNilBlockId } from '../protocol/validate.ts';
-import { decodeWith, encodeWith } from '../protocol/words.ts';
+import { decodeWords, encodeWords } from '../protocol/words.ts';
 import { type SignerMail, signerMail, type ValidatorMail } from './mail.ts';
 import { type Effect, type Logic, NO_EFFECTS, tagAfter } from './turn.ts';
 
@@ -106,7 +106,7 @@ function lastOf(records: readonly Uint8Array[]): LastSign | null {
   const record = records.at(-1);
   if (!record) return null;
   return (
-    decodeWith(lastSignWords, record) ?? unreachable('the log privval ends with bytes that are no record')
+    decodeWords(lastSignWords, record) ?? unreachable('the log privval ends with bytes that are no record')
   );
 }
 
@@ -219,7 +219,7 @@ function conclude(state: SignerState, pending: Pending, effects: Effect[]): void
   if (verdict.verdict === 'sign') {
     const { height, round, step } = request;
     state.last = { height, round, step, signBytes: verdict.signBytes, signature };
-    effects.push({ type: 'append', log: 'privval', record: encodeWith(lastSignWords, state.last) });
+    effects.push({ type: 'append', log: 'privval', record: encodeWords(lastSignWords, state.last) });
     effects.push({ type: 'sync', log: 'privval' });
     if (++state.recordsSinceTrim > RECORDS_BETWEEN_TRIMS) {
       state.recordsSinceTrim = RECORDS_KEPT;

@@ -280,7 +280,7 @@ export function opaque<T>(encode: (value: T) => Uint8Array, decode: (bytes: Uint
 
 const scratch = new Writer(4096);
 
-export function encodeWith<T>(codec: Codec<T>, value: T): Uint8Array {
+export function encodeWords<T>(codec: Codec<T>, value: T): Uint8Array {
   const start = scratch.length;
   codec.write(scratch, value);
   const made = scratch.take(start);
@@ -289,7 +289,7 @@ export function encodeWith<T>(codec: Codec<T>, value: T): Uint8Array {
 }
 
 /** Null when the bytes are not exactly one value of this codec. */
-export function decodeWith<T>(codec: Codec<T>, from: Uint8Array): T | null {
+export function decodeWords<T>(codec: Codec<T>, from: Uint8Array): T | null {
   const reader = new Reader(from);
   try {
     const value = codec.read(reader);

@@ -1,7 +1,7 @@
 // Owns the list of choices that a run made: growing columns in memory, compact bytes outside.
 
 import { must, type Refusal, refuse } from '../protocol/refusal.ts';
-import { type Codec, decodeWith, encodeWith, type Reader, type Writer } from '../protocol/words.ts';
+import { type Codec, decodeWords, encodeWords, type Reader, type Writer } from '../protocol/words.ts';
 
 /** Every draw of a run in the order drawn: (stream, bound, value), 0 <= value < bound <= 2^31. */
 export class Recording {
@@ -158,11 +158,11 @@ const recordingCodec: Codec<Recording | null> = {
   },
 };
 
-export const encodeRecording = (recording: Recording): Uint8Array => encodeWith(recordingCodec, recording);
+export const encodeRecording = (recording: Recording): Uint8Array => encodeWords(recordingCodec, recording);
 
 export function decodeRecording(bytes: Uint8Array): Recording | Refusal<'malformed-choices'> {
   return (
-    decodeWith(recordingCodec, bytes) ??
+    decodeWords(recordingCodec, bytes) ??
     refuse('malformed-choices', `these ${bytes.length} bytes are not a recording of choices ("${FORMAT}")`)
   );
 }

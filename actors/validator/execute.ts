@@ -31,7 +31,7 @@ import {
   encodeResponseFinalizeBlock,
   encodeValidatorSet,
 } from '../../protocol/wire/index.ts';
-import { encodeWith } from '../../protocol/words.ts';
+import { encodeWords } from '../../protocol/words.ts';
 import { put, remove, type Write } from '../turn.ts';
 import { gossipEvidence } from './gossiping.ts';
 import { encodeRecord, endOf, hasEnded } from './logbook.ts';
@@ -72,7 +72,7 @@ export function execute(
       writes: [
         put(blockKey(height), entry.parts.bytes()),
         put(seenCommitKey(height), encodeCommit(commit)),
-        put(STORE_RANGE_KEY, encodeWith(storeRange, v.store)),
+        put(STORE_RANGE_KEY, encodeWords(storeRange, v.store)),
       ],
     });
   }

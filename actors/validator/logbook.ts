@@ -1,6 +1,6 @@
 // The validator's log (spec 5.7): what it heard and what fired, before it acts; what it says, synced before it leaves; the end of each height.
 
-import { bytes, decodeWith, encodeWith, i32, i64, type Of, text, u8, union } from '../../protocol/words.ts';
+import { bytes, decodeWords, encodeWords, i32, i64, type Of, text, u8, union } from '../../protocol/words.ts';
 
 export const logRecord = union(
   {
@@ -23,14 +23,14 @@ export const logRecord = union(
 );
 export type LogRecord = Of<typeof logRecord>;
 
-export const encodeRecord = (record: LogRecord): Uint8Array => encodeWith(logRecord, record);
+export const encodeRecord = (record: LogRecord): Uint8Array => encodeWords(logRecord, record);
 
 export const endOf = (height: bigint): Uint8Array => encodeRecord({ type: 'end-height', height });
 
 /** Whether the log says that this height, or a later one, ended. */
 export function hasEnded(log: readonly Uint8Array[], height: bigint): boolean {
   for (const each of log) {
-    const record = decodeWith(logRecord, each);
+    const record = decodeWords(logRecord, each);
     if (record?.type === 'end-height' && record.height >= height) return true;
   }
   return false;
@@ -47,7 +47,7 @@ export function recordsOf(
 ): LogRecord[] | null {
   let after: LogRecord[] | null = height === initialHeight ? [] : null;
   for (const each of log) {
-    const record = decodeWith(logRecord, each);
+    const record = decodeWords(logRecord, each);
     if (record === null) return after;
     if (record.type === 'end-height') {
       if (record.height >= height) return null;

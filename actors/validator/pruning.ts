@@ -14,7 +14,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { isExpired } from '../../protocol/rules/evidence.ts';
 import type { TimeNs } from '../../protocol/types.ts';
 import { decodeBlock, encodeBlock } from '../../protocol/wire/index.ts';
-import { encodeWith } from '../../protocol/words.ts';
+import { encodeWords } from '../../protocol/words.ts';
 import { type KeyValue, put, remove, type Write } from '../turn.ts';
 import type { Budget, ValidatorState } from './state.ts';
 
@@ -71,7 +71,7 @@ function letGo(v: ValidatorState, { key, value }: KeyValue): void {
   if (!isRefusal(block) && !isOutOfDate(v, height, block.header.timeNs))
     writes.push(put(pastKey(height), encodeBlock({ ...block, txs: [], evidence: [] })));
   v.store = { base: height + 1n, height: v.store.height };
-  writes.push(put(STORE_RANGE_KEY, encodeWith(storeRange, v.store)));
+  writes.push(put(STORE_RANGE_KEY, encodeWords(storeRange, v.store)));
   v.does({ type: 'store', store: 'chain', durable: false, writes });
 }
 

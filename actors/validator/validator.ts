@@ -30,7 +30,7 @@ import {
   decodeEvidence,
   decodeValidatorSet,
 } from '../../protocol/wire/index.ts';
-import { decodeWith } from '../../protocol/words.ts';
+import { decodeWords } from '../../protocol/words.ts';
 import { type ValidatorMail, validatorMail } from '../mail.ts';
 import type { Boot, Effect, KeyValue, Logic, PeerId, Turn } from '../turn.ts';
 import { keepAsking, onAskTick } from './asking.ts';
@@ -106,7 +106,7 @@ function start(
   v.signedTail = signed ?? [];
   v.commitNs = turn.monoNs;
   if (ranges?.[0])
-    v.store = decodeWith(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
+    v.store = decodeWords(storeRange, ranges[0].value) ?? unreachable('the stored range does not decode');
   restoreHistory(v, sets ?? []);
   v.evidencePool.restore(
     (pending ?? []).map(({ value }) => {

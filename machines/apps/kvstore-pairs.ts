@@ -2,7 +2,7 @@
 
 import { sha256, utf8Encode } from '#platform';
 import { concatBytes } from '../../protocol/bytes.ts';
-import { decodeWith, encodeWith, bytes as field, record } from '../../protocol/words.ts';
+import { decodeWords, encodeWords, bytes as field, record } from '../../protocol/words.ts';
 import { KEY_BYTES_MAX, type Pair, type PairWrite } from './application.ts';
 
 /** A key that is too long stands under its hash, and itself in front of its value. */
@@ -15,7 +15,7 @@ export function onDisk(write: PairWrite): PairWrite {
   if (key.length <= KEY_BYTES_MAX) return write;
   return {
     key: concatBytes(LONG_PREFIX, sha256(key)),
-    value: remove ? value : encodeWith(longPair, { key, value }),
+    value: remove ? value : encodeWords(longPair, { key, value }),
     remove,
   };
 }
@@ -25,5 +25,5 @@ export function restored(pair: Pair): Pair {
   const { key, value } = pair;
   const isLong =
     key.length === LONG_PREFIX.length + HASH_BYTES && LONG_PREFIX.every((byte, i) => key[i] === byte);
-  return isLong ? (decodeWith(longPair, value) ?? pair) : pair;
+  return isLong ? (decodeWords(longPair, value) ?? pair) : pair;
 }

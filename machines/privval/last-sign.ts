@@ -3,7 +3,7 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { PRECOMMIT, PREVOTE, type TimeNs, type Vote } from '../../protocol/types.ts';
-import { bytes, decodeWith, i32, i64, type Of, record, u8 } from '../../protocol/words.ts';
+import { bytes, decodeWords, i32, i64, type Of, record, u8 } from '../../protocol/words.ts';
 import { timeOfSignBytes } from './canonical.ts';
 
 export const STEP_PROPOSE = 1;
@@ -24,7 +24,7 @@ export type LastSign = Of<typeof lastSignWords>;
 export function signedAt(records: readonly Uint8Array[], height: bigint): LastSign[] {
   const signed: LastSign[] = [];
   for (let i = records.length - 1; i >= 0; i--) {
-    const each = decodeWith(lastSignWords, records[i] as Uint8Array);
+    const each = decodeWords(lastSignWords, records[i] as Uint8Array);
     if (each?.height !== height) break;
     signed.push(each);
   }

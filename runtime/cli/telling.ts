@@ -21,7 +21,7 @@ import { isRefusal } from '../../protocol/refusal.ts';
 import { type BlockId, PREVOTE, type Vote } from '../../protocol/types.ts';
 import { isNilBlockId } from '../../protocol/validate.ts';
 import { decodeConsensusMessage } from '../../protocol/wire/index.ts';
-import { type Codec, decodeWith } from '../../protocol/words.ts';
+import { type Codec, decodeWords } from '../../protocol/words.ts';
 import { STEP_TEXT } from '../../sim/steps.ts';
 import type { TraceRecord } from '../kernel/trace.ts';
 
@@ -37,7 +37,7 @@ const WORDS: Readonly<Record<string, Codec<LocalMessage>>> = {
 /** The message of a recorded turn; null when it does not decode. */
 export function messageOfRecord(record: Extract<TraceRecord, { kind: 'turn' }>): LocalMessage | null {
   const words = peerOfActor(record.actor) === null ? WORDS[record.actor] : (peerMail as Codec<LocalMessage>);
-  return words ? decodeWith(words, record.message.slice()) : null;
+  return words ? decodeWords(words, record.message.slice()) : null;
 }
 
 export const shortHash = (bytes: Uint8Array): string => hexOf(bytes.subarray(0, 4));

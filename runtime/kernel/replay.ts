@@ -2,7 +2,7 @@
 
 import type { ActorName, AnyLogic, Effect, LocalMessage, NodeCast, NodeEvent } from '../../actors/turn.ts';
 import { Bug, must } from '../../protocol/refusal.ts';
-import { type Codec, decodeWith, Writer } from '../../protocol/words.ts';
+import { type Codec, decodeWords, Writer } from '../../protocol/words.ts';
 import { RunningDigest } from './digest.ts';
 import { writeEffect } from './effects.ts';
 import { OneTurn } from './record.ts';
@@ -123,7 +123,7 @@ export class Replay {
     const cell = life.cells.get(record.actor);
     if (!cell) return this.diverges(record, '', 'this actor does not live here');
     // A message is decoded from its own copy, as nothing of the trace may be shared with what the actor keeps.
-    const message = decodeWith(cell.logic.words, record.message.slice()) as LocalMessage | null;
+    const message = decodeWords(cell.logic.words, record.message.slice()) as LocalMessage | null;
     if (!message) return this.diverges(record, '', 'the message does not decode in the words of its actor');
     const effects = cell.logic.receive(cell.state, message, this.turn);
     return { kind: 'turn', node: record.node, actor: record.actor, message, effects };

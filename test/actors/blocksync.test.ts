@@ -23,7 +23,7 @@ import {
   encodeBlocksyncMessage,
   encodeCommit,
 } from '../../protocol/wire/index.ts';
-import { encodeWith } from '../../protocol/words.ts';
+import { encodeWords } from '../../protocol/words.ts';
 import { makeCast } from '../../sim/cast.ts';
 import { Driven, only, said } from './drive.ts';
 
@@ -105,7 +105,7 @@ const sentOf = (effects: readonly Effect[], withBase = false): string[] =>
 function told(driven: Blocksync, peer: string, range: { base: bigint; height: bigint }): string[] {
   const [load] = only(driven.tell(heard(peer, { type: 'status-request' })), 'load');
   expect(load?.from).toEqual(STORE_RANGE_KEY);
-  const found = [{ key: STORE_RANGE_KEY, value: encodeWith(storeRange, range) }];
+  const found = [{ key: STORE_RANGE_KEY, value: encodeWords(storeRange, range) }];
   return sentOf(driven.tell({ type: 'loaded', tag: load?.tag ?? 0, found }), true);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Boot, Effect, Logic, Turn } from '../../actors/turn.ts';
 import { unreachable } from '../../protocol/refusal.ts';
-import { decodeWith, encodeWith } from '../../protocol/words.ts';
+import { decodeWords, encodeWords } from '../../protocol/words.ts';
 
 export const NO_BOOT: Boot = { logs: [], stores: [] };
 
@@ -27,8 +27,8 @@ export class Driven<State, Message extends { readonly type: string }> implements
 
   /** The message as the kernel would replay it: from its bytes. */
   tell(message: Message): readonly Effect[] {
-    const words = encodeWith(this.logic.words, message);
-    const again = decodeWith(this.logic.words, words) ?? unreachable(`${message.type} does not come back`);
+    const words = encodeWords(this.logic.words, message);
+    const again = decodeWords(this.logic.words, words) ?? unreachable(`${message.type} does not come back`);
     return this.logic.receive(this.state, again, this);
   }
 }

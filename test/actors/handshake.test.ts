@@ -15,7 +15,7 @@ import {
 import { hexOf } from '../../protocol/bytes.ts';
 import { EMPTY_BYTES } from '../../protocol/types.ts';
 import { decodeBlock } from '../../protocol/wire/index.ts';
-import { encodeWith } from '../../protocol/words.ts';
+import { encodeWords } from '../../protocol/words.ts';
 import { genesisOf, okay, person } from '../protocol/rules/people.ts';
 import { copyDisk, type Disk, Home, newDisk } from './home.ts';
 
@@ -46,7 +46,7 @@ function diskOf(past: Map<bigint, Disk>, A: bigint, S: bigint, B: bigint, base: 
     for (let height = base; height <= B; height++)
       for (const key of [blockKey(height), seenCommitKey(height), responseKey(height)])
         store(key, last.chain.get(hexOf(key))!.value);
-    store(STORE_RANGE_KEY, encodeWith(storeRange, { base, height: B }));
+    store(STORE_RANGE_KEY, encodeWords(storeRange, { base, height: B }));
   }
   disk.app = past.get(A)!.app.copy();
   return disk;

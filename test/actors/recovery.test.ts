@@ -7,7 +7,7 @@ import { STATE_KEY } from '../../machines/chain/keys.ts';
 import { PROCESS_PROPOSAL_REJECT } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { PRECOMMIT, PREVOTE } from '../../protocol/types.ts';
-import { decodeWith } from '../../protocol/words.ts';
+import { decodeWords } from '../../protocol/words.ts';
 import { genesisOf } from '../protocol/rules/people.ts';
 import {
   copyDisk,
@@ -332,7 +332,7 @@ describe('the logbook', () => {
     expect(recordsOf(log, 1n, 1n)?.length).toBe(log.length);
     expect(recordsOf(log, 2n, 1n)).toBeNull();
     expect(hasEnded(log, 1n)).toBe(false);
-    const kinds = new Set(log.map((record) => decodeWith(logRecord, record)?.type));
+    const kinds = new Set(log.map((record) => decodeWords(logRecord, record)?.type));
     expect([...kinds].sort()).toEqual(['heard', 'own', 'timeout']);
     const torn = [...log.slice(0, 5), new Uint8Array([255, 1]), ...log.slice(5)];
     expect(recordsOf(torn, 1n, 1n)?.length).toBe(5);

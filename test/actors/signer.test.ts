@@ -18,7 +18,7 @@ import {
   type Proposal,
   type Vote,
 } from '../../protocol/types.ts';
-import { encodeWith } from '../../protocol/words.ts';
+import { encodeWords } from '../../protocol/words.ts';
 import { Driven, only, said } from './drive.ts';
 
 const { publicKey, address } = ed25519FromSecret('signer');
@@ -247,7 +247,7 @@ describe('another vote stands where one is asked for', () => {
     const first = signer();
     const [before] = mailOf(ask(first, then));
     const [again] = mailOf(
-      ask(signer([encodeWith(lastSignWords, first.state.last!)]), { ...now, timeNs: 7n }),
+      ask(signer([encodeWords(lastSignWords, first.state.last!)]), { ...now, timeNs: 7n }),
     );
     expect(again).toEqual({ ...before, type: 'signed-before' });
   });
@@ -266,7 +266,7 @@ describe('another vote stands where one is asked for', () => {
 
   it('nothing is said where what was signed is a vote of another chain, no vote, or no sign bytes', () => {
     const last = (signBytes: Uint8Array): Uint8Array =>
-      encodeWith(lastSignWords, { height: 5n, round: 0, step: 2, signBytes, signature: new Uint8Array(64) });
+      encodeWords(lastSignWords, { height: 5n, round: 0, step: 2, signBytes, signature: new Uint8Array(64) });
     for (const bytes of [voteSignBytes('other', vote()), Uint8Array.of(1, 2, 3)])
       expect(said(ask(signer([last(bytes)]), NIL))).toEqual(['tell validator sign-refused']);
     const proposing = signer();

@@ -9,7 +9,7 @@ import { rememberLately } from '../../protocol/lately.ts';
 import { CHANNEL_VOTE } from '../../protocol/messages.ts';
 import { BLOCK_PART_BYTES, PREVOTE } from '../../protocol/types.ts';
 import { encodeWith as encodeField } from '../../protocol/wire/writer.ts';
-import { type Codec, decodeWith, encodeWith } from '../../protocol/words.ts';
+import { type Codec, decodeWords, encodeWords } from '../../protocol/words.ts';
 import * as any from '../protocol/arbitrary.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 });
@@ -77,8 +77,8 @@ describe.each<[string, Codec<never>, fc.Arbitrary<object>[]]>([
   it.each(variants.map((variant, i) => [i, variant] as const))('variant %i', (_i, variant) => {
     fc.assert(
       fc.property(variant, (value) => {
-        const written = encodeWith(codec, value as never);
-        expect(plain(sorted(decodeWith(codec, written)))).toBe(plain(sorted(value)));
+        const written = encodeWords(codec, value as never);
+        expect(plain(sorted(decodeWords(codec, written)))).toBe(plain(sorted(value)));
       }),
     );
   });

@@ -7,7 +7,7 @@ import { storeRange } from '../../../machines/chain/keys.ts';
 import { lastSignWords, STEP_PROPOSE, stepOfVote } from '../../../machines/privval/last-sign.ts';
 import type { AbciRequest } from '../../../protocol/abci.ts';
 import type { Proposal, Vote } from '../../../protocol/types.ts';
-import { decodeWith } from '../../../protocol/words.ts';
+import { decodeWords } from '../../../protocol/words.ts';
 import type { Replayed } from '../../kernel/replay.ts';
 import type { TraceRecord } from '../../kernel/trace.ts';
 import type { Problems } from './facts.ts';
@@ -75,7 +75,7 @@ export class Promises {
     if (signed === null) return;
     this.checked++;
     const record = logs[0]?.at(-1);
-    const last = record ? decodeWith(lastSignWords, record) : null;
+    const last = record ? decodeWords(lastSignWords, record) : null;
     if (last && !isBefore(last, signed)) return;
     const found = last ? placeText(last) : 'nothing';
     this.problems.add(
@@ -88,7 +88,7 @@ export class Promises {
     if (executed === 0n) return;
     this.checked++;
     const value = stores[RANGE_READ]?.[0]?.value;
-    const stored = (value && decodeWith(storeRange, value))?.height ?? 0n;
+    const stored = (value && decodeWords(storeRange, value))?.height ?? 0n;
     if (stored < executed) {
       this.problems.add(`${this.who}: block ${executed} was executed, and its store woke up at ${stored}`);
     }

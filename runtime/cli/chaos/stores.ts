@@ -16,7 +16,7 @@ import { memberText } from '../../../protocol/json/member-text.ts';
 import { isRefusal, type Refusal } from '../../../protocol/refusal.ts';
 import type { Block, ChainState, Commit } from '../../../protocol/types.ts';
 import { decodeBlock, decodeChainState, decodeCommit } from '../../../protocol/wire/index.ts';
-import { decodeWith } from '../../../protocol/words.ts';
+import { decodeWords } from '../../../protocol/words.ts';
 import { type HostStore, openStore } from '../../host/disk/store.ts';
 import { dataOf, storeIn } from '../../host/home/data-folder.ts';
 import type { Agreement, Problems, Signatures } from './facts.ts';
@@ -87,7 +87,7 @@ class StoreCheck {
 
   run(reported: ReadonlyMap<string, bigint>): StoreFacts {
     const rangeBytes = this.chain.get(STORE_RANGE_KEY);
-    const range = rangeBytes ? decodeWith(storeRange, rangeBytes) : null;
+    const range = rangeBytes ? decodeWords(storeRange, rangeBytes) : null;
     if (!range) {
       this.problems.add(`${this.who} holds no blocks`);
       return { height: 0n, txs: 0, twice: 0 };

@@ -3,7 +3,7 @@
 
 import { type LastSign, lastSignWords, STEP_PRECOMMIT } from '../../../machines/privval/last-sign.ts';
 import { formatPrivValidatorState, type SignState } from '../../../protocol/json/index.ts';
-import { decodeWith, encodeWith } from '../../../protocol/words.ts';
+import { decodeWords, encodeWords } from '../../../protocol/words.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { SetupError, writeFileAtomic } from '../disk/files.ts';
 
@@ -20,7 +20,7 @@ export const laterOf = (file: SignState | null, legacy: SignState | null): SignS
 export function lastSignOf(log: Log): LastSign | null {
   const record = log.read().at(-1);
   if (record === undefined) return null;
-  const last = decodeWith(lastSignWords, record);
+  const last = decodeWords(lastSignWords, record);
   if (last === null) {
     throw new SetupError(
       'the log privval.log ends with a record that is no signature: restore it from a copy',
@@ -35,7 +35,7 @@ export async function importSignState(log: Log, state: SignState): Promise<void>
   if (state.height === 0n || (last && !isLater(state, last))) return;
   const { height, round, step, signBytes, signature } = state;
   if (step > STEP_PRECOMMIT) throw new SetupError(`the signer's state file has a step ${step}`);
-  log.append(encodeWith(lastSignWords, { height, round, step, signBytes, signature }));
+  log.append(encodeWords(lastSignWords, { height, round, step, signBytes, signature }));
   await new Promise<void>((done) => log.sync(done));
 }
 

@@ -5,7 +5,7 @@
 
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Vote } from '../../../protocol/types.ts';
-import { bytes, decodeWith, i32, i64, record, text, u8 } from '../../../protocol/words.ts';
+import { bytes, decodeWords, i32, i64, record, text, u8 } from '../../../protocol/words.ts';
 import { equalBlockId } from '../canonical/block-id.ts';
 import { CHANNEL_DATA, CHANNEL_VOTE, PRECOMMIT } from '../canonical/numbers.ts';
 import { nameOf } from '../ghost/about-votes.ts';
@@ -25,7 +25,7 @@ const timeoutRecord = record({ tag: u8, step: text, height: i64, round: i32 });
 
 /** The height whose end this record is; null: it is another one. */
 export function endIn(logged: Uint8Array): bigint | null {
-  return logged[0] === END_OF_HEIGHT ? (decodeWith(endRecord, logged)?.height ?? null) : null;
+  return logged[0] === END_OF_HEIGHT ? (decodeWords(endRecord, logged)?.height ?? null) : null;
 }
 
 export const isHeard = (logged: Uint8Array): boolean => logged[0] === HEARD;
@@ -34,11 +34,11 @@ export const isHeard = (logged: Uint8Array): boolean => logged[0] === HEARD;
 export const heardIn = (
   logged: Uint8Array,
 ): { readonly channel: number; readonly bytes: Uint8Array } | null =>
-  isHeard(logged) ? decodeWith(heardRecord, logged) : null;
+  isHeard(logged) ? decodeWords(heardRecord, logged) : null;
 
 /** A word of consensus that a record holds, a peer's or its own; null: it holds none. */
 function wordIn(logged: Uint8Array): ConsensusMessage | null {
-  const kept = logged[0] === OWN ? decodeWith(ownRecord, logged) : heardIn(logged);
+  const kept = logged[0] === OWN ? decodeWords(ownRecord, logged) : heardIn(logged);
   return kept && (kept.channel === CHANNEL_VOTE || kept.channel === CHANNEL_DATA)
     ? decoded(kept.bytes)
     : null;
@@ -85,7 +85,7 @@ class Reading {
   }
 
   private fires(logged: Uint8Array): Unexplained | null {
-    const timeout = decodeWith(timeoutRecord, logged);
+    const timeout = decodeWords(timeoutRecord, logged);
     if (!timeout) return null;
     const { step, height, round } = timeout;
     if (height !== this.height) this.fired.clear();

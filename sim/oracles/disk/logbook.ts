@@ -7,7 +7,7 @@ import type { Effect, Payload } from '../../../actors/turn.ts';
 import { byteKey, equalBytes } from '../../../protocol/bytes.ts';
 import type { ConsensusMessage } from '../../../protocol/messages.ts';
 import type { Vote } from '../../../protocol/types.ts';
-import { decodeWith, Reader } from '../../../protocol/words.ts';
+import { decodeWords, Reader } from '../../../protocol/words.ts';
 import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report } from '../../oracle.ts';
@@ -201,6 +201,6 @@ function saidAt(logged: Uint8Array): bigint {
 }
 
 function ownMessage(logged: Uint8Array): ConsensusMessage | null {
-  const own = logged[0] === OWN ? decodeWith(ownRecord, logged) : null;
+  const own = logged[0] === OWN ? decodeWords(ownRecord, logged) : null;
   return own && decoded(own.bytes);
 }

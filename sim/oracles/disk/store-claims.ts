@@ -3,7 +3,7 @@
 import type { Payload, Write } from '../../../actors/turn.ts';
 import { blockKey, responseKey, seenCommitKey, storeRange } from '../../../machines/chain/keys.ts';
 import { byteKey, equalBytes } from '../../../protocol/bytes.ts';
-import { decodeWith } from '../../../protocol/words.ts';
+import { decodeWords } from '../../../protocol/words.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
 import { blocksyncMessage } from '../ghost/messages.ts';
@@ -43,7 +43,7 @@ export class StoreClaims {
 
   /** It writes where its store begins and ends from now on. */
   writes(at: Machine, value: Uint8Array, writes: readonly Write[]): void {
-    const range = decodeWith(storeRange, value) ?? NO_RANGE;
+    const range = decodeWords(storeRange, value) ?? NO_RANGE;
     this.isThere(at, range, writes);
     this.leavesNothing(at, this.reaches(at, range).base, range.base, writes);
   }

@@ -1,7 +1,7 @@
 // Which blocks a node has on its disk, as it says itself there.
 
 import { STORE_RANGE_KEY, storeRange } from '../../../machines/chain/keys.ts';
-import { decodeWith, type Of } from '../../../protocol/words.ts';
+import { decodeWords, type Of } from '../../../protocol/words.ts';
 import type { Machine } from '../../machine.ts';
 
 export type StoreRange = Of<typeof storeRange>;
@@ -9,7 +9,7 @@ export const NO_RANGE: StoreRange = { base: 0n, height: 0n };
 
 const storedRange = (at: Machine): StoreRange | null => {
   const range = at.disk.read('chain', STORE_RANGE_KEY);
-  return range === undefined ? null : decodeWith(storeRange, range);
+  return range === undefined ? null : decodeWords(storeRange, range);
 };
 
 /** As it stands on the disk. */

@@ -8,7 +8,7 @@ import { encodeRecord } from '../../../actors/validator/logbook.ts';
 import { STORE_RANGE_KEY, storeRange } from '../../../machines/chain/keys.ts';
 import { lastSignWords } from '../../../machines/privval/last-sign.ts';
 import { EMPTY_BYTES, NIL_BLOCK_ID, type Vote } from '../../../protocol/types.ts';
-import { encodeWith } from '../../../protocol/words.ts';
+import { encodeWords } from '../../../protocol/words.ts';
 import { damageLogs } from '../../../runtime/cli/chaos/damage.ts';
 import { Agreement, Problems, Signatures } from '../../../runtime/cli/chaos/facts.ts';
 import { Promises } from '../../../runtime/cli/chaos/promises.ts';
@@ -77,12 +77,12 @@ describe('promises over a kill', () => {
     request: { type: 'finalize-block', value: { height: 7n } },
   });
   const signerLog = (step: number): Boot => ({
-    logs: [[encodeWith(lastSignWords, { ...VOTE, step, signBytes: EMPTY_BYTES })]],
+    logs: [[encodeWords(lastSignWords, { ...VOTE, step, signBytes: EMPTY_BYTES })]],
     stores: [],
   });
   const disk = (stored: bigint, ended: bigint): Boot => ({
     logs: [[encodeRecord({ type: 'end-height', height: ended })]],
-    stores: [[], [{ key: STORE_RANGE_KEY, value: encodeWith(storeRange, { base: 1n, height: stored }) }]],
+    stores: [[], [{ key: STORE_RANGE_KEY, value: encodeWords(storeRange, { base: 1n, height: stored }) }]],
   });
   const judged = (...records: readonly [TraceRecord, Replayed][]): readonly string[] => {
     const problems = new Problems();

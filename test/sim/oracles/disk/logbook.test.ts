@@ -9,7 +9,7 @@ import { unreachable } from '../../../../protocol/refusal.ts';
 import { voteSignBytes } from '../../../../protocol/sign-bytes.ts';
 import { EMPTY_BYTES, NIL_BLOCK_ID, PREVOTE, type Vote } from '../../../../protocol/types.ts';
 import { encodeConsensusMessage } from '../../../../protocol/wire/index.ts';
-import { encodeWith } from '../../../../protocol/words.ts';
+import { encodeWords } from '../../../../protocol/words.ts';
 import { addressFor } from '../../../../sim/addresses.ts';
 import { makeCast } from '../../../../sim/cast.ts';
 import { Choices } from '../../../../sim/choices.ts';
@@ -85,7 +85,7 @@ function signs(vote: Vote): void {
   gives(vote);
 }
 function keeps({ height, round, signature }: Vote): void {
-  const record = encodeWith(lastSignWords, {
+  const record = encodeWords(lastSignWords, {
     height,
     round,
     step: STEP_PREVOTE,
