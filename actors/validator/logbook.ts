@@ -1,6 +1,7 @@
 // The validator's log (spec 5.7): what it heard and what fired, before it acts; what it says, synced before it leaves; the end of each height.
 
 import { bytes, decodeWords, encodeWords, i32, i64, type Of, text, u8, union } from '../../protocol/words.ts';
+import type { Payload } from '../turn.ts';
 
 export const logRecord = union(
   {
@@ -24,6 +25,10 @@ export const logRecord = union(
 export type LogRecord = Of<typeof logRecord>;
 
 export const encodeRecord = (record: LogRecord): Uint8Array => encodeWords(logRecord, record);
+
+/** What we say on a channel. */
+export const ownRecord = ({ channel, bytes }: Payload): Uint8Array =>
+  encodeRecord({ type: 'own', channel, bytes });
 
 export const endOf = (height: bigint): Uint8Array => encodeRecord({ type: 'end-height', height });
 

@@ -10,7 +10,8 @@ import { heightStart, scheduleStart } from './execute.ts';
 import { gossipEvidence, greet } from './gossiping.ts';
 import { hearMessage } from './hear.ts';
 import { endOf, hasEnded, type LogRecord, recordsOf } from './logbook.ts';
-import { propose, requestVote, settle } from './speak.ts';
+import { propose } from './propose.ts';
+import { requestVote, settle } from './speak.ts';
 import type { ValidatorState } from './state.ts';
 import { messageOf } from './words.ts';
 

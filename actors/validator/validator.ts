@@ -48,19 +48,12 @@ import {
 } from './handshake.ts';
 import { hear, hearEarly, hearFuture } from './hear.ts';
 import { encodeRecord } from './logbook.ts';
+import { onPrepared, onReaped, onSignedProposal } from './propose.ts';
 import { onForgettingRead, onPruningRead } from './pruning.ts';
 import { onReadForEvidence, onValidatorsRead, recall } from './recall.ts';
 import { joinConsensus, onTimeoutFired } from './recovery.ts';
 import { NOTHING_UNTOLD, onRecentBlock, onRecentResults, remindMempool } from './remind.ts';
-import {
-  haltAtInvalid,
-  onPrepared,
-  onReaped,
-  onSignedBefore,
-  onSignedProposal,
-  onSignedVote,
-  settle,
-} from './speak.ts';
+import { haltAtInvalid, onSignedBefore, onSignedVote, settle } from './speak.ts';
 import { type Outcomes, ValidatorState } from './state.ts';
 import { stepTimerOf } from './timer-id.ts';
 
