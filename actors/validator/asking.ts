@@ -1,7 +1,7 @@
 // Who cannot hear every validator itself asks its peers for what it lacks, one after another, while a height is undecided (decision 0008).
 
 import { ask } from '../../machines/consensus/gossip.ts';
-import type { PeerView } from '../../machines/consensus/peers.ts';
+import type { PeerView } from '../../machines/consensus/peer-view.ts';
 import { isFarFromSome, sendMessages } from './gossiping.ts';
 import type { ValidatorState } from './state.ts';
 

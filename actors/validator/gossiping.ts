@@ -9,7 +9,7 @@ import {
   roundStep,
   serveStored,
 } from '../../machines/consensus/gossip.ts';
-import type { PeerView } from '../../machines/consensus/peers.ts';
+import type { PeerView } from '../../machines/consensus/peer-view.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { splitIntoParts } from '../../protocol/part-set.ts';
 import { isRefusal } from '../../protocol/refusal.ts';

@@ -1,6 +1,6 @@
 // What peers say on the consensus channels, sorted: whose is it, is it stale, is it true, and what does it change.
 
-import type { PeerView } from '../../machines/consensus/peers.ts';
+import type { PeerView } from '../../machines/consensus/peer-view.ts';
 import type { VoteTally } from '../../machines/consensus/votes.ts';
 import { bitArrayOf } from '../../protocol/bit-array.ts';
 import { equalPartSetHeaders } from '../../protocol/block-id.ts';

@@ -1,7 +1,7 @@
 // Recovery of a life that ended: the log of the height under way is heard again, what it would have said is held back, and then consensus goes on.
 
 import type { TimeoutStep } from '../../machines/consensus/config.ts';
-import { PeerView } from '../../machines/consensus/peers.ts';
+import { PeerView } from '../../machines/consensus/peer-view.ts';
 import { blockIdOfSignBytes } from '../../machines/privval/canonical.ts';
 import { STEP_PRECOMMIT, signedAt } from '../../machines/privval/last-sign.ts';
 import { isRefusal, unreachable } from '../../protocol/refusal.ts';

@@ -1,6 +1,6 @@
 // Where a peer stands, as it says or shows: what is said of that is judged, and the mempool is told who is behind.
 
-import type { PeerView } from '../../machines/consensus/peers.ts';
+import type { PeerView } from '../../machines/consensus/peer-view.ts';
 import { CHAIN_BEGINS_MAX, NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { heightAfter } from '../../protocol/rules/state.ts';

@@ -4,7 +4,7 @@ import { History } from '../../machines/chain/history.ts';
 import { Asking } from '../../machines/consensus/asking.ts';
 import { Consensus } from '../../machines/consensus/consensus.ts';
 import type { Finished } from '../../machines/consensus/gossip.ts';
-import type { PeerView } from '../../machines/consensus/peers.ts';
+import type { PeerView } from '../../machines/consensus/peer-view.ts';
 import { Ticking } from '../../machines/consensus/ticking.ts';
 import { EvidencePool } from '../../machines/evidence/pool.ts';
 import { EvidenceTold } from '../../machines/evidence/telling.ts';

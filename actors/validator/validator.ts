@@ -13,7 +13,7 @@ import {
 } from '../../machines/chain/keys.ts';
 import { isNeeded } from '../../machines/chain/needed.ts';
 import { consensusChart } from '../../machines/consensus/chart.ts';
-import { PeerView } from '../../machines/consensus/peers.ts';
+import { PeerView } from '../../machines/consensus/peer-view.ts';
 import { STEP_PROPOSE } from '../../machines/privval/last-sign.ts';
 import { type AbciResponse, PROCESS_PROPOSAL_ACCEPT, PROCESS_PROPOSAL_REJECT } from '../../protocol/abci.ts';
 import { headerHash } from '../../protocol/hashes.ts';

@@ -14,7 +14,7 @@ import {
 import type { BlockEntry } from './blocks.ts';
 import { STEP_NUMBER } from './chart.ts';
 import type { Consensus } from './consensus.ts';
-import type { PeerView } from './peers.ts';
+import type { PeerView } from './peer-view.ts';
 import type { VoteTally } from './votes.ts';
 
 /** Votes in one offer: the largest set that one envelope should carry. */

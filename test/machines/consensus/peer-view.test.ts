@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { serveStored } from '../../../machines/consensus/gossip.ts';
-import { PeerView } from '../../../machines/consensus/peers.ts';
+import { PeerView } from '../../../machines/consensus/peer-view.ts';
 import { bitArrayOf } from '../../../protocol/bit-array.ts';
 import { splitIntoParts } from '../../../protocol/part-set.ts';
 import { PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
