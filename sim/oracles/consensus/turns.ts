@@ -25,6 +25,13 @@ const SIGNATURES = 2;
 
 type Refused = Extract<ValidatorMail, { type: 'sign-refused' }>;
 
+interface Place {
+  readonly height: bigint;
+  readonly round: number;
+}
+const isBefore = (a: Place, b: Place): boolean =>
+  a.height < b.height || (a.height === b.height && a.round < b.round);
+
 class Turn {
   height = -1n;
   round = -1;
@@ -36,8 +43,10 @@ class Turn {
   preparing = 0;
   /** The last proposal that its signer was asked for, in any life, and how many records the signer's log had then; null: it was refused. */
   asked: { readonly proposal: Proposal; readonly records: number } | null = null;
+  /** The last vote that its signer was asked for, in any life: behind one of its round no proposal may be signed, be it for the first time. */
+  voted: Place = { height: -1n, round: -1 };
   /** The latest round that its signer was asked for, in this life. */
-  latest = { height: -1n, round: -1 };
+  latest: Place = { height: -1n, round: -1 };
   /** It was signed in a life before, as far as anybody can see. */
   isAgain = false;
   /** The last place for which its signer gave it a proposal, or would not, in any life. */
@@ -77,6 +86,7 @@ export const turnsOracle =
       turn.isAgain =
         asked !== null &&
         records > asked.records &&
+        isBefore(turn.voted, proposal) &&
         proposal.height === asked.proposal.height &&
         proposal.round === asked.proposal.round &&
         proposal.polRound === asked.proposal.polRound &&
@@ -108,16 +118,14 @@ export const turnsOracle =
       );
     };
 
-    const isAsked = (
-      at: Machine,
-      { height, round }: { readonly height: bigint; readonly round: number },
-    ): void => {
+    const isAsked = (at: Machine, { height, round }: Place): void => {
       turns.of(at).latest = { height, round };
     };
 
     const votes = (at: Machine, { vote }: Extract<SignerMail, { type: 'sign-vote' }>): void => {
       const turn = turns.of(at);
       const { height, round } = vote;
+      turn.voted = { height, round };
       if (vote.type !== PREVOTE || vote.blockId.hash.length > 0) return;
       if (height === turn.height && round === turn.round) isOver(at, turn);
     };

@@ -23,6 +23,7 @@ import {
   PRECOMMIT,
   PREVOTE,
   PROPOSAL,
+  type Proposal,
   type Vote,
   type VoteType,
 } from '../../../protocol/types.ts';
@@ -663,6 +664,33 @@ describe('whose turn it is', () => {
     asks(PREVOTE, 1);
     refuses('the key is still busy, and 1/1 has begun');
     expect(said).toHaveLength(1);
+  });
+
+  it('has a signer that signs a proposal of a life before again, unless it was asked for a vote behind it', () => {
+    const proposal: Proposal = {
+      type: PROPOSAL,
+      height: 1n,
+      round: 0,
+      polRound: -1,
+      blockId: A,
+      timeNs: 0n,
+      signature: EMPTY_BYTES,
+    };
+    for (const votes of [false, true]) {
+      const oracle = oracleOf(turnsOracle(ghost));
+      const tells = (message: SignerMail | ValidatorMail): void =>
+        oracle.leaving?.(v0, 'signer', { type: 'tell', to: 'x', message } as never);
+      const written = vi.spyOn(v0.disk, 'counts');
+      written.mockReturnValue({ written: 7, answered: 7 });
+      tells({ type: 'sign-proposal', proposal });
+      if (votes) tells({ type: 'sign-vote', vote: voteOf(v0, PREVOTE, 0, NIL_BLOCK_ID) });
+      written.mockReturnValue({ written: 8, answered: 8 });
+      oracle.started?.(v0);
+      tells({ type: 'sign-proposal', proposal });
+      written.mockRestore();
+      tells({ type: 'sign-refused', height: 1n, round: 0, step: 1, because: 'step regression' });
+      expect(said).toEqual([`the signer of v0 refuses the proposal of 1/0 that it signed before`]);
+    }
   });
 
   it('has not had it when it died, and waits for that round once more, or is led to a later one', () => {
