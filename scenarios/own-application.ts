@@ -321,17 +321,17 @@ export const goneBlocksAreRemembered = scenario('evidence is judged by blocks th
 });
 
 /** Of the attacks of v0 the blocks are gone by then, and those of v3's double votes are not; who starts again has in mind the last 64 heights alone. */
-const SHOWN_AT = 96;
+const SHOWN_AT = 116;
 
-/** f0 alone has both, proposes nothing, and is heard when it is long ago. */
+/** f0 alone has both, proposes nothing, and is heard when it is long ago. Some peers find each other after four seconds only: the lies begin later. */
 export const longAgo = scenario('what was done long ago is judged by what the disk has of it', {
   name: 'long-ago',
   cast: { ...powers(40, 20, 20, 20), fullNodes: 1 },
   app: () => new Forgetful(75n),
   settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutCommitNs: 100_000_000n } },
   liars: [
-    liar('v0', 'attack-inventor', ['f0'], { fromHeight: 12, toHeight: 18, times: 3 }),
-    liar('v3', 'double-voter', ['f0'], { votes: 'prevotes', fromHeight: 28, toHeight: 32 }),
+    liar('v0', 'attack-inventor', ['f0'], { fromHeight: 32, toHeight: 38, times: 3 }),
+    liar('v3', 'double-voter', ['f0'], { votes: 'prevotes', fromHeight: 48, toHeight: 52 }),
   ],
   act: [
     at('0s', drop('evidence', { from: ['f0'] })),
