@@ -150,13 +150,14 @@ export const sameProposalAgain = scenario('who dies as its proposal is signed pr
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
-/** v0, all alone, loses its power as its own prevote is in its log, later as its precommit is: nobody else could give it its block. */
+/** v0, all alone, loses its power as its own block is in its log, later as its prevote is, or its precommit: nobody else could give it any of them. */
 export const ownBlockOutlivesCrash = scenario('who dies with its own block in its log votes on with it', {
   name: 'own-block-outlives-crash',
   cast: validators(1),
   act: [
     { at: 4, nth: 2 },
-    { at: 7, nth: 4 },
+    { at: 7, nth: 3 },
+    { at: 9, nth: 4 },
   ].flatMap(({ at, nth }) => [
     when(
       v0.enters('propose', { height: at, round: 0 }),
@@ -168,8 +169,8 @@ export const ownBlockOutlivesCrash = scenario('who dies with its own block in it
     ),
     when(v0.joins()),
   ]),
-  holds: [4, 7].map((at) => never(v0.enters('propose', { height: at, round: 1 }))),
-  ends: everyone.decides(height(10), { within: '120s' }),
+  holds: [4, 7, 9].map((at) => never(v0.enters('propose', { height: at, round: 1 }))),
+  ends: everyone.decides(height(12), { within: '120s' }),
 });
 
 /**
