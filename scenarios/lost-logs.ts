@@ -131,6 +131,24 @@ export const newLogOutlivesCrash = scenario(
   },
 );
 
+/** v0's log is lost again when its signer has signed nil for round 1: what it precommitted before that, it is still locked on. */
+export const lockOutlivesLostLogs = scenario(
+  'who loses its log twice is locked on what it has precommitted',
+  {
+    name: 'lock-outlives-lost-logs',
+    cast: validators(4),
+    load: txs({ perSecond: 3 }),
+    act: locksAloneAndForgets(
+      5,
+      after('0s', drop('prevotes', { height: 5, round: 1, by: ['v3'] })),
+      when(v0.prevotes(nil, { height: 5, round: 1 }), crash('v0'), removeLog('v0')),
+      after('300ms', restart('v0')),
+      when(v0.proposes(block(1), { height: 5, round: 2 }), heal()),
+    ),
+    ends: everyone.decides(height(8), { within: '120s' }),
+  },
+);
+
 /** v1, then v0 propose height 6: who is locked proposes that, though it knows nothing of it but its signature. */
 export const signedIsProposed = scenario('who finds out what it has precommitted proposes that', {
   name: 'signed-is-proposed',
