@@ -135,7 +135,7 @@ const duplicateVote: fc.Arbitrary<DuplicateVoteEvidence> = fc.record({
   validatorPower: int64,
   timeNs,
 });
-const lightClientAttack: fc.Arbitrary<LightClientAttackEvidence> = fc.record({
+export const lightClientAttack: fc.Arbitrary<LightClientAttackEvidence> = fc.record({
   kind: fc.constant('light-client-attack' as const),
   conflictingBlock: fc.record({ signedHeader, validatorSet }),
   commonHeight: int64,

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ed25519Sign } from '#platform';
 import { blocksNeeded, EvidencePool, type Pending } from '../../../machines/evidence/pool.ts';
-import { hexOf } from '../../../protocol/bytes.ts';
+import { equalBytes, hexOf } from '../../../protocol/bytes.ts';
 import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import { type EvidenceFacts, makeDuplicateVote } from '../../../protocol/rules/evidence.ts';
 import { DEFAULT_PARAMS } from '../../../protocol/rules/params.ts';
@@ -9,6 +10,7 @@ import { voteExtensionSignBytes, voteSignBytes } from '../../../protocol/sign-by
 import { verifySignature } from '../../../protocol/signatures.ts';
 import { type DuplicateVoteEvidence, EMPTY_BYTES, PREVOTE, type Vote } from '../../../protocol/types.ts';
 import { encodeEvidenceList } from '../../../protocol/wire/index.ts';
+import * as any from '../../protocol/arbitrary.ts';
 import { CHAIN_ID, chainOf, okay, person, someBlockId } from '../../protocol/rules/people.ts';
 
 const links = chainOf([10n, 10n, 10n, 10n], 10);
@@ -229,6 +231,22 @@ it('however much a store holds against one, others get in, and no more of it', (
   expect(pool.add(evidenceOf(2, 3n), facts, verifySignature)).toMatchObject({ height: 3n });
   pool.sawConflict(voteOf(3, 3n, 'one'), voteOf(3, 3n, 'two'));
   expect(pool.onCommitted(facts).made.length).toBe(1);
+});
+
+it('who is accused of enough hides nobody who attacks together with it', () => {
+  const pool = new EvidencePool();
+  for (let round = 0; round < 64; round++) pool.sawConflict(...twice(1, 3n, round));
+  pool.onCommitted(factsAt(3n));
+  const [full, other] = [1, 2].map(
+    (who) => set.validators.find((each) => equalBytes(each.address, person(who).address))!,
+  );
+  fc.assert(
+    fc.property(any.lightClientAttack, (attack) => {
+      expect(pool.isUnwanted({ ...attack, byzantineValidators: [full!] })).toBe(true);
+      expect(pool.isUnwanted({ ...attack, byzantineValidators: [full!, other!] })).toBe(false);
+    }),
+    { numRuns: 20 },
+  );
 });
 
 it('verification reads the block of a double vote; for an attack on light clients four', () => {
