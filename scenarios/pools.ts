@@ -12,6 +12,7 @@ import {
   after,
   application,
   at,
+  block,
   crash,
   cut,
   drop,
@@ -278,4 +279,21 @@ export const lastBlockIsKnown = scenario('a new life knows what is in the last b
     ]),
   ],
   ends: nobody.decidesBeyond(height(10), { for: '10s' }),
+});
+
+/** v0 dies in the middle of a height, for which nobody else is enough, and knows from its log how far the others were; v2 is away, and nothing is decided. */
+export const levelAsBefore = scenario('who was level before a restart is given what comes in after it', {
+  name: 'level-as-before',
+  cast: validators(3),
+  act: [
+    when(
+      v0.precommits(block(1), { height: 4, round: 0 }),
+      crash('v0', { how: 'clean', restart: '300ms' }),
+      crash('v2'),
+    ),
+    when(v0.joins()),
+    after('1s', submit('v0', 'a=b')),
+    after('40s', restart('v2')),
+  ],
+  ends: everyone.decides(height(8), { within: '120s' }),
 });
