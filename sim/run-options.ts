@@ -50,7 +50,7 @@ const OPTIONS: Readonly<Record<keyof RunOptions, Check | null>> = {
   commit: [(value) => typeof value === 'string', 'a text'],
   about: [
     (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
-    'an object of texts',
+    'an object whose values are texts',
   ],
   recorded: [(value) => value instanceof Recording, 'choices as watch.choices and decodeRecording give them'],
   onWorld: A_FUNCTION,

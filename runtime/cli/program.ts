@@ -55,7 +55,9 @@ const isScenarioError = (error: unknown): error is ScenarioError =>
 function told(error: unknown, wantsStack: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.holds : EXIT.usage;
   if (isScenarioError(error)) {
-    console.error(`nodecli: this is not a scenario: ${error.message}${whereOwn(error.cause)}`);
+    // What is of one's own, an oracle or a liar, may throw in the middle of a scenario.
+    const what = error.cause === undefined ? 'this is not a scenario: ' : '';
+    console.error(`nodecli: ${what}${error.message}${whereOwn(error.cause)}`);
     if (wantsStack && error.cause !== undefined) console.error(error.cause);
     return EXIT.usage;
   }

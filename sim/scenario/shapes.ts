@@ -188,6 +188,11 @@ const claim = each('claim', [
   { sometime: condition },
   { finally: state },
 ]);
+/** The word for it takes a duration. */
+const within: Check = {
+  ...whole,
+  expects: "a whole number of milliseconds (in a program decides(height(3), { within: '60s' }))",
+};
 const ending: Check = {
   expects: 'an ending',
   inside: (checker, value, path) => {
@@ -204,8 +209,8 @@ const ending: Check = {
       said === 'nobody'
         ? { who: whoEnds, decides: whole, forMs: whole }
         : said === 'fork'
-          ? { who: whoEnds, decides: whole, guilty: nodes, withinMs: whole }
-          : { who: whoEnds, decides: whole, withinMs: whole, afterwards: maybe(whole) };
+          ? { who: whoEnds, decides: whole, guilty: nodes, withinMs: within }
+          : { who: whoEnds, decides: whole, withinMs: within, afterwards: maybe(whole) };
     checker.check(object(shape), value, path);
   },
 };

@@ -187,7 +187,15 @@ export const isolate = (name: NodeName, how?: ForEver): Action => ({
   node: name,
   ...lasting(how),
 });
-export const partition = (...groups: NodeName[][]): Action => ({ do: 'partition', groups });
+/** Until `heal`: for ever are `isolate` and `cut`. */
+export const partition = (...groups: NodeName[][]): Action => {
+  const odd = groups.find((group) => !Array.isArray(group));
+  if (odd !== undefined)
+    throw new ScenarioError(
+      `partition: write partition(['v0'], ['v1', 'v2']), not ${JSON.stringify(odd)}; for ever are isolate and cut`,
+    );
+  return { do: 'partition', groups };
+};
 /** One way only: what `from` says does not reach `to`. */
 export const cut = (from: NodeName[], to: NodeName[], how?: ForEver): Action => ({
   do: 'cut',

@@ -1,12 +1,12 @@
 // `nodecli cluster`: a network of validators on this machine, from its folders to its summary.
 
-import { readdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { filter, firstValueFrom, map, merge, race, timer } from 'rxjs';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { parseGenesis } from '../../../protocol/json/index.ts';
 import { isRefusal } from '../../../protocol/refusal.ts';
-import { makeFolder, SetupError } from '../../host/disk/files.ts';
+import { makeFolder, SetupError, trying } from '../../host/disk/files.ts';
 import { lockFolder } from '../../host/disk/lock.ts';
 import { existingHomes, homesFound, makeHomes, readHome } from '../../host/home/home.ts';
 import { TwoStepEnd } from '../interrupt.ts';
@@ -95,6 +95,8 @@ function mustTakeTraces(folder: string, isNew: boolean): void {
   const there = namesIn(folder, '--record').find((name) => name.endsWith('.trace'));
   if (there !== undefined && isNew)
     throw new CliError(`--record: ${join(folder, there)} is of another network: name an empty folder`);
+  makeFolder(folder);
+  trying(`--record: nothing can be written into ${folder}`, () => accessSync(folder, constants.W_OK));
 }
 
 /** What is in a folder that need not be there yet. */

@@ -43,7 +43,12 @@ export function patchOf(path: string): Patch {
     content = readFileSync(path, 'utf8');
   } catch (error) {
     const isOfRepository = /^(\.\/)?scenarios\//.test(path) && !existsSync(join(packageFolder, 'scenarios'));
-    const hint = isOfRepository ? '; scenarios/ is in the repository, not in the package' : '';
+    const ofZoo = join('scenarios', 'zoo', `${path}.json`);
+    const hint = isOfRepository
+      ? '; scenarios/ is in the repository, not in the package'
+      : existsSync(join(packageFolder, ofZoo))
+        ? `; did you mean ${ofZoo}?`
+        : '';
     throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}${hint}`);
   }
   return path.endsWith('.json') ? patchOfJson(path, content) : patchOfDiff(path, content);

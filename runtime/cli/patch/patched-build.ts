@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { temporaryFolder, unmade } from '../temporary-folder.ts';
 import { PATCHED_FOLDER, slipIn, whereLoaded } from '../thrown.ts';
-import { CliError, EXIT, needsBuild, packageFolder } from '../usage.ts';
+import { CliError, needsBuild, packageFolder } from '../usage.ts';
 import { type Patch, patchOf } from './patch-file.ts';
 
 /**
@@ -122,7 +122,7 @@ function build(folder: string, id: string): void {
   const made = spawnSync(process.execPath, [join(folder, 'tools', 'build.mjs')], { encoding: 'utf8' });
   if (made.status === 0) return;
   const why = `${made.stdout}${made.stderr}`.trim().split('\n')[0];
-  throw new CliError(`with the patch ${id} the sources do not build: ${why}`, EXIT.violated);
+  throw new CliError(`with the patch ${id} the sources do not build: ${why}`);
 }
 
 function mustParse({ id, edits }: Patch, dist: string): void {
@@ -143,7 +143,7 @@ function changedBy(patch: Patch, folder: string): Map<string, string> {
   for (const [i, { file, find, replace }] of edits.entries()) {
     const no = (field: string, what: string): never => {
       const place = edits.length > 1 ? `edits[${i}].${field}` : field;
-      throw new CliError(`the patch ${id} does not apply: ${place}: ${what}`, EXIT.violated);
+      throw new CliError(`the patch ${id} does not apply: ${place}: ${what}`);
     };
     const path = join(folder, file);
     if (!existsSync(path))

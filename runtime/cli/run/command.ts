@@ -255,7 +255,8 @@ function otherThan({ blockBytes, evidence, chainId, appHash }: CastWords, cast: 
 
 function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   if (genesis === undefined && keys === undefined) return null;
-  if (genesis === undefined || keys === undefined) throw new CliError('--genesis and --keys go together');
+  if (genesis === undefined || keys === undefined)
+    throw new CliError('give both --genesis and --keys, or neither');
   if (isDrawn(play))
     throw new CliError(`${play.name} draws its own cast: --genesis needs a play with a written one`);
   const cast = castOfFiles(genesis, keys);

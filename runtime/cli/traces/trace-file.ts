@@ -1,7 +1,7 @@
 // Traces as files: written through a buffer, read in chunks, and what is broken in one is named by record
 // and byte offset.
 
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { CHUNK_BYTES, wholeRecordBehind } from '../../host/disk/trace-scan.ts';
 import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../../kernel/trace.ts';
 import { PartialFile } from '../run/partial-file.ts';
@@ -29,6 +29,7 @@ export class TraceWriter {
 
   constructor(path: string) {
     this.path = fileOf(path, '--trace');
+    if (!isFree(path)) throw new CliError(`--trace: ${path} is there, and is no trace; name another file`);
     try {
       this.partial = new PartialFile(path);
       this.file = openSync(this.partial.at, 'w');
@@ -81,6 +82,18 @@ export class TraceWriter {
     } catch (error) {
       throw this.unwritten(error);
     }
+  }
+}
+
+/** Nothing is lost where a trace of that name is written over, or an empty file, or what is no file. */
+function isFree(path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (!there?.isFile() || there.size === 0) return true;
+  try {
+    for (const _ of new TraceFile(path).records()) break;
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -173,6 +173,11 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
   test.each([
     ['no such bug', ['M99.json'], /^nodecli: the patch M99\.json cannot be read: there is no such file$/],
     [
+      'its name',
+      ['M06'],
+      /^nodecli: the patch M06 cannot be read: .*; did you mean scenarios\/zoo\/M06\.json\?$/,
+    ],
+    [
       'an error of the patched build',
       ['scenarios/zoo/M06.json', '--heights', '0'],
       /^nodecli: --heights takes a whole number from 1 on, not "0"$/,

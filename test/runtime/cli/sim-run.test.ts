@@ -71,6 +71,7 @@ describe.skipIf(!isBuilt)('sim run', () => {
       [[play, '--html', play], /--html: .*own\.json is the scenario, too; name another file/],
       [[play, '--trace', `${folder.at('.')}/./own.json`], /--trace: .*own\.json is the scenario, too/],
       [['calm', '--trace', folder.at('x'), '--html', folder.at('x')], /--html: .*x is --trace, too/],
+      [['calm', '--trace', play], /--trace: .*own\.json is there, and is no trace; name another file/],
     ] as const) {
       const { code, err } = nodecli('sim', 'run', ...args);
       expect(err).toMatch(line);
@@ -176,7 +177,7 @@ describe.skipIf(!isBuilt)('sim run', () => {
     ['an unknown option', ['sim', 'run', 'calm', '--sed', '1'], /unknown option '--sed'/],
     ['an unknown command', ['sim', 'walk'], /unknown command 'walk'/],
     ['no command', ['sim'], /Usage: nodecli sim/],
-    ['a genesis without keys', ['sim', 'run', 'calm', '--genesis', 'x'], /--genesis and --keys go together/],
+    ['a genesis without keys', ['sim', 'run', 'calm', '--genesis', 'x'], /give both --genesis and --keys/],
     [
       'a trace without a name',
       ['sim', 'run', 'calm', '--trace', ''],

@@ -119,6 +119,9 @@ describe.skipIf(!isBuilt)('a network that is there', () => {
     expect(ports.out).toContain('--base-port is for a new network: this one listens from ');
     const record = nodecli('cluster', '--record', '', '--blocks', '1');
     expect([record.code, record.err]).toEqual([2, 'nodecli: --record: give a file name\n']);
+    const below = nodecli('cluster', '--record', '/dev/null/x', '--blocks', '1');
+    expect([below.code, below.out]).toEqual([2, '']);
+    expect(below.err).toMatch(/^nodecli: .*\/dev\/null\/x.*\n$/);
   });
 
   test.each([

@@ -173,7 +173,7 @@ describe.skipIf(!isBuilt)('a zoo of many', () => {
     expect(stderr).toMatch(
       /^nodecli: the patch Z9 does not apply: find: this text does not stand in .*job\.js; .*\n$/,
     );
-    expect([status, stdout]).toEqual([1, '']);
+    expect([status, stdout]).toEqual([2, '']);
   });
 
   it('tells what was seen before one of them ends it', () => {
