@@ -87,13 +87,21 @@ export class TraceWriter {
 
 /** Nothing is lost where a trace of that name is written over, or an empty file, or what is no file. */
 function isFree(path: string): boolean {
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (!there?.isFile() || there.size === 0) return true;
+  if (!holdsSomething(path)) return true;
   try {
     for (const _ of new TraceFile(path).records()) break;
     return true;
   } catch {
     return false;
+  }
+}
+
+function holdsSomething(path: string): boolean {
+  try {
+    const there = statSync(path);
+    return there.isFile() && there.size > 0;
+  } catch {
+    return false; // not there, or out of reach: who writes it says so
   }
 }
 
