@@ -196,6 +196,7 @@ export const laterBeginning = scenario('a chain begins at the height that its ge
     when(v3.joins()),
     when(v3.proposes()),
   ],
+  holds: [never(v3.joins(height(999)))],
   ends: everyone.decides(height(1_022), { within: '240s', afterwards: 2 }),
 });
 

@@ -2,6 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { EARLY_PEERS_MAX } from '../../actors/validator/hear.ts';
+import { CHANNEL_STATE } from '../../protocol/messages.ts';
 import { genesisOf } from '../protocol/rules/people.ts';
 import { Home, roundStepAt } from './home.ts';
 
@@ -16,7 +17,10 @@ it('the round step of a peer counts, though it came before the peer did; that of
   home.tell({ type: 'peer-up', peer: 'early' });
   expect(height('early')).toBe(0n);
 
+  // As many bytes in one payload as in many.
+  home.hear('large', { channel: CHANNEL_STATE, bytes: new Uint8Array(1025) });
   home.hear('long', ...Array.from({ length: 200 }, () => roundStepAt(1n)));
+  expect([...home.state.early.keys()]).toEqual([]);
   for (let i = 0; i < 2 * EARLY_PEERS_MAX; i++) home.hear(`stranger${i}`, roundStepAt(1n));
   expect([...home.state.early.keys()]).toEqual(
     Array.from({ length: EARLY_PEERS_MAX }, (_, i) => `stranger${EARLY_PEERS_MAX + i}`),

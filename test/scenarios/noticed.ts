@@ -584,6 +584,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['own-block-outlives-crash', '1', 'X587', 'v0 will never commit height 7'],
   ['lock-outlives-lost-logs', '1', 'X588', 'v0 proposes a new block at 5/2: it is locked since round 0'],
   ['level-as-before', '1', 'X589', 'has not offered it to v1'],
+  ['later-beginning', '1', 'X590', 'never: v3 joins height 999'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];
