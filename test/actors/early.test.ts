@@ -18,7 +18,8 @@ it('the round step of a peer counts, though it came before the peer did; that of
   expect(height('early')).toBe(0n);
 
   // As many bytes in one payload as in many.
-  home.hear('large', { channel: CHANNEL_STATE, bytes: new Uint8Array(1025) });
+  const large = [{ channel: CHANNEL_STATE, bytes: new Uint8Array(1025) }];
+  home.tell({ type: 'heard', peer: 'large', payloads: large });
   home.hear('long', ...Array.from({ length: 200 }, () => roundStepAt(1n)));
   expect([...home.state.early.keys()]).toEqual([]);
   for (let i = 0; i < 2 * EARLY_PEERS_MAX; i++) home.hear(`stranger${i}`, roundStepAt(1n));
