@@ -22,6 +22,7 @@ import {
   txs,
   validators,
 } from '../../sim/index.ts';
+import { Transactions } from '../../sim/oracles/ghost/transactions.ts';
 
 const silence: Liar = (kit) => aboutOwnVotes(kit, 'lie: silence of my own', () => []);
 const watches: OracleMaker = () => ({ name: 'mine' });
@@ -352,5 +353,44 @@ describe('what an application of one’s own answers', () => {
     const [first] = runScenario(own, { seed: 1 }).violations;
     expect(first?.oracle).toBe('hygiene');
     expect(first?.what).toContain(says);
+  });
+});
+
+describe('what an application of one’s own makes of transactions', () => {
+  /** Those of clients wait for each fourth height; each block begins with two of its own, one of them always the same. */
+  class Choosy extends KvStore {
+    override answer(request: AbciRequest): AbciResponse {
+      if (request.type !== 'prepare-proposal') return super.answer(request);
+      const { height, txs: given } = request.value;
+      const own = ['tick=1', `h${height}=1`].map((text) => bytes(text));
+      return { type: 'prepare-proposal', value: { txs: height % 4n === 0n ? [...own, ...given] : own } };
+    }
+  }
+  it('may be to let them wait, and to add some', () => {
+    const choosy = play({
+      app: () => new Choosy(),
+      liars: [liar('v3', 'proposal-equivocator', ['v0'])],
+      load: txs({ perSecond: 2, count: 12 }),
+      ends: everyone.decides(height(9), { within: '60s' }),
+    });
+    const { violations, transactions } = runScenario(choosy, { seed: 1 });
+    expect(violations).toEqual([]);
+    expect(transactions.committed).toBeGreaterThan(2 * 9);
+  });
+
+  it('is its alone: what nobody gave, and no application added, is found', () => {
+    const forged = (): Transactions => {
+      const given = new Transactions(100);
+      given.submitted(bytes('a=1'));
+      given.brings(bytes('b=1'));
+      return given;
+    };
+    const wrongIn = (...texts: string[]) =>
+      [...forged().take({ header: { height: 2n }, txs: texts.map(bytes) } as never, 1n)].map(
+        ({ promise }) => promise,
+      );
+    expect(wrongIn('a=1', 'b=1', 'b=1')).toEqual([]);
+    expect(wrongIn('a=1', 'c=1')).toEqual(['validity']);
+    expect(wrongIn('a=1', 'a=1')).toEqual(['integrity']);
   });
 });

@@ -19,6 +19,7 @@ import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
 import { headerHash, resultsHash } from '../canonical/bytes.ts';
 import { CHANNEL_MEMPOOL } from '../canonical/numbers.ts';
+import { Chosen } from '../ghost/chosen.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { Heights } from '../ghost/heights.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
@@ -58,6 +59,7 @@ export const chainOracle =
   (report, about): Oracle => {
     const watch = new Watch(ghost, verify, report, about);
     const times = new VoteTimes(ghost, report, about);
+    const chosen = new Chosen();
     return {
       name: 'chain',
       effects: ['store', 'tell'],
@@ -67,8 +69,14 @@ export const chainOracle =
         const message = channel === CHANNEL_MEMPOOL ? decodeMempoolMessage(bytes) : null;
         if (message && !isRefusal(message)) for (const tx of message.txs) watch.transactions.corrupted(tx);
       },
-      started: (at) => watch.starts(at),
+      started(at) {
+        chosen.starts(at);
+        watch.starts(at);
+      },
       leaving(at, actor, effect) {
+        // A liar lies to its peers: its application is as the others'.
+        if (effect.type === 'tell')
+          for (const tx of chosen.hears(at, effect.message)?.added ?? []) watch.transactions.brings(tx);
         if (!about.isHonest(at)) return;
         if (effect.type === 'tell' && actor === 'validator') {
           if (effect.to === 'app') times.asksApp(effect.message as AppMail);

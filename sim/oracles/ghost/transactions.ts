@@ -1,5 +1,5 @@
 // Which transactions were given to the network, and which block holds each: none that nobody gave, none twice, as long as no node had to forget
-// one (mempool.cache_size, or a new life).
+// one (mempool.cache_size, or a new life). What an application of one's own adds to its proposals is its own.
 
 import { utf8Decode, utf8Encode } from '#platform';
 import { byteKey, hexOf } from '../../../protocol/bytes.ts';
@@ -27,6 +27,8 @@ export class Transactions {
   private readonly given = new Set<string>();
   /** The height of each that is in a block. */
   private readonly taken = new Map<string, bigint>();
+  /** What applications of one's own put into blocks themselves, as often as they like. */
+  private readonly brought = new Set<string>();
   /** Whoever forgets first may have forgotten what so many others came after. */
   private readonly forgottenAfter: number;
   /** Blocks that some node may have still to commit, and how many transactions each holds. */
@@ -72,6 +74,10 @@ export class Transactions {
     return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
   }
 
+  brings(tx: Uint8Array): void {
+    this.brought.add(keyOf(tx));
+  }
+
   /** Plain links have no seal: a transaction with a flipped bit is another transaction, and nobody's fault. */
   corrupted(tx: Uint8Array): void {
     this.gives(keyOf(tx));
@@ -84,6 +90,7 @@ export class Transactions {
     if (this.behind.reduce((sum, { count }) => sum + count, 0) > this.forgottenAfter) this.isThrashing = true;
     for (const tx of txs) {
       const key = keyOf(tx);
+      if (this.brought.has(key)) continue;
       const before = this.taken.get(key);
       if (before !== undefined && !this.mayBeForgotten(key))
         yield { promise: 'integrity', what: `transaction ${named(tx)} is in blocks ${before} and ${height}` };

@@ -21,6 +21,7 @@ import {
   proposerRoomAt,
   roomAt,
 } from '../chain/room.ts';
+import { type Choice, Chosen } from '../ghost/chosen.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 import { txsIn } from '../ghost/messages.ts';
 import { HOP_NS } from '../ghost/pace.ts';
@@ -67,6 +68,12 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly byAddress: ReadonlyMap<string, Machine>;
   private readonly pools = new PerMachine((at) => new Pool(this.ghost, at));
+  private readonly chosen = new Chosen();
+  /** What its application left out of the block that it prepared last. */
+  private readonly leftOut = new PerMachine<{ height: bigint; readonly ids: Set<string> }>(() => ({
+    height: -1n,
+    ids: new Set(),
+  }));
   /** By height: a node that is behind may accept what is in a block already. */
   private readonly included = new Map<number, ReadonlySet<string>>();
   /** The last height of each of those. */
@@ -82,6 +89,8 @@ class Watch {
   /** A life begins, with an empty pool. */
   starts(at: Machine): void {
     this.pools.delete(at);
+    this.chosen.starts(at);
+    this.leftOut.delete(at);
   }
 
   /** What actors of a node say to each other. */
@@ -91,6 +100,14 @@ class Watch {
     if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else this.pools.of(at).hears(mail, this.about.now());
     if (mail.type === 'request' && mail.request.type === 'check-tx') this.asks(at, mail.request.value);
+    const choice = this.chosen.hears(at, mail);
+    if (choice) this.leavesOut(at, choice);
+  }
+
+  /** In one height it may be asked for several rounds. */
+  private leavesOut(at: Machine, { height, leftOut }: Choice): void {
+    if (this.leftOut.of(at).height !== height) this.leftOut.set(at, { height, ids: new Set() });
+    for (const tx of leftOut) this.leftOut.of(at).ids.add(idOf(tx));
   }
 
   /** Where the application brings its own, nothing goes through this one. */
@@ -195,8 +212,9 @@ class Watch {
     const accepted = this.pools.get(proposer)?.accepted;
     const gasLeft = this.gasLeft(header.height, ids, accepted);
     let leftOut: bigint | null = null;
-    for (const { owedSince, bytes, gasWanted } of accepted?.values() ?? []) {
-      if (owedSince === null) continue;
+    const waiting = this.leftOut.of(proposer);
+    for (const [id, { owedSince, bytes, gasWanted }] of accepted ?? []) {
+      if (owedSince === null || (waiting.height === header.height && waiting.ids.has(id))) continue;
       // All behind one that is as large as this wait for it, be it until there is more room again.
       if (bytes > most || Number(gasWanted) > gasLeft) return;
       if (owedSince < header.height) leftOut ??= owedSince;
