@@ -56,7 +56,10 @@ export interface SignerState {
 
 /** How a refusal begins that says no more than that the key had no time. */
 export const BUSY_KEY = 'the key is still busy';
-/** Only the last record counts; the few before it are there for people. */
+/**
+ * Of earlier heights only the last record counts; the few before it are there for people. Of the height under way all stay: who has lost its own log
+ * knows from them what it is locked on.
+ */
 const RECORDS_KEPT = 16;
 const RECORDS_BETWEEN_TRIMS = 1024;
 
@@ -218,10 +221,12 @@ function conclude(state: SignerState, pending: Pending, effects: Effect[]): void
   const { asked, request, verdict, isOfThen, signature, extensionSignature } = pending;
   if (verdict.verdict === 'sign') {
     const { height, round, step } = request;
+    const isNewHeight = state.last !== null && height > state.last.height;
     state.last = { height, round, step, signBytes: verdict.signBytes, signature };
     effects.push({ type: 'append', log: 'privval', record: encodeWords(lastSignWords, state.last) });
     effects.push({ type: 'sync', log: 'privval' });
-    if (++state.recordsSinceTrim > RECORDS_BETWEEN_TRIMS) {
+    state.recordsSinceTrim++;
+    if (isNewHeight && state.recordsSinceTrim > RECORDS_BETWEEN_TRIMS) {
       state.recordsSinceTrim = RECORDS_KEPT;
       effects.push({ type: 'trim', log: 'privval', keep: RECORDS_KEPT });
     }

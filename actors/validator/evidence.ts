@@ -7,7 +7,7 @@ import { decodeEvidenceMessage } from '../../protocol/wire/index.ts';
 import type { PeerId } from '../turn.ts';
 import { storeEvidence } from './execute.ts';
 import { gossipEvidence } from './gossiping.ts';
-import { missingFor, readForEvidence } from './recall.ts';
+import { forgetRead, missingFor, readForEvidence } from './recall.ts';
 import type { Missing, ValidatorState } from './state.ts';
 
 /** Of a message (CometBFT evidence/reactor.go `maxMsgSize`). */
@@ -35,6 +35,7 @@ export function onAccusationRead(v: ValidatorState, { what, height }: Missing): 
   const { peer, evidence } = accusation;
   if (v.mode !== 'consensus' || deferIfMissing(v, peer, evidence)) return;
   if (tryAdd(v, peer, evidence)) gossipEvidence(v);
+  forgetRead(v);
 }
 
 /**

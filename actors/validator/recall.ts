@@ -92,6 +92,13 @@ export function recallValidators(v: ValidatorState, height: bigint, value: Uint8
   return true;
 }
 
+/** What was read for evidence that is judged: a peer may name all of our past, one height after the other. A block keeps what was read for it. */
+export function forgetRead(v: ValidatorState): void {
+  for (const { block, rules } of v.consensus.blocks.all())
+    if (block && block.evidence.length > 0 && (rules === 'reading' || rules === 'unknown')) return;
+  v.history.forgetRecalled();
+}
+
 function judgeAgain(v: ValidatorState): void {
   if (v.mode !== 'consensus') return;
   for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';

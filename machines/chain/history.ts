@@ -50,11 +50,15 @@ export class History {
     this.blocks.delete(numberOf(header.height - BigInt(HEIGHTS_KEPT)));
     // The first set holds until the second does.
     while ((this.sets[1]?.from ?? header.height) <= header.height - BigInt(HEIGHTS_KEPT)) this.sets.shift();
+    this.forgetRecalled();
+  }
+
+  forgetRecalled(): void {
     if (this.recalled.size > 0) this.recalled.clear();
     if (this.recalledSets.size > 0) this.recalledSets.clear();
   }
 
-  /** A block read from the store: remembered until the chain moves on. */
+  /** A block read from the store: remembered until the chain moves on, or what asked for it is judged. */
   recall(header: Header, lastCommit: Commit | null): void {
     this.recalled.set(numberOf(header.height), { header, lastCommit });
   }

@@ -283,6 +283,14 @@ it('trims its log now and then', () => {
   expect(trims).toBe(4);
 });
 
+it('keeps all that it signed in the height under way, however many rounds that has', () => {
+  const driven = signer();
+  let trims = 0;
+  for (let round = 0; round <= 1_500; round++) trims += only(ask(driven, { round }), 'trim').length;
+  expect(trims).toBe(0);
+  expect(only(ask(driven, { height: 6n, round: 0 }), 'trim')).toHaveLength(1);
+});
+
 it('throws at what it never asked for', () => {
   expect(() => signer().tell({ type: 'signature', tag: 1, signature: EMPTY_BYTES })).toThrow();
   expect(() => signer().tell({ type: 'timer', timer: 'x' })).toThrow();

@@ -633,6 +633,8 @@ it('reads its past for one piece of evidence at a time, and not for what it know
     return loads - before;
   };
   for (let height = 1n; height <= 150n; height++) home.fire('start');
+  const history = home.state.history as unknown as Record<'recalled' | 'recalledSets', Map<bigint, unknown>>;
+  const keptInMind = (): number => history.recalled.size + history.recalledSets.size;
   const [one, two, three] = [1n, 2n, 3n].map((height) => doubleVote(home, height)) as [
     Evidence,
     Evidence,
@@ -640,6 +642,7 @@ it('reads its past for one piece of evidence at a time, and not for what it know
   ];
   expect(loadsOf(one, two)).toBe(1);
   expect(home.state.evidencePool.inOrder().map(({ height }) => height)).toEqual([1n]);
+  expect(keptInMind()).toBe(0); // else who names one height after the other makes us keep all of them
   expect(loadsOf(one, two)).toBe(1); // it is offered again
   expect(home.state.evidencePool.inOrder().map(({ height }) => height)).toEqual([1n, 2n]);
   home.fire('start'); // what was read is forgotten, and both stand in a block
