@@ -133,6 +133,7 @@ export async function lockFolder(
 /** link(2) fails when the name is taken: of several processes one wins. */
 function taken(lock: string, mine: string, mark: string): boolean {
   try {
+    rmSync(mine, { force: true }); // of a process that was killed here, and had our id, it may be the lock itself
     writeFileSync(mine, mark); // on a full disk it is made, and stays empty
     return linked(mine, lock);
   } finally {

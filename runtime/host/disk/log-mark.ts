@@ -76,7 +76,9 @@ export function markOf(log: string): Mark | null {
   let bytes: Buffer;
   try {
     bytes = fs.readFileSync(markPathOf(log));
-  } catch {
+  } catch (error) {
+    // What cannot be read may say more than the log has.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return null;
   }
   if (bytes.length !== LENGTH_BYTES && bytes.length !== MARK_BYTES) return null;

@@ -245,7 +245,12 @@ class FileLog implements HostLog {
     const count = records.length; // later appends stay in the buffer, for the new file
     this.#buffered = 0;
     const path = `${this.path}.new`;
-    const file = await open(path, 'w+', 0o600);
+    // To its end, as the first one: a process that another took the folder from, as it stood still, writes over nothing.
+    const file = await open(
+      path,
+      fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_TRUNC | fs.constants.O_APPEND,
+      0o600,
+    );
     const length = await writeFrames(file, records, count);
     await fsync(file);
     if (this.#synced < this.#written) await fdatasync(this.#file);

@@ -137,6 +137,11 @@ export class Connection {
     setTimeout(() => this.socket.terminate(), GOODBYE_MS).unref();
   }
 
+  closed(): void {
+    this.stage = 'over';
+    clearTimeout(this.greetingTimer);
+  }
+
   hangUp(): void {
     this.stage = 'over';
     this.socket.terminate();

@@ -254,7 +254,7 @@ class WsNet implements HostNet {
     socket.on('close', (code) => {
       this.#connections.delete(connection);
       this.#takeDown(connection);
-      connection.stage = 'over';
+      connection.closed();
       this.#onDialEnded(connection, code, failure);
     });
     return connection;

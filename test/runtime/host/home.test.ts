@@ -74,6 +74,7 @@ describe('files', () => {
 });
 
 describe('the lock', () => {
+  const lockIn = (folder: string): string => readText('the lock', join(folder, 'LOCK'));
   test('is held once, also against oneself, and let go', async () => {
     const folder = temporaryFolder();
     const unlock = await lockFolder(folder);
@@ -90,6 +91,17 @@ describe('the lock', () => {
     }
     expect(fs.readdirSync(folder)).toEqual([]);
   });
+  test('is taken over also from a process of our id that was killed as it took it', async () => {
+    const folder = temporaryFolder();
+    const unlock = await lockFolder(folder);
+    const [, boot = '', namespace = ''] = /^\d+ \d+ (\S+) (\S+)$/.exec(lockIn(folder)) ?? [];
+    unlock();
+    const mine = join(folder, `LOCK.${process.pid}.${namespace.replace(/\D/g, '')}`);
+    fs.writeFileSync(join(folder, 'LOCK'), `${process.pid} 1 ${boot} ${namespace}`);
+    fs.linkSync(join(folder, 'LOCK'), mine);
+    (await lockFolder(folder))();
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
   test('that another process took while we stood still is its own, and we are told to end', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -102,7 +114,7 @@ describe('the lock', () => {
     vi.advanceTimersByTime(60_000);
     expect(lost).toEqual([expect.stringContaining(`${folder} is not this process's any more`)]);
     unlock();
-    expect(readText('the lock', join(folder, 'LOCK'))).toBe('7 1 boot elsewhere');
+    expect(lockIn(folder)).toBe('7 1 boot elsewhere');
   });
   test('that was removed may have been of another meanwhile', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

@@ -198,6 +198,16 @@ describe('the mark of the synced length', () => {
     }
   });
 
+  test('where nobody can say whether there is one, the log stays as it is', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const content = await written(path, 'first', 'second');
+    fs.truncateSync(path, content.length - 1);
+    fs.rmSync(`${path}.synced`);
+    fs.mkdirSync(`${path}.synced`);
+    expect(() => openLog(path, { refuseCorruption: true })).toThrow(/x\.log.*EISDIR/);
+    expect(fs.statSync(path).size).toBe(content.length - 1);
+  });
+
   const oldMark = (length: bigint): Buffer => {
     const mark = Buffer.alloc(8);
     mark.writeBigUInt64LE(length);
@@ -287,6 +297,22 @@ describe('trim', () => {
     expect(again.read()).toHaveLength(321);
     await again.close();
     expect(markOf(path)).toBe(size());
+  });
+
+  test('leaves a file that is written at its end, whoever wrote there meanwhile', async () => {
+    const path = join(temporaryFolder(), 'x.log');
+    const log = openLog(path);
+    for (let i = 0; i < 300; i++) log.append(new Uint8Array(10_000));
+    log.trim(10);
+    await synced(log);
+    const other = bytesOf('of who took the folder as this process stood still');
+    fs.appendFileSync(path, other);
+    log.append(bytesOf('late'));
+    await log.close();
+    const content = fs.readFileSync(path);
+    const rewritten = 10 * (FRAME + 10_000);
+    expect(content.subarray(rewritten, rewritten + other.length)).toEqual(Buffer.from(other));
+    expect(content.length).toBe(rewritten + other.length + FRAME + 4);
   });
 
   test('does not rewrite for little', async () => {
