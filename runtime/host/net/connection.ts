@@ -59,6 +59,8 @@ export class Connection {
   private isLate = false;
   /** Bytes that came, and that the other end took, when it was looked at last. */
   private seen = { came: 0, taken: 0 };
+  /** Bytes that had come as its last whole message did. */
+  private heard = 0;
   /** The node took its greeting, or takes none. */
   private isGreeted = false;
   private greetingTimer: NodeJS.Timeout | undefined;
@@ -72,6 +74,15 @@ export class Connection {
   /** Neither up nor over. */
   get isOpening(): boolean {
     return this.stage === 'hello' || this.stage === 'waiting';
+  }
+
+  /** Bytes of a message that has not ended: they are in our memory until it does. */
+  get halfSaid(): number {
+    return (this.wire?.bytesRead ?? 0) - this.heard;
+  }
+
+  hasSaidAll(): void {
+    this.heard = this.wire?.bytesRead ?? 0;
   }
 
   /** Hangs up on one that says more than a greeting before it is greeted, also while it is told goodbye. */

@@ -17,6 +17,7 @@ import { CLOSE, Connection, whyClosed } from './connection.ts';
 import { Door } from './door.ts';
 import { packEnvelope, unpackEnvelope } from './envelope.ts';
 import { formatWsAddress, parseWsAddress } from './net-address.ts';
+import { halfSaid, onLongMessage, overdrawn, unread } from './strangers.ts';
 
 /** Refused at the opening handshake when the other side speaks another version. */
 const SUBPROTOCOL = 'rehearsal.p2p.1';
@@ -27,8 +28,8 @@ const FRAME_BYTES_MAX = 101 * 1024 * 1024;
  * large blocks are asks for two of them, and what is said meanwhile must have room, too.
  */
 const BACKLOG_BYTES_MAX = 2 * FRAME_BYTES_MAX + 64 * 1024 * 1024;
-/** All strangers together: else each of forty asks for blocks, reads none, and has as much of our memory as one may. */
-const STRANGERS_BACKLOG_BYTES_MAX = 2 * BACKLOG_BYTES_MAX;
+/** All strangers together, of ours unread, and as much of theirs half said. */
+const STRANGERS_BYTES_MAX = 2 * BACKLOG_BYTES_MAX;
 /**
  * Behind so much that is not sent yet no transactions are said: they are offered again, and votes and blocks must not wait for them. Without this
  * a few dozen large ones that go round among busy nodes hold up the chain for as long as they do.
@@ -61,6 +62,8 @@ export interface NetOptions {
   readonly greetingMs?: number;
   /** How many strangers that dialled us may be up at a time; not said: `INBOUND_MAX`. */
   readonly inboundMax?: number;
+  /** How many bytes all of those together may leave unread, and have half said; not said: those of a few of the largest messages. */
+  readonly strangersBytesMax?: number;
   /** Peers of the configuration: no strangers, and never counted, whoever dials. */
   readonly known?: readonly PeerId[];
   /** A dial came to nothing: for the person who runs the node. */
@@ -118,6 +121,7 @@ class WsNet implements HostNet {
   readonly #handshakeMs: number;
   readonly #greetingMs: number | undefined;
   readonly #inboundMax: number;
+  readonly #strangersBytesMax: number;
   readonly #known: ReadonlySet<PeerId>;
   readonly #onDialFailed: NetOptions['onDialFailed'];
   readonly #onTurnedAway: NetOptions['onTurnedAway'];
@@ -130,6 +134,7 @@ class WsNet implements HostNet {
     this.#handshakeMs = options.handshakeMs ?? HANDSHAKE_MS;
     this.#greetingMs = options.greetingMs;
     this.#inboundMax = options.inboundMax ?? INBOUND_MAX;
+    this.#strangersBytesMax = options.strangersBytesMax ?? STRANGERS_BYTES_MAX;
     this.#known = new Set(options.known);
     this.#onDialFailed = options.onDialFailed;
     this.#onTurnedAway = options.onTurnedAway;
@@ -183,21 +188,16 @@ class WsNet implements HostNet {
       frame ??= packEnvelope(payloads); // once for all
       if (bufferedAmount + frame.length > BACKLOG_BYTES_MAX) connection.hangUp();
       else connection.socket.send(frame);
-      if (bufferedAmount > 0 && this.#isStranger(connection)) this.#boundStrangers();
+      if (bufferedAmount > 0 && this.#isStranger(connection)) this.#boundStrangers(unread);
     }
   }
 
-  /** Who has left the most unread goes first. */
-  #boundStrangers(): void {
-    let sum = 0;
-    let most: Connection | null = null;
-    for (const connection of this.#up.values()) {
-      if (!this.#isStranger(connection)) continue;
-      const { bufferedAmount } = connection.socket;
-      sum += bufferedAmount;
-      if (bufferedAmount > (most?.socket.bufferedAmount ?? 0)) most = connection;
-    }
-    if (sum > STRANGERS_BACKLOG_BYTES_MAX) most?.hangUp();
+  #boundStrangers(bytesOf: typeof unread): void {
+    overdrawn(this.#strangers(), bytesOf, this.#strangersBytesMax)?.hangUp();
+  }
+
+  *#strangers(): Generator<Connection> {
+    for (const connection of this.#up.values()) if (this.#isStranger(connection)) yield connection;
   }
 
   /** It dialled us, and the configuration does not name it. */
@@ -261,6 +261,7 @@ class WsNet implements HostNet {
   }
 
   #onFrame(connection: Connection, data: RawData, isBinary: boolean): void {
+    connection.hasSaidAll();
     if (connection.stage === 'over' || this.#isShut) return;
     must(Buffer.isBuffer(data), 'ws gives Buffers (binaryType nodebuffer)');
     if (connection.stage === 'up') this.#onEnvelope(connection, data, isBinary);
@@ -317,8 +318,7 @@ class WsNet implements HostNet {
   #turnsAway(connection: Connection): boolean {
     if (!this.#isStranger(connection)) return false;
     let others = 0;
-    for (const each of this.#up.values())
-      if (this.#isStranger(each) && each.peer !== connection.peer) others++;
+    for (const each of this.#strangers()) if (each.peer !== connection.peer) others++;
     if (others < this.#inboundMax) return false;
     connection.end(CLOSE.full);
     this.#onTurnedAway?.(
@@ -337,6 +337,7 @@ class WsNet implements HostNet {
     connection.stage = 'up';
     connection.wasUp = true;
     if (connection.wire) this.#door.passed(connection.wire);
+    if (this.#isStranger(connection)) onLongMessage(connection, () => this.#boundStrangers(halfSaid));
     this.#up.set(peer, connection);
     this.#awaitGreeting(connection, peer);
     const dial = this.#dials.get(peer);

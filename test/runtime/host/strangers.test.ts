@@ -202,6 +202,28 @@ describe('inbound peers', () => {
     expect([again.closed, late.closed, told.length]).toEqual([null, null, 1]);
   });
 
+  test('say no more half than may be, all of them together: who has the most is hung up on', async () => {
+    const { net, said } = await start(LOW, { strangersBytesMax: 1_000_000 });
+    const all: Stranger[] = [];
+    for (const digit of '678') all.push(await says(net.address, digit.repeat(40)));
+    await until(() => said.length === 3, 'three are up');
+    for (const peer of ['6', '7', '8']) net.greeted(peer.repeat(40));
+    const whole = packEnvelope([{ channel: 1, bytes: new Uint8Array(700_000) }]);
+    // More than may be half said, and none of it is in the end.
+    for (const [i, { socket }] of all.entries()) {
+      socket.send(whole);
+      await until(() => said.length === 4 + i, 'heard');
+    }
+    for (const [i, { socket }] of all.entries())
+      socket.send(new Uint8Array(200_000 + 100_000 * i), { fin: false });
+    await sleep(200);
+    expect(all.map(({ closed }) => closed)).toEqual([null, null, null]);
+    all[0]?.socket.send(new Uint8Array(300_000), { fin: false });
+    await until(() => all[2]?.closed !== null, 'hung up on');
+    await sleep(100);
+    expect(all.map(({ closed }) => closed)).toEqual([null, null, 1006]);
+    expect(said.at(-1)).toBe('down 8');
+  });
   test('are no more either when many wait for their turn at once', async () => {
     const { net, said } = await start(HIGH, { inboundMax: 2 });
     const ids = Array.from('12345678', (digit) => digit.repeat(40));
