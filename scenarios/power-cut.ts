@@ -29,6 +29,7 @@ import {
   when,
   whenOrAt,
 } from '../sim/scenario/words.ts';
+import { QUICK } from '../sim/swarm/index.ts';
 
 const CUTS = 4;
 const FIRST = 3;
@@ -314,4 +315,16 @@ export const signerForgetsTheOldest = scenario('what a signer lets go is not wha
     when(v0.crashes()),
   ],
   ends: everyone.decides(height(340), { within: '900s', afterwards: 2 }),
+});
+
+/** No proposal of height 401 is heard for some rounds, in which each signer has its 1,024th signature: of that height it is to keep them all. */
+export const signerKeepsItsHeight = scenario('a signer lets nothing go of the height under way', {
+  name: 'signer-keeps-its-height',
+  cast: validators(2),
+  settings: { consensus: { ...QUICK, timeoutProposeNs: 50_000_000n, timeoutCommitNs: 10_000_000n } },
+  act: [
+    when(v0.decides(height(400)), drop('proposals')),
+    when(v0.enters('propose', { height: 401, round: 12 }), heal()),
+  ],
+  ends: everyone.decides(height(403), { within: '400s' }),
 });

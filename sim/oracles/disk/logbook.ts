@@ -40,7 +40,7 @@ const isLater = (a: Place, b: Place): boolean =>
   a.height !== b.height ? a.height > b.height : a.round !== b.round ? a.round > b.round : a.step > b.step;
 const textOf = ({ height, round, step }: Place): string => `${height}/${round}, step ${step}`;
 
-/** The signer lets its oldest records go when it has 1,024 more than it keeps. */
+/** The signer lets its oldest records go when it has 1,024 more than it keeps, and another height begins. */
 const SIGNED_MAX = 1_088;
 
 /** A vote or proposal. */
@@ -55,7 +55,7 @@ export const logbookOracle =
     const watch = new Watch(ghost, report);
     return {
       name: 'logbook',
-      effects: ['append', 'tell', 'send'],
+      effects: ['append', 'tell', 'send', 'trim'],
       events: ['step'],
       started: (at) => watch.starts(at, about.isHonest(at)),
       published(at, _actor, event) {
@@ -67,6 +67,7 @@ export const logbookOracle =
         else if (effect.type === 'tell' && actor === 'validator') watch.asks(at, effect);
         else if (effect.type === 'send' && actor === 'validator') watch.says(at, effect.payloads);
         else if (effect.type === 'append' && effect.log === 'privval') watch.signs(at, effect.record);
+        else if (effect.type === 'trim' && effect.log === 'privval') watch.letsGo(at, effect.keep);
         else if (effect.type === 'append') watch.logs(at, effect.record);
       },
     };
@@ -80,6 +81,8 @@ class Watch {
   private readonly signed = new PerMachine(() => new Signed());
   /** Signatures that the signer remembered and the log may not: a disk that lies loses what they rested on. */
   private readonly remembered = new PerMachine(() => new Set<string>());
+  /** The height that it signed for last, and how often, over all its lives. */
+  private readonly latest = new PerMachine(() => ({ height: -1n, count: 0 }));
   /** The furthest height that each node was at, over all its lives. */
   private readonly furthest = new PerMachine(() => ({ height: 0n }));
 
@@ -127,9 +130,19 @@ class Watch {
       this.report(`${at.name} ${what}`, at, now.height);
     }
     this.signed.of(at).kept = at.disk.counts('privval').written + 1;
-    if (signed.length !== SIGNED_MAX) return;
+    const latest = this.latest.of(at);
+    const earlier = signed.length - latest.count; // it may have let go of these when the height of the last one began
+    if (now && now.height !== latest.height) this.latest.set(at, { height: now.height, count: 1 });
+    else latest.count++;
+    if (earlier < SIGNED_MAX) return;
     const what = `keeps the last ${signed.length} signatures, and lets none go`;
     this.report(`${at.name}'s signer ${what}`, at, at.height + 1n);
+  }
+
+  /** Who has lost its own log knows from these what it is locked on. */
+  letsGo(at: Machine, keep: number): void {
+    const { height, count } = this.latest.of(at);
+    if (keep < count) this.report(`${at.name} lets go of what it signed at ${height}`, at, height);
   }
 
   gives(at: Machine, { message }: Told): void {

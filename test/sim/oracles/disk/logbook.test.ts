@@ -134,6 +134,24 @@ it('what is signed is of a later place than what is kept', () => {
   ]);
 });
 
+it('of the height under way nothing is let go, and of earlier ones all but some', () => {
+  const vote = voteAt(1n);
+  const trims = (keep: number): void => leaves('signer', { type: 'trim', log: 'privval', keep });
+  for (let round = 0; round < 1_100; round++) keeps({ ...vote, round });
+  keeps(voteAt(2n));
+  expect(said).toEqual([]);
+  keeps({ ...voteAt(2n), round: 1 });
+  expect(said.splice(0)).toEqual(["v0's signer keeps the last 1101 signatures, and lets none go"]);
+  trims(16);
+  kept.splice(0, kept.length - 16);
+  keeps({ ...voteAt(2n), round: 2 });
+  expect(said).toEqual([]);
+  trims(3);
+  expect(said).toEqual([]);
+  trims(2);
+  expect(said).toEqual(['v0 lets go of what it signed at 2']);
+});
+
 it('what is logged and durable may be said, and again', () => {
   const vote = voteAt(1n);
   signs(vote);
