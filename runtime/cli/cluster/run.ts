@@ -45,6 +45,7 @@ export async function clusterRun(flags: ClusterFlags): Promise<Exit> {
     if (flags.record !== undefined) mustTakeTraces(fileOf(flags.record, '--record'), isNew);
     return openNetwork(validators, flags);
   });
+  if (flags.record !== undefined) await asCliErrors(async () => mustBeWritable(flags.record!, network));
   const cluster = new Cluster(network.homes, flags.record ?? null);
   const screen = new ClusterScreen(cluster, flags.quiet === true);
   const load = new ClusterLoad(cluster, perSecond);
@@ -95,8 +96,17 @@ function mustTakeTraces(folder: string, isNew: boolean): void {
   const there = namesIn(folder, '--record').find((name) => name.endsWith('.trace'));
   if (there !== undefined && isNew)
     throw new CliError(`--record: ${join(folder, there)} is of another network: name an empty folder`);
-  makeFolder(folder);
-  trying(`--record: nothing can be written into ${folder}`, () => accessSync(folder, constants.W_OK));
+}
+
+/** It may lie in the network's own, which is there by now; where it cannot be, a temporary one goes, too. */
+function mustBeWritable(folder: string, network: Network): void {
+  try {
+    makeFolder(folder);
+    trying(`--record: nothing can be written into ${folder}`, () => accessSync(folder, constants.W_OK));
+  } catch (error) {
+    if (network.isTemporary) removeNetwork(network.folder);
+    throw error;
+  }
 }
 
 /** What is in a folder that need not be there yet. */
