@@ -11,6 +11,9 @@ import type { Span } from './latency.ts';
 import { type Answering, AT_ONCE } from './mail.ts';
 import { SIGNING, type SigningKey } from './sim-crypto.ts';
 
+/** What `config.app` says where a play brings the application. */
+export const OWN_APPLICATION = 'own';
+
 export class Machine {
   readonly index: number;
   readonly member: Member;

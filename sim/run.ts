@@ -15,7 +15,7 @@ import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
 import { MILLISECOND } from './latency.ts';
 import { Liveness } from './liveness/watch.ts';
-import { type Machine, nameOfPeer } from './machine.ts';
+import { type Machine, nameOfPeer, OWN_APPLICATION } from './machine.ts';
 import { type OracleMaker, PLAY, wordsOf } from './oracle.ts';
 import { Forensics } from './oracles/chain/forensics.ts';
 import { allOracles, chainAlone, type OraclesOfRun } from './oracles/index.ts';
@@ -161,7 +161,7 @@ class Run {
       choices,
       crypto: this.crypto,
       edges: degree === undefined ? fullMesh(size) : randomMesh(size, degree, choices.stream('mesh')),
-      settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : 'own' },
+      settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : OWN_APPLICATION },
       oracles: [
         ...this.oracles.makers,
         ...[...(play.oracles ?? []), ...(options.oracles ?? [])].map(ownOracle),

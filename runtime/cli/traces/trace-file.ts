@@ -89,7 +89,7 @@ export class TraceWriter {
 function isFree(path: string): boolean {
   if (!holdsSomething(path)) return true;
   try {
-    for (const _ of new TraceFile(path).records()) break;
+    new TraceFile(path).close();
     return true;
   } catch {
     return false;
@@ -152,6 +152,11 @@ export class TraceFile {
     if (this.first && !this.first.done) yield this.first.value;
     this.first = null;
     yield* this.source;
+  }
+
+  /** Of one whose records nobody reads to the end. */
+  close(): void {
+    this.source.return();
   }
 
   private *read(): Generator<TraceRecord, void> {

@@ -81,7 +81,7 @@ export class Connection {
     return (this.wire?.bytesRead ?? 0) - this.heard;
   }
 
-  hasSaidAll(): void {
+  messageEnded(): void {
     this.heard = this.wire?.bytesRead ?? 0;
   }
 

@@ -261,7 +261,7 @@ class WsNet implements HostNet {
   }
 
   #onFrame(connection: Connection, data: RawData, isBinary: boolean): void {
-    connection.hasSaidAll();
+    connection.messageEnded();
     if (connection.stage === 'over' || this.#isShut) return;
     must(Buffer.isBuffer(data), 'ws gives Buffers (binaryType nodebuffer)');
     if (connection.stage === 'up') this.#onEnvelope(connection, data, isBinary);

@@ -3,11 +3,8 @@
 
 import type { AppMail, ValidatorMail } from '../../../actors/mail.ts';
 import { byteKey } from '../../../protocol/bytes.ts';
-import type { Machine } from '../../machine.ts';
+import { type Machine, OWN_APPLICATION } from '../../machine.ts';
 import { PerMachine } from './per-machine.ts';
-
-/** As a run configures its nodes where the play brings the application. */
-const OWN = 'own';
 
 export interface Choice {
   readonly height: bigint;
@@ -30,7 +27,7 @@ export class Chosen {
 
   /** What actors of a node say to each other. Null: no application has chosen by that. */
   hears(at: Machine, mail: { readonly type: string }): Choice | null {
-    if (at.config.app !== OWN) return null;
+    if (at.config.app !== OWN_APPLICATION) return null;
     if (mail.type === 'request') this.asks(at, mail as Extract<AppMail, { type: 'request' }>);
     return mail.type === 'answer'
       ? this.answers(at, mail as Extract<ValidatorMail, { type: 'answer' }>)

@@ -1,7 +1,7 @@
 // What people type, and what their files do, that cannot work: it is said before anything runs, by the name of the option.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { endsAll } from '../../../runtime/cli/usage.ts';
@@ -122,6 +122,10 @@ describe.skipIf(!isBuilt)('a network that is there', () => {
     const below = nodecli('cluster', '--record', '/dev/null/x', '--blocks', '1');
     expect([below.code, below.out]).toEqual([2, '']);
     expect(below.err).toMatch(/^nodecli: .*\/dev\/null\/x.*\n$/);
+    symlinkSync('nowhere', join(folder, 'nowhere-yet'));
+    const nowhere = nodecli('cluster', '--record', join(folder, 'nowhere-yet'), '--blocks', '1');
+    expect([nowhere.code, nowhere.out]).toEqual([2, '']);
+    expect(nowhere.err).toMatch(/^nodecli: cannot make the folder .*nowhere-yet.*\n$/);
   });
 
   test.each([
