@@ -167,10 +167,10 @@ class BlocksyncTurn {
     state.pool = sync ? new SyncPool(config, height, nowNs) : null;
     const peers = [...state.peers.keys()];
     this.send(peers, statusOf({ base, height: height - 1n }));
-    if (!sync) return;
+    if (!state.pool) return;
     state.hasSynced = true;
     state.beginsAtNs = nowNs + config.waitNs;
-    this.send(peers, { type: 'status-request' });
+    this.askReports(state.pool, peers);
     this.schedule(BEGIN, config.waitNs);
     this.schedule(CHECK, config.checkNs);
     this.schedule(STATUS, config.statusNs);
@@ -180,15 +180,19 @@ class BlocksyncTurn {
     if (this.state.peers.size === 0) this.state.pool?.beginPatience(this.nowNs);
     this.state.peers.set(peer, { loads: 0 });
     this.tellStatus(peer);
-    if (this.state.pool) this.send([peer], { type: 'status-request' });
+    if (this.state.pool) this.askReports(this.state.pool, [peer]);
+  }
+
+  private askReports(pool: SyncPool, peers: readonly PeerId[]): void {
+    pool.asksReports(peers, this.nowNs);
+    this.send(peers, { type: 'status-request' });
   }
 
   private onTimer(timer: string): void {
     const { state, config } = this;
     if (!state.pool) return; // it came due while we were told to stop
     if (timer === STATUS) {
-      state.pool.asksReports(this.nowNs);
-      this.send([...state.peers.keys()], { type: 'status-request' });
+      this.askReports(state.pool, [...state.peers.keys()]);
       this.schedule(STATUS, config.statusNs);
     } else if (timer === CHECK) {
       for (const peer of state.pool.removeQuiet(this.nowNs)) {
@@ -262,10 +266,11 @@ class BlocksyncTurn {
       case 'status-response':
         this.state.pool?.range(peer, message.base, message.height, this.nowNs);
         return true;
-      case 'no-block-response':
-        if (this.state.pool?.hasNot(peer, message.height, this.nowNs))
-          this.send([peer], { type: 'status-request' });
+      case 'no-block-response': {
+        const { pool } = this.state;
+        if (pool?.hasNot(peer, message.height, this.nowNs)) this.askReports(pool, [peer]);
         return true;
+      }
       case 'block-response': {
         const refusal = this.refusalOfBlock(peer, message);
         return refusal ? this.score(peer, refusal.because) : true;

@@ -13,15 +13,20 @@ export interface SyncPeer {
   refusedAtNs: bigint;
   /** Heights it was asked for that nobody has answered yet, and since when. */
   readonly open: Map<bigint, bigint>;
+  /** Heights it was asked for that others have answered: what it sends of them is on its way all the same. */
+  readonly late: Map<bigint, bigint>;
   /** Since when it owes us something without having sent anything. */
   quietSinceNs: bigint;
   /** It sent a block since it came: the next ones are better asked of it than of a stranger. */
   isProven: boolean;
-  /** Reports in a row that came while it owed blocks that it had been asked for earlier. */
-  evasions: number;
+  /** Of the questions that it answered, when the newest was asked. */
+  answeredNs: bigint;
 }
 
-export const newPeer = (base: bigint, height: bigint, evasions: number, nowNs: bigint): SyncPeer => ({
+/** Before any request. */
+export const NEVER_NS = -(1n << 62n);
+
+export const newPeer = (base: bigint, height: bigint, nowNs: bigint): SyncPeer => ({
   base,
   height,
   reportedBase: base,
@@ -29,12 +34,39 @@ export const newPeer = (base: bigint, height: bigint, evasions: number, nowNs: b
   refused: -1n,
   refusedAtNs: nowNs,
   open: new Map(),
+  late: new Map(),
   quietSinceNs: nowNs,
   isProven: false,
-  evasions,
+  answeredNs: NEVER_NS,
 });
 
 export const has = ({ base, height }: SyncPeer, block: bigint): boolean => base <= block && block <= height;
 
 /** What it said last is what it took back before, as if it had not been asked for it. */
 export const isContradicting = ({ refused, reportedBase }: SyncPeer): boolean => reportedBase <= refused;
+
+/** How many blocks it is still to send. */
+export const owed = ({ open, late }: SyncPeer): number => open.size + late.size;
+
+/**
+ * It sends a block. True: one that it was asked for. Peers answer in order, so what it was to send before, and others did, it
+ * will not send any more.
+ */
+export function sends(peer: SyncPeer, height: bigint): boolean {
+  const { open, late, answeredNs } = peer;
+  const askedNs = open.get(height) ?? late.get(height);
+  if (askedNs === undefined) return false;
+  open.delete(height);
+  late.delete(height);
+  if (askedNs > answeredNs) peer.answeredNs = askedNs;
+  for (const [each, sinceNs] of late) if (sinceNs < askedNs) late.delete(each);
+  return true;
+}
+
+/** Somebody sent this block, and nobody else needs to. */
+export function overtaken({ open, late }: SyncPeer, height: bigint): void {
+  const askedNs = open.get(height);
+  if (askedNs === undefined) return;
+  open.delete(height);
+  late.set(height, askedNs);
+}

@@ -4,7 +4,8 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { must, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
 import type { SyncConfig } from './config.ts';
-import { has, isContradicting, newPeer, type SyncPeer } from './peer.ts';
+import { Evasions, QUESTIONS_MAX } from './evasions.ts';
+import { has, isContradicting, NEVER_NS, newPeer, overtaken, owed, type SyncPeer, sends } from './peer.ts';
 import { Progress } from './progress.ts';
 import type { Dispute, Fetched, Wanted } from './wanted.ts';
 
@@ -13,19 +14,10 @@ export interface BlockRequest {
   readonly height: bigint;
 }
 
-/**
- * Peers answer in order, so a report that overtakes a block is an evasion, if nothing was lost. After so many
- * in a row it was no loss: the peer claims what it does not have. Blocks of the past that it does send prove
- * nothing: at the tip of a growing chain it can send every block a little later.
- */
-const EVASIONS_MAX = 3;
-
 /** What a stranger may owe us, so that those who never answer hold up little, and two of the largest blocks have room on a line. */
 const REQUESTS_OF_STRANGER_MAX = 2;
 /** The commit for a block is in the next one: a single one is of no use. */
 const PAIR = 2;
-/** Before any request. */
-const NEVER_NS = -(1n << 62n);
 
 export class SyncPool {
   private readonly config: SyncConfig;
@@ -34,14 +26,12 @@ export class SyncPool {
   private readonly startHeight: bigint;
   private readonly peers = new Map<string, SyncPeer>();
   private readonly bannedUntilNs = new Map<string, bigint>();
-  /** Of peers that are gone. */
-  private readonly evasions = new Map<string, number>();
+  private readonly evasions = new Evasions();
   private readonly wanted = new Map<bigint, Wanted>();
   private bufferedBytes = 0;
   /** How large blocks are: that of the newest, or half of what was thought before. */
   private blockBytes = 0;
   private readonly progress: Progress;
-  private reportsAskedAtNs = NEVER_NS;
   /** The height that the validator is looking at. */
   private isHandedOver = false;
   /** About `height` and the next. */
@@ -57,12 +47,11 @@ export class SyncPool {
   /** A peer says what it has (SetPeerRange). Who takes back what it said is banned. */
   range(peer: string, base: bigint, height: bigint, nowNs: bigint): void {
     must(base <= height, 'a status was decoded without checking it');
-    if (this.isBanned(peer, nowNs)) return;
+    if (this.isBanned(peer, nowNs)) return this.evasions.leaves(peer);
     const known = this.peers.get(peer);
     if (!known) {
-      const evasions = this.evasions.get(peer) ?? 0;
-      this.evasions.delete(peer);
-      this.peers.set(peer, newPeer(base, height, evasions, nowNs));
+      this.evasions.greets(peer);
+      this.peers.set(peer, newPeer(base, height, nowNs));
     } else if (base < known.reportedBase || height < known.height) {
       // Envelopes may pass each other: a lower report right behind a higher one is an older one.
       if (nowNs - known.reportedAtNs >= this.config.statusNs) this.ban(peer, nowNs);
@@ -70,38 +59,29 @@ export class SyncPool {
       known.reportedBase = base;
       known.base = base > known.refused ? base : known.refused + 1n;
       known.height = height;
-      // One answer to each question counts: who says more than it is asked clears itself of nothing.
-      if (known.reportedAtNs < this.reportsAskedAtNs)
-        known.evasions = this.isEvading(known) ? known.evasions + 1 : 0;
       known.reportedAtNs = nowNs;
+      const isEvading = this.evasions.reports(peer, known.open);
       // Right behind the refusal it may be an older report.
       const isLying = isContradicting(known) && nowNs - known.refusedAtNs >= this.config.retryNs;
-      if (isLying || known.evasions === EVASIONS_MAX) this.ban(peer, nowNs);
+      if (isLying || isEvading) this.ban(peer, nowNs);
     }
   }
 
-  /** All peers are asked now how far they are. */
-  asksReports(nowNs: bigint): void {
-    this.reportsAskedAtNs = nowNs;
-  }
-
-  /** It answered a later question than one about a block that it says it has. */
-  private isEvading({ open }: SyncPeer): boolean {
-    for (const sinceNs of open.values()) if (sinceNs < this.reportsAskedAtNs) return true;
-    return false;
+  /** These peers are asked now how far they are. */
+  asksReports(peers: readonly string[], nowNs: bigint): void {
+    this.evasions.asks(peers, nowNs);
   }
 
   /** The peer is gone, and what it was asked is asked of others. Its evasions are remembered for when it comes again. */
   remove(peer: string): void {
-    const evasions = this.peers.get(peer)?.evasions ?? 0;
-    if (evasions > 0) this.evasions.set(peer, evasions);
+    this.evasions.leaves(peer);
     this.peers.delete(peer);
     for (const wanted of this.wanted.values()) wanted.asked.delete(peer);
   }
 
   private ban(peer: string, nowNs: bigint): void {
     this.remove(peer);
-    this.evasions.delete(peer);
+    this.evasions.forgives(peer);
     this.bannedUntilNs.set(peer, nowNs + this.config.banNs);
   }
 
@@ -129,6 +109,8 @@ export class SyncPool {
   /** Requests to make now: new heights, late answers again, and second sources. */
   plan(nowNs: bigint): BlockRequest[] {
     const requests: BlockRequest[] = [];
+    for (const { late, quietSinceNs } of this.peers.values())
+      if (nowNs - quietSinceNs >= this.config.retryNs) late.clear(); // it would have come
     const window = BigInt(Math.max(PAIR, this.config.requestsPerPeerMax * this.peers.size));
     const claimed = this.claimedHeight;
     let expectedBytes = this.expectedBytes();
@@ -169,7 +151,7 @@ export class SyncPool {
       if (second !== null) return second;
     }
     if (waitedNs < this.config.retryNs) return null;
-    return this.idlest(height, wanted.asked) ?? this.longestAgo(height, wanted.asked);
+    return this.idlest(height, wanted.asked) ?? this.longestAgo(height, wanted.asked, nowNs);
   }
 
   /** The same peer for both heights of a dispute; another one when it went. */
@@ -185,8 +167,10 @@ export class SyncPool {
     }
     const { alone } = dispute;
     if (alone === null) return null;
+    const peer = this.peers.get(alone) ?? unreachable('asked a peer that is not in the pool');
     const askedNs = wanted?.asked.get(alone);
-    return askedNs === undefined || nowNs - askedNs >= this.config.retryNs ? alone : null;
+    if (askedNs === undefined) return alone;
+    return nowNs - askedNs >= this.config.retryNs && this.isLost(peer, askedNs, nowNs) ? alone : null;
   }
 
   /**
@@ -200,10 +184,10 @@ export class SyncPool {
     for (const [name, peer] of this.peers) {
       if (!has(peer, height) || besides?.has(name)) continue;
       const { open, isProven } = peer;
-      const owed = open.size - (open.has(height) ? 1 : 0); // asked again it owes no more than before
-      if (owed >= (isProven ? requestsPerPeerMax : Math.min(REQUESTS_OF_STRANGER_MAX, requestsPerPeerMax)))
+      const count = owed(peer) - (open.has(height) ? 1 : 0); // asked again it owes no more than before
+      if (count >= (isProven ? requestsPerPeerMax : Math.min(REQUESTS_OF_STRANGER_MAX, requestsPerPeerMax)))
         continue;
-      const load = isProven ? owed : owed + requestsPerPeerMax;
+      const load = isProven ? count : count + requestsPerPeerMax;
       if (load >= least) continue;
       found = name;
       least = load;
@@ -211,22 +195,28 @@ export class SyncPool {
     return found;
   }
 
-  /** Of those asked before, the one that had the longest time to answer; not one that owes enough, and this no more. */
-  private longestAgo(height: bigint, asked: ReadonlyMap<string, bigint>): string | null {
+  /** Of those asked before, the one that had the longest time to answer; not one that is still at it, nor that owes enough, and this no more. */
+  private longestAgo(height: bigint, asked: ReadonlyMap<string, bigint>, nowNs: bigint): string | null {
     let found: string | null = null;
     for (const [name, atNs] of asked) {
       const peer = this.peers.get(name);
-      if (!peer || !has(peer, height)) continue;
-      if (!peer.open.has(height) && peer.open.size >= this.config.requestsPerPeerMax) continue;
+      if (!peer || !has(peer, height) || !this.isLost(peer, atNs, nowNs)) continue;
+      if (!peer.open.has(height) && owed(peer) >= this.config.requestsPerPeerMax) continue;
       if (found === null || atNs < asked.get(found)!) found = name;
     }
     return found;
+  }
+
+  /** Peers answer in order: what it was asked then comes, if it still sends what it was asked no later. On a slow line all would come twice. */
+  private isLost({ quietSinceNs, answeredNs }: SyncPeer, askedNs: bigint, nowNs: bigint): boolean {
+    return askedNs < answeredNs || nowNs - quietSinceNs >= this.config.retryNs;
   }
 
   private ask(height: bigint, wanted: Wanted | undefined, name: string, nowNs: bigint): void {
     const peer = this.peers.get(name) ?? unreachable('asked a peer that is not in the pool');
     if (peer.open.size === 0) peer.quietSinceNs = nowNs;
     if (!peer.open.has(height)) peer.open.set(height, nowNs);
+    peer.late.delete(height);
     if (wanted) {
       wanted.asked.set(name, nowNs);
       wanted.lastAskedNs = nowNs;
@@ -248,17 +238,17 @@ export class SyncPool {
     const known = this.peers.get(peer);
     // Asked before it fell from grace; or by an earlier life of ours: it has not said yet how far it is, so this one has asked it for nothing.
     if (!known) return null;
+    if (sends(known, height)) known.quietSinceNs = nowNs;
     const wanted = this.wanted.get(height);
     if (!wanted?.asked.has(peer)) {
       const isOld = height >= this.startHeight && height < this.height;
       if (isOld) return null; // the slower of two sources
       return refuse('unsolicited-block', `peer sent us block #${height} we didn't ask it for`);
     }
-    known.quietSinceNs = nowNs;
     known.isProven = true;
     if (wanted.fetched) return null;
     if (this.dispute && height <= this.height + 1n && peer !== this.dispute.alone) return null;
-    for (const { open } of this.peers.values()) open.delete(height);
+    for (const each of this.peers.values()) overtaken(each, height);
     wanted.fetched = fetched;
     this.bufferedBytes += fetched.bytes.length;
     this.blockBytes = Math.max(fetched.bytes.length, Math.floor(this.blockBytes / 2));
@@ -271,6 +261,7 @@ export class SyncPool {
    */
   hasNot(peer: string, height: bigint, nowNs: bigint): boolean {
     const known = this.peers.get(peer);
+    known?.late.delete(height);
     if (!known?.open.delete(height)) return false;
     known.quietSinceNs = nowNs;
     const wanted = this.wanted.get(height);
@@ -292,7 +283,7 @@ export class SyncPool {
     const quiet: string[] = [];
     for (const [name, { open, quietSinceNs, reportedAtNs }] of this.peers) {
       if (open.size === 0) continue;
-      const isMute = nowNs - reportedAtNs >= BigInt(EVASIONS_MAX + 1) * statusNs;
+      const isMute = nowNs - reportedAtNs >= BigInt(QUESTIONS_MAX) * statusNs;
       if (isMute || nowNs - quietSinceNs >= peerTimeoutNs) quiet.push(name);
     }
     for (const name of quiet) this.remove(name);

@@ -24,7 +24,7 @@ function syncAmongFlappers(liars: number, everySeconds: bigint) {
   for (let step = 0n; step < 4n * 3_600n; step++) {
     const nowNs = (step * S) / 4n;
     if (step % 40n === 0n) {
-      pool.asksReports(nowNs);
+      pool.asksReports(['honest', ...names], nowNs);
       pool.range('honest', 1n, tip(nowNs), nowNs);
       for (const liar of names) comes(liar, nowNs);
     }
@@ -106,7 +106,7 @@ it('one block that takes long, of a chain that is gained on fast, is no reason t
 it('evasions are not forgotten while a peer is away', () => {
   const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
   const reports = (nowNs: bigint): void => {
-    pool.asksReports(nowNs);
+    pool.asksReports(['a'], nowNs);
     pool.range('a', 1n, 9n, nowNs + 1n);
   };
   pool.range('a', 1n, 9n, 0n);

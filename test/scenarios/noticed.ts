@@ -483,7 +483,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['equivocator-punished', '1', 'X482', 'which has shown nothing beyond that'],
   ['held-transactions', '1', 'X483', 'that came in after block 7'],
   ['long-alone', '1', 'X484', 'takes part, and nobody has said how many blocks there are'],
-  ['slow-sync', '1', 'X485', 'when two were asked, 1025144624 ns after the last'],
+  ['slow-sync', '1', 'X485', 'when two were asked, 1240041345 ns after the last'],
   ['slow-checks', '1', 'X486', 'has not checked again all that the block before the last left over'],
   ['evidence-travels', '1', 'X487', 'tells v4 of evidence that it has just heard of from v4'],
   ['another-past-ahead', '1', 'X525', 'not so at the end: v1 is halted'],

@@ -34,9 +34,33 @@ class Source {
   isDoubtful = false;
   /** At least what it owes, and since when: it may have been given by others. */
   readonly owes = new Map<bigint, number>();
+  /** What it owed as another one gave it: it may be on its line all the same. */
+  private readonly late = new Map<bigint, number>();
 
   constructor(upNs: number) {
     this.upNs = upNs;
+  }
+
+  asks(height: bigint, now: number): void {
+    this.late.delete(height);
+    if (!this.owes.has(height)) this.owes.set(height, now);
+  }
+
+  /** True: it owed this block. What it was to give before does not come any more. */
+  gives(height: bigint): boolean {
+    const { owes, late } = this;
+    const sinceNs = owes.get(height) ?? late.get(height);
+    if (sinceNs === undefined) return false;
+    for (const [each, askedNs] of late) if (askedNs < sinceNs || each === height) late.delete(each);
+    return owes.delete(height);
+  }
+
+  hasApplied(upTo: bigint): void {
+    for (const [height, sinceNs] of this.owes) {
+      if (height > upTo) continue;
+      this.owes.delete(height);
+      this.late.set(height, sinceNs);
+    }
   }
 
   claims({ base, height }: { readonly base: bigint; readonly height: bigint }, now: number): void {
@@ -56,7 +80,7 @@ class Source {
     const isTaken = claim.atNs > Math.max(this.upNs, beganNs) + HOP_NS;
     if (!isTaken || now - Math.max(claim.atNs, this.answeredNs) <= HOP_NS) return false;
     const most = provenNs === null ? Math.min(OF_STRANGER, perPeerMax) : perPeerMax;
-    return this.owes.size + count <= most;
+    return this.owes.size + this.late.size + count <= most;
   }
 }
 
@@ -100,8 +124,7 @@ export class AskedAnew {
 
   /** Since when it could have asked for this block again, and did not; null: it has not waited. */
   asks(peer: PeerId, height: bigint, now: number, heldNs: number): Due | null {
-    const owes = this.sources.get(peer)?.owes;
-    if (owes && !owes.has(height)) owes.set(height, now);
+    this.sources.get(peer)?.asks(height, now);
     const asked = this.askedOf.get(height);
     this.askedOf.set(height, asked === undefined || asked === peer ? peer : null);
     const due = this.due.get(height);
@@ -119,7 +142,7 @@ export class AskedAnew {
       this.bytesMost = Math.max(this.bytesMost, bytes);
       if (!source) return;
       source.answeredNs = now;
-      if (source.owes.delete(height) && isFirst) source.provenNs ??= now;
+      if (source.gives(height) && isFirst) source.provenNs ??= now;
     } else if (message.type === 'no-block-response') {
       this.answers(message.height);
       if (source) source.isDoubtful = true;
@@ -135,8 +158,7 @@ export class AskedAnew {
     if (this.askedOf.size === 0 && this.given.size === 0) return;
     for (const each of [this.askedOf, this.given, this.due])
       for (const height of each.keys()) if (height <= upTo) each.delete(height);
-    for (const { owes } of this.sources.values())
-      for (const height of owes.keys()) if (height <= upTo) owes.delete(height);
+    for (const source of this.sources.values()) source.hasApplied(upTo);
   }
 
   /** It breaks a rule, and what others would be asked for may be asked of nobody. */
