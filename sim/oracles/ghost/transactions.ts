@@ -22,11 +22,17 @@ export interface Wrong {
   readonly what: string;
 }
 
+interface Taken {
+  readonly height: bigint;
+  /** How many others were in that block, and in those before it that some node had still to commit then: they may be offered again behind it. */
+  readonly alongside: number;
+}
+
 export class Transactions {
   /** The one that was given or taken last is the last. */
   private readonly given = new Set<string>();
-  /** The height of each that is in a block. */
-  private readonly taken = new Map<string, bigint>();
+  /** Each that is in a block. */
+  private readonly taken = new Map<string, Taken>();
   /** What applications of one's own put into blocks themselves, as often as they like. */
   private readonly brought = new Set<string>();
   /** Whoever forgets first may have forgotten what so many others came after. */
@@ -52,7 +58,8 @@ export class Transactions {
     const oldest = height - BLOCKS_REMINDED;
     const forgotten = oldest >= base ? oldest : base - 1n;
     if (forgotten <= lowest) return;
-    for (const [key, at] of this.taken) if (at > lowest && at <= forgotten) this.taken.delete(key);
+    for (const [key, { height: at }] of this.taken)
+      if (at > lowest && at <= forgotten) this.taken.delete(key);
   }
 
   submitted(tx: Uint8Array): void {
@@ -68,10 +75,17 @@ export class Transactions {
     this.given.add(key);
   }
 
+  /** So many others may have come to some node since: those that were given or taken later, those that wait, and those that who was behind offered again. */
   private mayBeForgotten(key: string): boolean {
     if (this.isThrashing) return true;
     if (this.given.size <= this.forgottenAfter) return false;
-    return this.given.size - 1 - [...this.given].indexOf(key) >= this.forgottenAfter;
+    let count = this.taken.get(key)?.alongside ?? 0;
+    let isLater = false;
+    for (const each of this.given) {
+      if (each === key) isLater = true;
+      else if (isLater || !this.taken.has(each)) count++;
+    }
+    return count >= this.forgottenAfter;
   }
 
   brings(tx: Uint8Array): void {
@@ -87,14 +101,18 @@ export class Transactions {
   *take({ header: { height }, txs }: Block, lowest: bigint): Generator<Wrong> {
     this.behind = this.behind.filter((each) => each.height > lowest);
     this.behind.push({ height, count: txs.length });
-    if (this.behind.reduce((sum, { count }) => sum + count, 0) > this.forgottenAfter) this.isThrashing = true;
+    const uncommitted = this.behind.reduce((sum, { count }) => sum + count, 0);
+    if (uncommitted > this.forgottenAfter) this.isThrashing = true;
     for (const tx of txs) {
       const key = keyOf(tx);
       if (this.brought.has(key)) continue;
       const before = this.taken.get(key);
       if (before !== undefined && !this.mayBeForgotten(key))
-        yield { promise: 'integrity', what: `transaction ${named(tx)} is in blocks ${before} and ${height}` };
-      this.taken.set(key, height);
+        yield {
+          promise: 'integrity',
+          what: `transaction ${named(tx)} is in blocks ${before.height} and ${height}`,
+        };
+      this.taken.set(key, { height, alongside: uncommitted - 1 });
       if (this.given.delete(key)) this.given.add(key);
       else
         yield {

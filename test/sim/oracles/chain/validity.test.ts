@@ -199,10 +199,32 @@ describe('transactions', () => {
     for (const more of [1, 2]) all.submitted(Uint8Array.of(more));
     all.submitted(first);
     expect(again()).toHaveLength(1);
-    for (const more of [3, 4, 5]) all.submitted(Uint8Array.of(more));
+    const more = [3, 4, 5].map((each) => Uint8Array.of(each));
+    for (const tx of more) all.submitted(tx);
     all.submitted(first);
     expect(again()).toEqual([]);
-    expect(again()).toHaveLength(1);
+    // And as long as as many others wait: each may be offered again.
+    expect(again()).toEqual([]);
+    const alone = (height: bigint, tx: Uint8Array): Wrong[] => [
+      ...all.take({ ...block, header: { ...block.header, height }, txs: [tx] }, height),
+    ];
+    for (const tx of [Uint8Array.of(1), Uint8Array.of(2), ...more]) expect(alone(4n, tx)).toEqual([]);
+    expect(alone(5n, first)).toEqual([]);
+    expect(alone(6n, first)).toHaveLength(1);
+  });
+
+  test('may come again when those of its block, which a node behind offers again, come after it', () => {
+    const all = new Transactions(8);
+    const txs = Array.from({ length: 7 }, (_, i) => Uint8Array.of(i));
+    for (const tx of txs) all.submitted(tx);
+    const taken = (height: bigint, ...those: Uint8Array[]): Wrong[] => [
+      ...all.take({ ...block, header: { ...block.header, height }, txs: those }, height),
+    ];
+    const [a, b, c, first, ...more] = txs as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+    expect(taken(3n, a, b, c, first)).toEqual([]);
+    for (const tx of more) expect(taken(4n, tx)).toEqual([]);
+    expect(taken(5n, first)).toEqual([]);
+    expect(taken(6n, first)).toHaveLength(1);
   });
 
   test.each([
