@@ -109,7 +109,7 @@ class Watch {
     const now = this.about.now();
     if (mail.type === 'txs-available') this.tells(at, node);
     if (mail.type === 'committed') {
-      if (!node.hasTold && pool.owedTxs > 0) node.oldUntilNs = now + HOP_NS;
+      if (!node.hasTold && (pool.owedTxs > 0 || pool.mayHaveMore(now))) node.oldUntilNs = now + HOP_NS;
       node.hasTold = false;
     }
     pool.hears(mail, now);

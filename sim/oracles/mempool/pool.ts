@@ -124,6 +124,14 @@ export class Pool {
     return since;
   }
 
+  /** The application looks at a new one, or accepted it a moment ago: the node may have it without a word of it yet. */
+  mayHaveMore(nowNs: number): boolean {
+    for (const { isNew } of this.asked.values()) if (isNew) return true;
+    for (const { owedSince, acceptedNs } of this.accepted.values())
+      if (owedSince === null && nowNs - acceptedNs < HOP_NS) return true;
+    return false;
+  }
+
   of(tx: Uint8Array): Accepted | undefined {
     return this.accepted.get(idOf(tx));
   }
