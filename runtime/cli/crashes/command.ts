@@ -12,6 +12,8 @@ import type { GridOptions } from '../../../sim/crashes/stage.ts';
 import { toJson as playToJson } from '../../../sim/scenario/json.ts';
 import type { NodeName } from '../../../sim/scenario/play.ts';
 import { Interrupted, isUninterrupted } from '../interrupt.ts';
+import { mustBeFree } from '../run/outputs.ts';
+import { isSavedPlay } from '../run/play-file.ts';
 import { ProgressBar, toJson } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
 import {
@@ -120,6 +122,7 @@ function chosenOf({ points }: Grid, only: string | undefined): readonly GridPoin
 }
 
 function savePlay(options: GridOptions, point: GridPoint, path: string): void {
+  mustBeFree('--save', path, 'scenario', isSavedPlay);
   const { seed } = options;
   const origin = { oracle: '', what: `the crash ${point.id}`, seed, commit: buildCommit() };
   const text = playToJson({ ...playOf(options, [point]), origin });

@@ -1,6 +1,6 @@
-// Files that a command writes are none of those that it reads, and each is another.
+// Files that a command writes are none of those that it reads, and each is another; and what they write over is of the same kind.
 
-import { realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CliError } from '../usage.ts';
 import { KEY_FILE } from './cast-files.ts';
@@ -18,6 +18,43 @@ export function mustBeApart(written: Files, read: Files): void {
     if (other !== undefined) throw new CliError(`${what}: ${path} is ${other}, too; name another file`);
     taken.set(placeOf(path), what);
   }
+}
+
+/** Nothing is lost where one of the same kind is written over, or an empty file, or what is no file. */
+export function mustBeFree(
+  option: string,
+  path: string,
+  kind: string,
+  isOfKind: (path: string) => boolean,
+): void {
+  if (!holdsSomething(path) || isOfKind(path)) return;
+  throw new CliError(`${option}: ${path} is there, and is no ${kind}; name another file`);
+}
+
+function holdsSomething(path: string): boolean {
+  try {
+    const there = statSync(path);
+    return there.isFile() && there.size > 0;
+  } catch {
+    return false; // not there, or out of reach: who writes it says so
+  }
+}
+
+/** By what programs write at the beginning of such a file. */
+const MARKED_BYTES = 1024;
+export function isMarked(path: string, mark: string): boolean {
+  const beginning = Buffer.alloc(MARKED_BYTES);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, beginning);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+  return beginning.includes(mark);
 }
 
 /** What takes all and keeps nothing, as /dev/null. */

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import type { Picture } from '../../../sim/picture/picture.ts';
 import { CliError, cliFolder, fileOf, whyNot } from '../usage.ts';
+import { isMarked, mustBeFree } from './outputs.ts';
 import { PartialFile } from './partial-file.ts';
 
 /** The modules of runtime/cli/page, each after those that it needs. */
@@ -57,6 +58,9 @@ export function pageOf(picture: Picture): string {
 /** What stands in the template for what is put in, in a form that its own place takes. */
 const PLACES = /\(title\)|\/\* \(style\) \*\/|\/\/ \(script\)|"\(picture\)"/g;
 
+/** In the template, and so in every page. */
+const PAGE_MARK = '<meta name="generator" content="rehearsal">';
+
 /** Tried before the run, so that a path that cannot be written is told at once; an older page stays until there is a new one. */
 export class PageFile {
   readonly path: string;
@@ -64,6 +68,7 @@ export class PageFile {
 
   constructor(path: string) {
     this.path = fileOf(path, '--html');
+    mustBeFree('--html', path, 'picture of a run', (there) => isMarked(there, PAGE_MARK));
     try {
       this.partial = new PartialFile(path);
       closeSync(openSync(this.partial.at, 'w'));

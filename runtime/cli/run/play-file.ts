@@ -75,6 +75,15 @@ export function playFromJson(name: string, text: string): Play {
   return play as Play;
 }
 
+export function isSavedPlay(path: string): boolean {
+  try {
+    playOfJson(path, path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A saved scenario knows under which seed it breaks; others begin with 1. */
 export const usualSeedOf = (play: Play): string => (isDrawn(play) ? undefined : play.origin?.seed) ?? '1';
 

@@ -11,8 +11,8 @@ import { scenarioUnder } from '../../../sim/scenario/under.ts';
 import { Interrupted, interruptible } from '../interrupt.ts';
 import { type Patch, patchOf } from '../patch/patch-file.ts';
 import { withPatchedBuild } from '../patch/patched-build.ts';
-import { mustBeApart } from '../run/outputs.ts';
-import { fileOfPlay, loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
+import { isMarked, mustBeApart, mustBeFree } from '../run/outputs.ts';
+import { fileOfPlay, isSavedPlay, loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
 import { explanationLines, ProgressBar, toJson as reportJson, row } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
 import {
@@ -32,7 +32,7 @@ import {
 } from '../usage.ts';
 import { type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
 import type { ShrinkJob, ShrinkResult, ShrinkSoFar, ShrunkText } from './job.ts';
-import { testOf } from './test-file.ts';
+import { TEST_MARK, testOf } from './test-file.ts';
 
 export interface ShrinkFlags {
   readonly seed?: string;
@@ -97,6 +97,9 @@ async function wantedOf(nameOrFile: string, flags: ShrinkFlags): Promise<Wanted>
   if (isRefusal(json)) throw new CliError(whyNotShrunk(nameOrFile, whole, seed, json.because));
   const file = flags.out ?? `${shrunkName(whole)}.json`;
   mustBeApartFrom(nameOrFile, file, flags);
+  mustBeFree('--out', file, 'scenario', isSavedPlay);
+  if (flags.test !== undefined)
+    mustBeFree('--test', flags.test, 'test that shrink wrote', (there) => isMarked(there, TEST_MARK));
   for (const path of [file, flags.test]) if (path !== undefined) mustBeWritable(path);
   return { job: { shrink: { json }, seed }, patch, mutant: whole.origin?.mutant, file };
 }

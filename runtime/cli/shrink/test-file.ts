@@ -13,12 +13,15 @@ function inComment(text: string): string {
 /** Bigints as TypeScript writes them. */
 const asCode = (json: string): string => json.replace(/\{\s*"\$n": "(-?[0-9]+)"\s*\}/g, '$1n');
 
+/** Such a file may be written over with the next. */
+export const TEST_MARK = '// biome-ignore-all format: written by a program';
+
 export function testOf(scenario: Scenario): string {
   const { oracle, what, seed, commit } = scenario.origin ?? { oracle: '', what: '', seed: '1', commit: '' };
   return [
     `// ${oracle}: made small from a run of commit ${commit}, in which`,
     `// ${inComment(what)}`,
-    '// biome-ignore-all format: written by a program',
+    TEST_MARK,
     '/* eslint-disable */',
     '',
     "import { runScenario, type Scenario } from 'rehearsal/sim';",

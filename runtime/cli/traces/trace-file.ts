@@ -1,9 +1,10 @@
 // Traces as files: written through a buffer, read in chunks, and what is broken in one is named by record
 // and byte offset.
 
-import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { CHUNK_BYTES, wholeRecordBehind } from '../../host/disk/trace-scan.ts';
 import { type TraceHeader, TraceReader, type TraceRecord, type TraceRefusal } from '../../kernel/trace.ts';
+import { mustBeFree } from '../run/outputs.ts';
 import { PartialFile } from '../run/partial-file.ts';
 import { CliError, EXIT, fileOf, whyNot } from '../usage.ts';
 
@@ -29,7 +30,7 @@ export class TraceWriter {
 
   constructor(path: string) {
     this.path = fileOf(path, '--trace');
-    if (!isFree(path)) throw new CliError(`--trace: ${path} is there, and is no trace; name another file`);
+    mustBeFree('--trace', path, 'trace', isTrace);
     try {
       this.partial = new PartialFile(path);
       this.file = openSync(this.partial.at, 'w');
@@ -85,23 +86,12 @@ export class TraceWriter {
   }
 }
 
-/** Nothing is lost where a trace of that name is written over, or an empty file, or what is no file. */
-function isFree(path: string): boolean {
-  if (!holdsSomething(path)) return true;
+function isTrace(path: string): boolean {
   try {
     new TraceFile(path).close();
     return true;
   } catch {
     return false;
-  }
-}
-
-function holdsSomething(path: string): boolean {
-  try {
-    const there = statSync(path);
-    return there.isFile() && there.size > 0;
-  } catch {
-    return false; // not there, or out of reach: who writes it says so
   }
 }
 

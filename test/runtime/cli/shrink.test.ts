@@ -102,6 +102,19 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
     const test = nodecli('sim', 'shrink', input, '--test', input);
     expect(test.err).toMatch(/^nodecli: --test: .*input\.json is the scenario, too; name another file$/m);
     expect([over.code, test.code, readFileSync(bugFile, 'utf8')]).toEqual([2, 2, text]);
+    // What is there is of another kind, and stays.
+    const config = folder.at('vitest.config.ts');
+    writeFileSync(config, '// of somebody');
+    const other = nodecli('sim', 'shrink', input, '--out', bugFile);
+    expect(other.err).toMatch(
+      /^nodecli: --out: .*bug\.json is there, and is no scenario; name another file$/m,
+    );
+    const own = nodecli('sim', 'shrink', input, '--out', saved, '--test', config);
+    expect(own.err).toMatch(
+      /^nodecli: --test: .* is there, and is no test that shrink wrote; name another file$/m,
+    );
+    expect([other.code, own.code, readFileSync(config, 'utf8')]).toEqual([2, 2, '// of somebody']);
+    expect(readFileSync(bugFile, 'utf8')).toBe(text);
     expect(existsSync(saved)).toBe(false);
   });
 

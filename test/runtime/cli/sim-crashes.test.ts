@@ -1,7 +1,7 @@
 // `sim crashes` as a person meets it: what it counts, what it refuses, and that it finds what is planted.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { patchOf } from '../../../runtime/cli/patch/patch-file.ts';
@@ -36,6 +36,14 @@ describe.skipIf(!isBuilt)('sim crashes', () => {
       how: 'half',
     });
     expect(nodecli('sim', 'run', file, '--seed', '1', '--json').code).toBe(0);
+    const again = nodecli(...SMALL, '--only', 'v0/sync/privval/1/torn/needed', '--save', file);
+    expect(again.code).toBe(0);
+    writeFileSync(file, '{"name":"a package"}');
+    const over = nodecli(...SMALL, '--only', 'v0/sync/privval/1/torn/needed', '--save', file);
+    expect(over.err).toMatch(
+      /^nodecli: --save: .*point\.json is there, and is no scenario; name another file$/m,
+    );
+    expect([over.code, readFileSync(file, 'utf8')]).toEqual([2, '{"name":"a package"}']);
   });
 
   test.each([

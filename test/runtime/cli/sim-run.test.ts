@@ -72,6 +72,10 @@ describe.skipIf(!isBuilt)('sim run', () => {
       [[play, '--trace', `${folder.at('.')}/./own.json`], /--trace: .*own\.json is the scenario, too/],
       [['calm', '--trace', folder.at('x'), '--html', folder.at('x')], /--html: .*x is --trace, too/],
       [['calm', '--trace', play], /--trace: .*own\.json is there, and is no trace; name another file/],
+      [
+        ['calm', '--html', play],
+        /--html: .*own\.json is there, and is no picture of a run; name another file/,
+      ],
     ] as const) {
       const { code, err } = nodecli('sim', 'run', ...args);
       expect(err).toMatch(line);

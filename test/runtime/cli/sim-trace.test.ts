@@ -227,7 +227,8 @@ describe.skipIf(!isBuilt)('traces', () => {
     async (signal) => {
       const [older, page] = [folder.at('older.trace'), folder.at('older.html')];
       writeFileSync(older, anEarlier());
-      writeFileSync(page, 'of an earlier run');
+      const earlier = '<meta name="generator" content="rehearsal"> of an earlier run';
+      writeFileSync(page, earlier);
       const partial = `${older}.partial`;
       const run = startNodecli(
         'sim',
@@ -248,7 +249,7 @@ describe.skipIf(!isBuilt)('traces', () => {
       process.kill(run.pid, signal);
       await run.ended;
       expect(readFileSync(older)).toEqual(anEarlier());
-      expect(readFileSync(page, 'utf8')).toBe('of an earlier run');
+      expect(readFileSync(page, 'utf8')).toBe(earlier);
       expect(existsSync(`${page}.partial`)).toBe(false);
       const { code, out } = nodecli('sim', 'replay', partial);
       expect(out).toContain('same effects, same state digests');
