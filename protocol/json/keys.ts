@@ -48,12 +48,14 @@ export function publicKeyAt(value: unknown, at: string): PublicKey {
   const { name, value: encoded } = wrappedAt(value, at);
   const bytes = base64At(encoded, `${at}.value`);
   if (name === 'PubKeyEd25519') {
-    if (bytes.length !== ED25519_KEY_BYTES) fault(`${at}.value`, `${ED25519_KEY_BYTES} bytes`);
+    if (bytes.length !== ED25519_KEY_BYTES)
+      fault(`${at}.value`, `${ED25519_KEY_BYTES} bytes, as its type is ${name}`);
     return { type: 'ed25519', bytes };
   }
   if (name !== 'PubKeySecp256k1')
     fault(`${at}.type`, 'tendermint/PubKeyEd25519 or tendermint/PubKeySecp256k1');
-  if (bytes.length !== SECP256K1_KEY_BYTES) fault(`${at}.value`, `${SECP256K1_KEY_BYTES} bytes`);
+  if (bytes.length !== SECP256K1_KEY_BYTES)
+    fault(`${at}.value`, `${SECP256K1_KEY_BYTES} bytes, as its type is ${name}`);
   return { type: 'secp256k1', bytes };
 }
 
@@ -71,7 +73,7 @@ function privateKeyAt(value: unknown, at: string): KeyPair {
   const { name, value: encoded } = wrappedAt(value, at);
   const bytes = base64At(encoded, `${at}.value`);
   if (name === 'PrivKeySecp256k1') {
-    if (bytes.length !== SEED_BYTES) fault(`${at}.value`, `${SEED_BYTES} bytes`);
+    if (bytes.length !== SEED_BYTES) fault(`${at}.value`, `${SEED_BYTES} bytes, as its type is ${name}`);
     return secp256k1KeyPairOf(bytes) ?? fault(`${at}.value`, 'a secp256k1 secret');
   }
   if (name !== 'PrivKeyEd25519')

@@ -179,7 +179,7 @@ describe('genesis', () => {
     [{ validators: [{ ...entry, pub_key: { type: 'x', value: '' } }] }, 'validators[0].pub_key.type must be'],
     [
       { validators: [{ ...entry, pub_key: { ...entry.pub_key, value: 'AAAA' } }] },
-      'pub_key.value must be 32 bytes',
+      'pub_key.value must be 32 bytes, as its type is PubKeyEd25519',
     ],
     [{ consensus_params: {} }, 'block.MaxBytes cannot be 0'],
   ])('refuses %o', (change, because) => {

@@ -2,6 +2,7 @@
 // Streams: memory does not grow.
 
 import { url as debuggerUrl } from 'node:inspector';
+import { basename } from 'node:path';
 import { configOfValue, type Gifts, type NodeConfig, nodeCast } from '../../../actors/node.ts';
 import type { Application } from '../../../machines/apps/application.ts';
 import { applicationNamed } from '../../../machines/apps/named.ts';
@@ -184,8 +185,10 @@ function warnOfBuild({ commit, about }: TraceHeader, planted: string | undefined
   const warn = (what: string): void => console.error(`nodecli: warning: the trace was recorded ${what}`);
   const ours = buildCommit();
   if (commit !== ours) warn(`by commit ${commit}, this is ${ours}: a difference may be a change of the code`);
-  if (about['mutant'] !== undefined && planted === undefined)
-    warn(`with a bug planted: replay it with --mutant ${about['mutant']}`);
+  const recorded = about['mutant']?.toString();
+  if (recorded !== undefined && (planted === undefined || basename(planted) !== basename(recorded)))
+    warn(`with a bug planted: replay it with --mutant ${recorded}`);
+  if (recorded === undefined && planted !== undefined) warn('without a bug: replay it without --mutant');
 }
 
 /** The actors of a recorded node. Signatures are checked as its network made them. */

@@ -198,6 +198,14 @@ describe.skipIf(!isBuilt)('traces', () => {
     expect(same.err).toBe('');
     expect(same.out).toContain('same effects, same state digests');
     expect(same.code).toBe(0);
+    const other = nodecli('sim', 'replay', path, '--mutant', 'scenarios/zoo/M07.json');
+    expect(other.err).toMatch(
+      /recorded with a bug planted: replay it with --mutant scenarios\/zoo\/M06\.json/,
+    );
+    const needless = nodecli('sim', 'replay', trace, ...planted);
+    expect(needless.err).toMatch(
+      /^nodecli: warning: the trace was recorded without a bug: replay it without --mutant$/m,
+    );
   });
 
   test('a turn that threw throws again, and that is no difference', () => {
