@@ -7,8 +7,8 @@
  */
 export const EVASIONS_MAX = 3;
 
-/** Who has left so many questions unanswered, the last ones too, says no longer how far it is; of whom we remember no more of them. */
-export const QUESTIONS_MAX = EVASIONS_MAX + 1;
+/** Two minutes of them: on a line that is slower nobody can be believed. */
+const QUESTIONS_MAX = 12;
 
 export class Evasions {
   /** When each peer was asked what it has not answered yet, the oldest first. */
@@ -43,6 +43,12 @@ export class Evasions {
     if (isEvasion) this.counts.set(peer, count);
     else this.counts.delete(peer);
     return count >= EVASIONS_MAX;
+  }
+
+  /** It answers what it was asked then: what it was asked before it has answered, or nobody will. */
+  hasAnswered(peer: string, askedNs: bigint): void {
+    const questions = this.questions.get(peer);
+    while (questions?.[0] !== undefined && questions[0] < askedNs) questions.shift();
   }
 
   /** Its connection is gone, and with it what it was asked. */

@@ -1,4 +1,4 @@
-// What block sync knows of one peer: what it says to have, what it owes, and how often it did not keep its word.
+// What block sync knows of one peer: what it says to have, what it owes, and what is on its way from it.
 
 export interface SyncPeer {
   /** What it says to have, less what it said since that it has not. */
@@ -15,12 +15,12 @@ export interface SyncPeer {
   readonly open: Map<bigint, bigint>;
   /** Heights it was asked for that others have answered: what it sends of them is on its way all the same. */
   readonly late: Map<bigint, bigint>;
-  /** Since when it owes us something without having sent anything. */
+  /** Since when it owes us something without having sent anything that it was asked for. */
   quietSinceNs: bigint;
   /** It sent a block since it came: the next ones are better asked of it than of a stranger. */
   isProven: boolean;
-  /** Of the questions that it answered, when the newest was asked. */
-  answeredNs: bigint;
+  /** Of the blocks that it sent, or said that it has not, when the newest was asked for. */
+  servedNs: bigint;
 }
 
 /** Before any request. */
@@ -37,7 +37,7 @@ export const newPeer = (base: bigint, height: bigint, nowNs: bigint): SyncPeer =
   late: new Map(),
   quietSinceNs: nowNs,
   isProven: false,
-  answeredNs: NEVER_NS,
+  servedNs: NEVER_NS,
 });
 
 export const has = ({ base, height }: SyncPeer, block: bigint): boolean => base <= block && block <= height;
@@ -45,23 +45,31 @@ export const has = ({ base, height }: SyncPeer, block: bigint): boolean => base 
 /** What it said last is what it took back before, as if it had not been asked for it. */
 export const isContradicting = ({ refused, reportedBase }: SyncPeer): boolean => reportedBase <= refused;
 
-/** How many blocks it is still to send. */
-export const owed = ({ open, late }: SyncPeer): number => open.size + late.size;
+/** How many blocks it is still to send, without this one: asked for it again it owes no more than before. */
+export const owedBesides = ({ open, late }: SyncPeer, height: bigint): number =>
+  open.size + late.size - (open.has(height) || late.has(height) ? 1 : 0);
 
 /**
- * It sends a block. True: one that it was asked for. Peers answer in order, so what it was to send before, and others did, it
- * will not send any more.
+ * It sends a block, or says that it has none. When it was asked for that; null: it was not. Peers answer in order, so what it was to send before,
+ * and others did, it will not send any more.
  */
-export function sends(peer: SyncPeer, height: bigint): boolean {
-  const { open, late, answeredNs } = peer;
+export function serves(peer: SyncPeer, height: bigint): bigint | null {
+  const { open, late, servedNs } = peer;
   const askedNs = open.get(height) ?? late.get(height);
-  if (askedNs === undefined) return false;
+  if (askedNs === undefined) return null;
   open.delete(height);
   late.delete(height);
-  if (askedNs > answeredNs) peer.answeredNs = askedNs;
+  if (askedNs > servedNs) peer.servedNs = askedNs;
   for (const [each, sinceNs] of late) if (sinceNs < askedNs) late.delete(each);
-  return true;
+  return askedNs;
 }
+
+/**
+ * What it was asked then does not come: it sends what it was asked later, or nothing since. What it still sends is in order, and to ask again
+ * before would have a slow line carry everything twice.
+ */
+export const hasLost = ({ quietSinceNs, servedNs }: SyncPeer, askedNs: bigint, sinceNs: bigint): boolean =>
+  askedNs === NEVER_NS || askedNs < servedNs || quietSinceNs <= sinceNs;
 
 /** Somebody sent this block, and nobody else needs to. */
 export function overtaken({ open, late }: SyncPeer, height: bigint): void {

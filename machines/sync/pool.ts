@@ -3,9 +3,20 @@
 
 import { equalBytes } from '../../protocol/bytes.ts';
 import { must, type Refusal, refuse, unreachable } from '../../protocol/refusal.ts';
+import { Bans } from './bans.ts';
 import type { SyncConfig } from './config.ts';
-import { Evasions, QUESTIONS_MAX } from './evasions.ts';
-import { has, isContradicting, NEVER_NS, newPeer, overtaken, owed, type SyncPeer, sends } from './peer.ts';
+import { EVASIONS_MAX, Evasions } from './evasions.ts';
+import {
+  has,
+  hasLost,
+  isContradicting,
+  NEVER_NS,
+  newPeer,
+  overtaken,
+  owedBesides,
+  type SyncPeer,
+  serves,
+} from './peer.ts';
 import { Progress } from './progress.ts';
 import type { Dispute, Fetched, Wanted } from './wanted.ts';
 
@@ -25,7 +36,7 @@ export class SyncPool {
   height: bigint;
   private readonly startHeight: bigint;
   private readonly peers = new Map<string, SyncPeer>();
-  private readonly bannedUntilNs = new Map<string, bigint>();
+  private readonly bans = new Bans();
   private readonly evasions = new Evasions();
   private readonly wanted = new Map<bigint, Wanted>();
   private bufferedBytes = 0;
@@ -47,7 +58,7 @@ export class SyncPool {
   /** A peer says what it has (SetPeerRange). Who takes back what it said is banned. */
   range(peer: string, base: bigint, height: bigint, nowNs: bigint): void {
     must(base <= height, 'a status was decoded without checking it');
-    if (this.isBanned(peer, nowNs)) return this.evasions.leaves(peer);
+    if (this.bans.has(peer, nowNs)) return this.evasions.leaves(peer);
     const known = this.peers.get(peer);
     if (!known) {
       this.evasions.greets(peer);
@@ -82,15 +93,7 @@ export class SyncPool {
   private ban(peer: string, nowNs: bigint): void {
     this.remove(peer);
     this.evasions.forgives(peer);
-    this.bannedUntilNs.set(peer, nowNs + this.config.banNs);
-  }
-
-  private isBanned(peer: string, nowNs: bigint): boolean {
-    const untilNs = this.bannedUntilNs.get(peer);
-    if (untilNs === undefined) return false;
-    if (nowNs < untilNs) return true;
-    this.bannedUntilNs.delete(peer);
-    return false;
+    this.bans.add(peer, nowNs + this.config.banNs);
   }
 
   /** Whether this peer said what it has. */
@@ -110,7 +113,7 @@ export class SyncPool {
   plan(nowNs: bigint): BlockRequest[] {
     const requests: BlockRequest[] = [];
     for (const { late, quietSinceNs } of this.peers.values())
-      if (nowNs - quietSinceNs >= this.config.retryNs) late.clear(); // it would have come
+      if (nowNs - quietSinceNs >= this.config.retryNs) late.clear(); // it would have come, or comes with all else that was held up
     const window = BigInt(Math.max(PAIR, this.config.requestsPerPeerMax * this.peers.size));
     const claimed = this.claimedHeight;
     let expectedBytes = this.expectedBytes();
@@ -170,12 +173,13 @@ export class SyncPool {
     const peer = this.peers.get(alone) ?? unreachable('asked a peer that is not in the pool');
     const askedNs = wanted?.asked.get(alone);
     if (askedNs === undefined) return alone;
-    return nowNs - askedNs >= this.config.retryNs && this.isLost(peer, askedNs, nowNs) ? alone : null;
+    const patientSinceNs = nowNs - this.config.retryNs;
+    return askedNs <= patientSinceNs && hasLost(peer, askedNs, patientSinceNs) ? alone : null;
   }
 
   /**
-   * Of the peers that claim the height: the proven before the strangers, the fewest open requests, the one
-   * that came first.
+   * Of the peers that claim the height: the proven before the strangers, who owes least, the one that came
+   * first.
    */
   private idlest(height: bigint, besides: { has(peer: string): boolean } | null): string | null {
     const { requestsPerPeerMax } = this.config;
@@ -183,11 +187,11 @@ export class SyncPool {
     let least = Number.POSITIVE_INFINITY;
     for (const [name, peer] of this.peers) {
       if (!has(peer, height) || besides?.has(name)) continue;
-      const { open, isProven } = peer;
-      const count = owed(peer) - (open.has(height) ? 1 : 0); // asked again it owes no more than before
-      if (count >= (isProven ? requestsPerPeerMax : Math.min(REQUESTS_OF_STRANGER_MAX, requestsPerPeerMax)))
+      const { isProven } = peer;
+      const owed = owedBesides(peer, height);
+      if (owed >= (isProven ? requestsPerPeerMax : Math.min(REQUESTS_OF_STRANGER_MAX, requestsPerPeerMax)))
         continue;
-      const load = isProven ? count : count + requestsPerPeerMax;
+      const load = isProven ? owed : owed + requestsPerPeerMax;
       if (load >= least) continue;
       found = name;
       least = load;
@@ -200,16 +204,11 @@ export class SyncPool {
     let found: string | null = null;
     for (const [name, atNs] of asked) {
       const peer = this.peers.get(name);
-      if (!peer || !has(peer, height) || !this.isLost(peer, atNs, nowNs)) continue;
-      if (!peer.open.has(height) && owed(peer) >= this.config.requestsPerPeerMax) continue;
+      if (!peer || !has(peer, height) || !hasLost(peer, atNs, nowNs - this.config.retryNs)) continue;
+      if (owedBesides(peer, height) >= this.config.requestsPerPeerMax) continue;
       if (found === null || atNs < asked.get(found)!) found = name;
     }
     return found;
-  }
-
-  /** Peers answer in order: what it was asked then comes, if it still sends what it was asked no later. On a slow line all would come twice. */
-  private isLost({ quietSinceNs, answeredNs }: SyncPeer, askedNs: bigint, nowNs: bigint): boolean {
-    return askedNs < answeredNs || nowNs - quietSinceNs >= this.config.retryNs;
   }
 
   private ask(height: bigint, wanted: Wanted | undefined, name: string, nowNs: bigint): void {
@@ -225,9 +224,11 @@ export class SyncPool {
     }
   }
 
-  /** Whether some block of its would be taken: any other need not be read. */
+  /** Whether some block of its is awaited: any other need not be read. */
   isAsked(peer: string): boolean {
-    if (!this.peers.has(peer)) return false;
+    const known = this.peers.get(peer);
+    if (!known) return false;
+    if (known.late.size > 0) return true; // that it comes says how busy its line is
     for (const { asked, fetched } of this.wanted.values())
       if (fetched === null && asked.has(peer)) return true;
     return false;
@@ -238,10 +239,11 @@ export class SyncPool {
     const known = this.peers.get(peer);
     // Asked before it fell from grace; or by an earlier life of ours: it has not said yet how far it is, so this one has asked it for nothing.
     if (!known) return null;
-    if (sends(known, height)) known.quietSinceNs = nowNs;
+    this.isServed(peer, known, height);
     const wanted = this.wanted.get(height);
+    const isOld = height >= this.startHeight && height < this.height;
+    if (isOld || wanted?.asked.has(peer)) known.quietSinceNs = nowNs;
     if (!wanted?.asked.has(peer)) {
-      const isOld = height >= this.startHeight && height < this.height;
       if (isOld) return null; // the slower of two sources
       return refuse('unsolicited-block', `peer sent us block #${height} we didn't ask it for`);
     }
@@ -255,14 +257,21 @@ export class SyncPool {
     return null;
   }
 
+  private isServed(peer: string, known: SyncPeer, height: bigint): void {
+    const askedNs = serves(known, height);
+    if (askedNs !== null) this.evasions.hasAnswered(peer, askedNs);
+  }
+
   /**
    * A peer has no block of a height that it claimed, nor then an older one: they may have gone since it said so. True: it is to say anew what it
    * has, and is banned if that is what it had not.
    */
   hasNot(peer: string, height: bigint, nowNs: bigint): boolean {
     const known = this.peers.get(peer);
-    known?.late.delete(height);
-    if (!known?.open.delete(height)) return false;
+    if (!known) return false;
+    const isWanted = known.open.has(height);
+    this.isServed(peer, known, height);
+    if (!isWanted) return false;
     known.quietSinceNs = nowNs;
     const wanted = this.wanted.get(height);
     if (wanted?.asked.has(peer)) {
@@ -283,7 +292,7 @@ export class SyncPool {
     const quiet: string[] = [];
     for (const [name, { open, quietSinceNs, reportedAtNs }] of this.peers) {
       if (open.size === 0) continue;
-      const isMute = nowNs - reportedAtNs >= BigInt(QUESTIONS_MAX) * statusNs;
+      const isMute = nowNs - reportedAtNs >= BigInt(EVASIONS_MAX + 1) * statusNs;
       if (isMute || nowNs - quietSinceNs >= peerTimeoutNs) quiet.push(name);
     }
     for (const name of quiet) this.remove(name);
