@@ -72,7 +72,7 @@ function castLine({ powers }: Chronicle): StoryLine {
   const [first] = powers;
   const isEqual = powers.every((power) => power === first);
   const text = isEqual ? `power ${first} each` : `powers ${powers.join(', ')}`;
-  return { atNs: 0, node: '', what: `${powers.length} validators, ${text}` };
+  return { atNs: 0, node: '', what: `${powers.length} validator${powers.length === 1 ? '' : 's'}, ${text}` };
 }
 
 const liarLines = ({ liars }: Chronicle): StoryLine[] =>
@@ -94,7 +94,15 @@ function faultLines({ performed, names }: Chronicle, untilNs: number): Keyed[] {
   const before = told.length - last.length;
   return before === 0
     ? lines
-    : [{ atNs: last[0]?.atNs ?? 0, node: '', what: `(${before} faults before)`, key: null }, ...lines];
+    : [
+        {
+          atNs: last[0]?.atNs ?? 0,
+          node: '',
+          what: `(${before} fault${before === 1 ? '' : 's'} before)`,
+          key: null,
+        },
+        ...lines,
+      ];
 }
 
 const deedLine = ({ atNs, node, line }: Deeds): Keyed[] =>
@@ -140,6 +148,6 @@ function stallsOf(chronicle: Chronicle, { node, oracle, atNs }: Violation): stri
   const least = voters.reduce((low, { height }) => (height < low ? height : low), voters[0]?.height ?? 0n);
   const bound = voters.find(({ name }) => name === node)?.height ?? least;
   return voters
-    .filter(({ name, height }) => height <= bound && !isRunning(name))
+    .filter(({ name, height, isUp }) => height <= bound && !(isUp && isRunning(name)))
     .flatMap((machine) => stallLines(chronicle, machine));
 }

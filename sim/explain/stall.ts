@@ -108,7 +108,7 @@ function nearestDecision(place: Place): NearDecision | null {
   const what = ['precommit', `for ${blockName(about)} of round ${round}`] as const;
   const line = isQuorum(sum, place.total)
     ? `it has two thirds of ${whole}, and lacks the block`
-    : short(place, what, by, 'would decide', (name) => fateOf(place, name, 'precommits', round));
+    : short(place, 'precommits', round, what, by, 'would decide');
   return { line, round, has: by.length };
 }
 
@@ -122,7 +122,7 @@ function anyVotes(place: Place, kind: VoteKind, round: number): string {
   if (isQuorum(powerOf(place, by), place.total))
     return `it has the ${kind} of more than two thirds, and they do not agree`;
   const what = [kind.slice(0, -1), `of round ${round}`] as const;
-  return short(place, what, by, 'would move it on', (name) => fateOf(place, name, kind, round));
+  return short(place, kind, round, what, by, 'would move it on');
 }
 
 const powerOf = ({ voters }: Place, names: readonly NodeName[]): bigint =>
@@ -131,13 +131,14 @@ const powerOf = ({ voters }: Place, names: readonly NodeName[]): bigint =>
 /** "1 more precommit for 8f3a from v1 or v3 would decide (has v0, v2; 667 of 1000 needed)". */
 function short(
   place: Place,
+  kind: VoteKind,
+  round: number,
   [word, which]: readonly [string, string],
   has: readonly NodeName[],
   would: string,
-  fate: (name: NodeName) => string,
 ): string {
-  const { voters, total } = place;
-  const missing = voters.filter(({ name }) => !has.includes(name));
+  const { total } = place;
+  const missing = missingOf(place, has, votersOf(place, kind, round));
   const needed = (total + total) / 3n + 1n;
   const enough = missing.filter(({ power }) => isQuorum(powerOf(place, has) + power, total));
   const candidates = (enough.length > 0 ? enough : missing).map(({ name }) => name);
@@ -145,8 +146,16 @@ function short(
   const count = fewest(place, has, missing);
   const more = `${count} more ${word}${count === 1 ? '' : 's'} ${which}`;
   const hasText = has.length > 0 ? `has ${[...has].sort().join(', ')}` : 'has none';
-  const fates = candidates.map((name) => `${name} ${fate(name)}`).join('; ');
+  const fates = candidates.map((name) => `${name} ${fateOf(place, name, kind, round)}`).join('; ');
   return `${more} from ${from} ${would} (${hasText}; ${needed} of ${total} needed). ${fates}`;
+}
+
+/** Who has not spoken yet; and if all of those are too few, also who has, for another block. */
+function missingOf(place: Place, has: readonly NodeName[], heard: readonly NodeName[]): readonly Voter[] {
+  const others = place.voters.filter(({ name }) => !has.includes(name));
+  const silent = others.filter(({ name }) => !heard.includes(name));
+  const names = [...has, ...silent.map(({ name }) => name)];
+  return isQuorum(powerOf(place, names), place.total) ? silent : others;
 }
 
 /** How many of those missing suffice at best. */
@@ -161,8 +170,11 @@ function fewest(place: Place, has: readonly NodeName[], missing: readonly Voter[
   return count;
 }
 
-/** What became of a vote that a node does not have. */
-function fateOf({ chronicle, height }: Place, name: NodeName, kind: VoteKind, round: number): string {
+/** What became of a vote that would help: most often a node does not have it. */
+function fateOf(place: Place, name: NodeName, kind: VoteKind, round: number): string {
+  const { chronicle, height } = place;
+  const heard = votesOf(place, kind, round).find(({ by }) => by === name);
+  if (heard) return `said ${blockName(heard.about)}`;
   const said = chronicle.deeds.find(
     (deed) => deed.node === name && deed.does === kind && deed.height === height && deed.round === round,
   );

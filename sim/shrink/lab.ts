@@ -14,6 +14,8 @@ import { directivesIn } from './parts.ts';
 export interface Outcome {
   /** The promise that broke first; null: none, or the run could not be performed. */
   readonly promise: string | null;
+  /** It came to its end, and broke none. */
+  readonly holds: boolean;
   readonly what: string;
   readonly atMs: number;
   readonly height: number;
@@ -40,7 +42,7 @@ export interface Least {
   readonly directives: number;
 }
 
-const NOTHING: Outcome = { promise: null, what: '', atMs: 0, height: 0, heights: 0, cost: 0 };
+const NOTHING: Outcome = { promise: null, holds: false, what: '', atMs: 0, height: 0, heights: 0, cost: 0 };
 /** A run costs this much before its first delivery: a world is made. */
 const RUN_COST = 200;
 /** What costs more than this, and than so many times the first run, is given up: it would leave nothing for the others. */
@@ -172,11 +174,12 @@ export class Lab {
       });
       cost = deliveries;
       const [first] = violations;
-      if (!first) return { ...NOTHING, cost };
+      if (!first) return { ...NOTHING, holds: true, cost };
       const atMs = Math.ceil(first.atNs / MILLISECOND);
       const height = Number(first.height);
       return {
         promise: first.promise,
+        holds: false,
         what: first.what,
         atMs,
         height,

@@ -93,6 +93,37 @@ describe('who stands still', () => {
     expect(stalls[0]).toMatch(/\(has v0; 27 of 40 needed\)/);
   });
 
+  test('who said nil said nil: that did arrive, and is no precommit that would help', () => {
+    const at3 = { height: 3 } as const;
+    const lost = [
+      drop('proposals', { to: ['v3'], round: 0, ...at3 }),
+      drop('parts', { to: ['v3'], round: 0, ...at3 }),
+      drop('prevotes', { by: ['v1'], to: ['v2'], round: 0, ...at3 }),
+      drop('precommits', { by: ['v1', 'v3'], ...at3 }),
+      drop('prevotes', { round: 1, ...at3 }),
+      drop('block-sync'),
+    ];
+    const { stalls } = explained(play(when(v0.decides(height(1)), ...lost)));
+    expect(stalls[0]).toMatch(
+      /^v0 h3 r0 precommit: 2 more precommits for [0-9a-f]{4} of round 0 from among v1, v3 /,
+    );
+    expect(stalls.join('\n')).not.toContain('v2 said nil, and');
+    expect(stalls.join('\n')).toMatch(
+      /^v3 .* v1 said [0-9a-f]{4}, and it did not arrive; v2 said nil; v3 said nil$/m,
+    );
+  });
+
+  test('who decided a moment ago, and is down, stands still', () => {
+    const alone = scenario('x', {
+      cast: validators(1),
+      act: [when(v0.decides(height(3)), crash('v0', { how: 'clean' }))],
+      ends: everyone.decides(height(5), { within: '5s' }),
+    });
+    const { stalls, story } = explained(alone);
+    expect(stalls).toEqual([expect.stringMatching(/^v0 is down since height [34]$/)]);
+    expect(story[0]?.what).toBe('1 validator, power 10 each');
+  });
+
   test('who waits for a transaction waits for no proposal', () => {
     const { stalls } = explained(
       scenario('x', {

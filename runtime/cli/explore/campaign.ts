@@ -109,11 +109,11 @@ function addFailure(
   known.deliveries = deliveries;
 }
 
-/** The words without what differs from run to run: names of nodes, numbers, hashes. */
+/** The words without what differs from run to run: names of nodes, numbers, hashes, of which one in fifty looks like a number. */
 export const signatureOf = ({ oracle, what }: { oracle: string; what: string }): string =>
   `${oracle}: ${what
     .replace(/\b[vcf][0-9]+\b/g, 'V')
-    .replace(/\b(?=[0-9]*[a-f])[0-9a-f]{8,}\b/gi, 'H')
+    .replace(/\b(?=[0-9]*[a-f])[0-9a-f]{8,}\b/gi, 'N')
     .replace(/[0-9]+(\.[0-9]+)?/g, 'N')}`;
 
 /** One thing that a campaign must show. `held` null: too few runs to say. */

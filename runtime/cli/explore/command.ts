@@ -1,10 +1,11 @@
 // `nodecli sim explore`: swarm runs, or those of another play that a seed writes, for as long as wanted, each
 // twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
 
+import { SEED_MAX } from '../../../sim/choices.ts';
 import { Interrupted, isUninterrupted } from '../interrupt.ts';
 import { drawnPlay } from '../run/play-file.ts';
 import { ProgressBar } from '../screen.ts';
-import { grouped } from '../telling.ts';
+import { counted, grouped } from '../telling.ts';
 import {
   buildCommit,
   CliError,
@@ -113,12 +114,14 @@ type Pair = Lost | { readonly run: RunSummary; readonly again: string | Lost };
 
 /** A campaign that loses more runs in a row is given up. */
 const LOST_MAX = 8;
-/** No run of a swarm takes so long, on the slowest machine. */
+/** No batch of a swarm takes so long, on the slowest machine: one of its runs has no end. */
 const WITHIN_MS = 120_000;
 
 class Explorer {
   private readonly campaign: Campaign;
   private readonly goal: number;
+  /** The goal, or as many as there are seeds. */
+  private readonly most: number;
   private readonly deadlineMs: number;
   private readonly out: string | undefined;
   private readonly bar: ProgressBar;
@@ -142,6 +145,8 @@ class Explorer {
     this.bar = new ProgressBar(json);
     this.campaign = campaign;
     this.goal = goal;
+    const seeds = SEED_MAX - BigInt(campaign.base) + 1n;
+    this.most = seeds < BigInt(goal) ? Number(seeds) : goal;
     this.out = out;
     this.deadlineMs = minutes === undefined ? Number.POSITIVE_INFINITY : this.startedMs + minutes * 60_000;
     this.secondsBefore = campaign.seconds;
@@ -162,7 +167,7 @@ class Explorer {
   }
 
   private get isOver(): boolean {
-    return performance.now() > this.deadlineMs || this.offset(this.nextBatch) >= this.goal;
+    return performance.now() > this.deadlineMs || this.offset(this.nextBatch) >= this.most;
   }
 
   private offset(batch: number): number {
@@ -172,7 +177,7 @@ class Explorer {
   private seedsOf(batch: number): string[] {
     const base = BigInt(this.campaign.base);
     const offset = this.offset(batch);
-    const count = Math.min(BATCH, this.goal - offset);
+    const count = Math.min(BATCH, this.most - offset);
     return Array.from({ length: count }, (_, i) => String(base + BigInt(offset + i)));
   }
 
@@ -186,7 +191,7 @@ class Explorer {
         this.firstTimes++;
         const { play: explore } = this.campaign;
         const runs = await oneByOne(this.seedsOf(index), async (seeds) => {
-          const made = await worker.explore({ explore, seeds }, WITHIN_MS * seeds.length);
+          const made = await worker.explore({ explore, seeds }, WITHIN_MS);
           return made.runs;
         });
         this.halves.push({ index, by: worker, runs });
@@ -203,7 +208,7 @@ class Explorer {
     const again = there.every(({ broken }) => broken === null);
     const { play: explore } = this.campaign;
     const digests = await oneByOne(seeds, async (some) => {
-      const made = await worker.explore({ explore, seeds: some, again }, WITHIN_MS * some.length);
+      const made = await worker.explore({ explore, seeds: some, again }, WITHIN_MS);
       return made.digests;
     });
     const second = new Map(seeds.map((seed, i) => [seed, digests[i] as string | Lost]));
@@ -291,7 +296,7 @@ function tell(campaign: Campaign, checks: readonly Check[]): void {
   table('what happened', campaign.faults);
   table('rules at work', campaign.labels);
   for (const { oracle, what, times, seed } of campaign.failures) {
-    print(`\n${oracle}, ${times} times: ${what}`);
+    print(`\n${oracle}, ${counted(times, 'time')}: ${what}`);
     print(`  npx nodecli sim run ${campaign.play} --seed ${seed}`);
   }
   for (const seed of campaign.mismatches.slice(0, 5))

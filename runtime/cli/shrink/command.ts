@@ -8,10 +8,11 @@ import { scenarioRefusal } from '../../../sim/scenario/form.ts';
 import { toJson } from '../../../sim/scenario/json.ts';
 import { isDrawn, type Scenario } from '../../../sim/scenario/play.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
+import { SetupError, writeFileAtomic } from '../../host/disk/files.ts';
 import { Interrupted, interruptible } from '../interrupt.ts';
 import { type Patch, patchOf } from '../patch/patch-file.ts';
 import { withPatchedBuild } from '../patch/patched-build.ts';
-import { isMarked, mustBeApart, mustBeFree } from '../run/outputs.ts';
+import { isMarked, isNoFile, mustBeApart, mustBeFree } from '../run/outputs.ts';
 import { fileOfPlay, isSavedPlay, loadPlay, playFromJson, usualSeedOf } from '../run/play-file.ts';
 import { explanationLines, ProgressBar, toJson as reportJson, row } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
@@ -205,11 +206,21 @@ function mustBeWritable(path: string): void {
 
 function save(path: string, text: string): void {
   try {
-    writeFileSync(path, text);
+    // It may be written over the only one that shows the bug.
+    if (isNoFile(path)) writeFileSync(path, text);
+    else writeFileAtomic(path, text);
   } catch (error) {
     print(text); // much work was done for it
-    throw new CliError(`${path} cannot be written: ${whyNot(error)}`);
+    const cause = error instanceof SetupError ? error.cause : error;
+    throw new CliError(`${path} cannot be written: ${whyNot(cause)}`);
   }
+}
+
+function minimalText({ isMinimal, holdsWithoutAny }: ShrunkText): string {
+  if (!isMinimal) return 'NO';
+  return holdsWithoutAny
+    ? 'yes: without any one part every promise holds'
+    : 'yes: without any one part this promise is not the first to break';
 }
 
 function tell(
@@ -218,11 +229,11 @@ function tell(
   file: string,
   { test, mutant }: ShrinkFlags,
 ): void {
-  const { promise, what, height, directives, isMinimal, survives, runs, spent } = shrunk;
+  const { promise, what, height, directives, survives, runs, spent } = shrunk;
   print(`${promise}: ${what}`);
   print(row('directives', `${directives.before} before, ${directives.after} now`));
   print(row('height', String(height)));
-  print(row('1-minimal', isMinimal ? 'yes: without any one part the promise holds' : 'NO'));
+  print(row('1-minimal', minimalText(shrunk)));
   print(row('other seeds', `fails in ${survives.fails} of ${survives.seeds}`));
   print(row('runs', `${runs}, of ${grouped(spent)} deliveries`));
   if (healthy !== undefined) print(row('without it', healthy ? 'the healthy build holds' : 'VIOLATED, too'));

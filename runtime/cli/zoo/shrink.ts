@@ -24,8 +24,10 @@ export interface Small {
   readonly promise: string;
   readonly directives: number;
   readonly height: number;
-  /** Without any one of its parts the promise holds. */
+  /** Without any one of its parts this promise is not what breaks first. */
   readonly isMinimal: boolean;
+  /** Without any one of its parts the run holds. */
+  readonly holdsWithoutAny: boolean;
   /** Of so many other seeds, under how many it breaks the same promise. */
   readonly survives: { readonly seeds: number; readonly fails: number };
   /** The healthy build holds in it: what is left shows this bug and no other. */
@@ -78,7 +80,7 @@ async function shrinkOne(mutant: string, kill: Job, worker: Worker): Promise<Sma
   });
   if ('not' in result) return { mutant, play, seed, not: result.not };
   const { shrunk, ms } = result;
-  const { promise, height, isMinimal, survives, directives } = shrunk;
+  const { promise, height, isMinimal, holdsWithoutAny, survives, directives } = shrunk;
   const scenario = playFromJson('the shrunk scenario', shrunk.scenario);
   const holdsWithout = runScenario(scenario, { seed: shrunk.seed }).holds;
   return {
@@ -89,6 +91,7 @@ async function shrinkOne(mutant: string, kill: Job, worker: Worker): Promise<Sma
     directives: directives.after,
     height,
     isMinimal,
+    holdsWithoutAny,
     survives,
     holdsWithout,
     ms,
@@ -142,7 +145,8 @@ export function summaryOfSmall(results: readonly (Small | NotSmall)[]): string {
     `${small.length} of ${results.length} failing runs made small: ` +
     `half of them to ${counted(medianOf(small.map(({ directives }) => directives)), 'directive')} ` +
     `and ${counted(medianOf(small.map(({ height }) => height)), 'height')} at most, ` +
-    `${count(({ isMinimal }) => isMinimal)} of them 1-minimal; ` +
+    `${count(({ isMinimal }) => isMinimal)} of them 1-minimal, ` +
+    `${count((each) => each.holdsWithoutAny)} hold without any one part; ` +
     `${failsOf(small)} runs under other seeds fail; ` +
     `half of them took ${seconds(medianOf(small.map(({ ms }) => ms)))} s at most, ` +
     `${count(({ ms }) => ms <= SOON_MS)} half a minute, the slowest ${seconds(slowestOf(small))} s; ` +

@@ -37,6 +37,12 @@ it('names of nodes, numbers and hashes are no part of a failure', () => {
   expect(signatureOf({ ...one, oracle: 'chain' })).not.toBe(signatureOf(one));
 });
 
+it('a hash that has no letter is one all the same', () => {
+  const of = (hash: string): string => signatureOf({ oracle: 'lock', what: `v1 prevotes ${hash} at 3` });
+  expect(of('51208391')).toBe(of('5120839a'));
+  expect(of('512083917734')).toBe(of('e12083917734'));
+});
+
 it('a number of many digits is no hash', () => {
   const ahead = (ns: number): string => signatureOf({ oracle: 'chain', what: `time: ${ns} ns ahead` });
   expect(ahead(9_489_006_088)).toBe(ahead(42));

@@ -135,7 +135,13 @@ describe.skipIf(!isBuilt)('a planted bug', () => {
     expect(err).toBe('');
     expect(code).toBe(0);
     const report = JSON.parse(out);
-    expect(report).toMatchObject({ promise: 'lock', isMinimal: true, file: saved, holdsWithoutMutant: true });
+    expect(report).toMatchObject({
+      promise: 'lock',
+      isMinimal: true,
+      holdsWithoutAny: true,
+      file: saved,
+      holdsWithoutMutant: true,
+    });
     expect(report.explanation.sentence).toMatch(
       /^It was promised that who precommitted a block prevotes another only/,
     );

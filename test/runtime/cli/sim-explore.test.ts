@@ -88,6 +88,10 @@ describe.skipIf(!isBuilt)('sim explore', () => {
       { seed: '3', lost: 'it ended with SIGKILL' },
       'run 4',
     ]);
+    let times = 0;
+    const unlucky = async (seeds: readonly string[]): Promise<readonly string[]> =>
+      times++ === 0 ? Promise.reject(new Error('out of memory')) : seeds;
+    expect(await oneByOne(['5'], unlucky)).toEqual(['5']);
     const campaign = newCampaign('swarm', 'c', '1');
     addLost(campaign, '3', 'it ended with SIGKILL');
     expect(checksOf(campaign)[0]).toMatchObject({ held: false });
@@ -158,6 +162,20 @@ describe.skipIf(!isBuilt)('sim explore', () => {
       `nodecli: ${flag}: ${more.at(-1)} seeds from ${first} on go beyond the last, 18446744073709551615\n`,
     );
     expect(code).toBe(2);
+  });
+
+  it('of some minutes ends with the last seed there is', () => {
+    const { code, out } = nodecli(
+      'sim',
+      'explore',
+      '--seed',
+      '18446744073709551615',
+      '--minutes',
+      '1',
+      '--json',
+    );
+    expect(JSON.parse(out)).toMatchObject({ runs: 1, failures: [] });
+    expect(code).toBe(0);
   });
 
   it('ends in order when the terminal interrupts it, and goes on later', async () => {
