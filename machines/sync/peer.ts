@@ -14,7 +14,9 @@ export interface SyncPeer {
   /** Heights it was asked for that nobody has answered yet, and since when. */
   readonly open: Map<bigint, bigint>;
   /** Heights it was asked for that others have answered: what it sends of them is on its way all the same. */
-  readonly late: Map<bigint, bigint>;
+  late: Map<bigint, bigint>;
+  /** What nobody counts on any more, and may come nevertheless: late blocks after a long silence, and second copies. */
+  stray: Map<bigint, bigint>;
   /** Since when it owes us something without having sent anything that it was asked for. */
   quietSinceNs: bigint;
   /** It sent a block since it came: the next ones are better asked of it than of a stranger. */
@@ -35,6 +37,7 @@ export const newPeer = (base: bigint, height: bigint, nowNs: bigint): SyncPeer =
   refusedAtNs: nowNs,
   open: new Map(),
   late: new Map(),
+  stray: new Map(),
   quietSinceNs: nowNs,
   isProven: false,
   servedNs: NEVER_NS,
@@ -54,14 +57,29 @@ export const owedBesides = ({ open, late }: SyncPeer, height: bigint): number =>
  * and others did, it will not send any more.
  */
 export function serves(peer: SyncPeer, height: bigint): bigint | null {
-  const { open, late, servedNs } = peer;
-  const askedNs = open.get(height) ?? late.get(height);
+  const { open, late, stray, servedNs } = peer;
+  const from = [open, late, stray].find((each) => each.has(height));
+  const askedNs = from?.get(height);
   if (askedNs === undefined) return null;
-  open.delete(height);
-  late.delete(height);
+  from?.delete(height);
   if (askedNs > servedNs) peer.servedNs = askedNs;
-  for (const [each, sinceNs] of late) if (sinceNs < askedNs) late.delete(each);
+  for (const each of [late, stray])
+    for (const [block, sinceNs] of each) if (sinceNs < askedNs) each.delete(block);
   return askedNs;
+}
+
+/** It is asked for a block, or asked again: then two copies may come. */
+export function owes({ open, late, stray }: SyncPeer, height: bigint, nowNs: bigint): void {
+  if (open.has(height)) stray.set(height, nowNs);
+  else open.set(height, late.get(height) ?? nowNs);
+  late.delete(height);
+}
+
+/** It was silent for long: its line has room again. */
+export function forgetLate(peer: SyncPeer): void {
+  if (peer.late.size === 0) return;
+  peer.stray = peer.late;
+  peer.late = new Map();
 }
 
 /**

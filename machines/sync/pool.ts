@@ -7,6 +7,7 @@ import { Bans } from './bans.ts';
 import type { SyncConfig } from './config.ts';
 import { EVASIONS_MAX, Evasions } from './evasions.ts';
 import {
+  forgetLate,
   has,
   hasLost,
   isContradicting,
@@ -14,6 +15,7 @@ import {
   newPeer,
   overtaken,
   owedBesides,
+  owes,
   type SyncPeer,
   serves,
 } from './peer.ts';
@@ -112,8 +114,8 @@ export class SyncPool {
   /** Requests to make now: new heights, late answers again, and second sources. */
   plan(nowNs: bigint): BlockRequest[] {
     const requests: BlockRequest[] = [];
-    for (const { late, quietSinceNs } of this.peers.values())
-      if (nowNs - quietSinceNs >= this.config.retryNs) late.clear(); // it would have come, or comes with all else that was held up
+    for (const peer of this.peers.values())
+      if (nowNs - peer.quietSinceNs >= this.config.retryNs) forgetLate(peer);
     const window = BigInt(Math.max(PAIR, this.config.requestsPerPeerMax * this.peers.size));
     const claimed = this.claimedHeight;
     let expectedBytes = this.expectedBytes();
@@ -177,10 +179,7 @@ export class SyncPool {
     return askedNs <= patientSinceNs && hasLost(peer, askedNs, patientSinceNs) ? alone : null;
   }
 
-  /**
-   * Of the peers that claim the height: the proven before the strangers, who owes least, the one that came
-   * first.
-   */
+  /** Of the peers that claim the height: the proven before the strangers, who owes least, the one that came first. */
   private idlest(height: bigint, besides: { has(peer: string): boolean } | null): string | null {
     const { requestsPerPeerMax } = this.config;
     let found: string | null = null;
@@ -214,8 +213,7 @@ export class SyncPool {
   private ask(height: bigint, wanted: Wanted | undefined, name: string, nowNs: bigint): void {
     const peer = this.peers.get(name) ?? unreachable('asked a peer that is not in the pool');
     if (peer.open.size === 0) peer.quietSinceNs = nowNs;
-    if (!peer.open.has(height)) peer.open.set(height, nowNs);
-    peer.late.delete(height);
+    owes(peer, height, nowNs);
     if (wanted) {
       wanted.asked.set(name, nowNs);
       wanted.lastAskedNs = nowNs;
@@ -228,7 +226,7 @@ export class SyncPool {
   isAsked(peer: string): boolean {
     const known = this.peers.get(peer);
     if (!known) return false;
-    if (known.late.size > 0) return true; // that it comes says how busy its line is
+    if (known.late.size + known.stray.size > 0) return true; // that it comes says how busy its line is
     for (const { asked, fetched } of this.wanted.values())
       if (fetched === null && asked.has(peer)) return true;
     return false;
@@ -239,11 +237,10 @@ export class SyncPool {
     const known = this.peers.get(peer);
     // Asked before it fell from grace; or by an earlier life of ours: it has not said yet how far it is, so this one has asked it for nothing.
     if (!known) return null;
-    this.isServed(peer, known, height);
+    if (this.takesAnswer(peer, known, height)) known.quietSinceNs = nowNs;
     const wanted = this.wanted.get(height);
-    const isOld = height >= this.startHeight && height < this.height;
-    if (isOld || wanted?.asked.has(peer)) known.quietSinceNs = nowNs;
     if (!wanted?.asked.has(peer)) {
+      const isOld = height >= this.startHeight && height < this.height;
       if (isOld) return null; // the slower of two sources
       return refuse('unsolicited-block', `peer sent us block #${height} we didn't ask it for`);
     }
@@ -257,9 +254,11 @@ export class SyncPool {
     return null;
   }
 
-  private isServed(peer: string, known: SyncPeer, height: bigint): void {
+  /** Whether it was asked for that. */
+  private takesAnswer(peer: string, known: SyncPeer, height: bigint): boolean {
     const askedNs = serves(known, height);
     if (askedNs !== null) this.evasions.hasAnswered(peer, askedNs);
+    return askedNs !== null;
   }
 
   /**
@@ -270,7 +269,7 @@ export class SyncPool {
     const known = this.peers.get(peer);
     if (!known) return false;
     const isWanted = known.open.has(height);
-    this.isServed(peer, known, height);
+    this.takesAnswer(peer, known, height);
     if (!isWanted) return false;
     known.quietSinceNs = nowNs;
     const wanted = this.wanted.get(height);

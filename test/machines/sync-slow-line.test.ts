@@ -162,6 +162,22 @@ it('what was lost is asked for again soon, though its peer is busy with what was
   expect(lost).toEqual([]);
 });
 
+it('who sends old blocks alone, which nobody asked of it, gives no sign of life', () => {
+  const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
+  pool.range('good', 1n, 2n, 0n);
+  expect(pool.plan(0n).length).toBe(2);
+  for (const height of [1n, 2n]) pool.gave('good', height, blockOf('good', height), 0n);
+  expect(pool.handOver()?.height).toBe(1n);
+  pool.applied(1n, 0n);
+  pool.range('liar', 1n, 99n, S);
+  expect(pool.plan(S).map(({ peer }) => peer)).toContain('liar');
+  for (let nowNs = 2n * S; nowNs < 16n * S; nowNs += S) {
+    expect(pool.gave('liar', 1n, blockOf('liar', 1n), nowNs)).toBe(null);
+    expect(pool.removeQuiet(nowNs)).toEqual([]);
+  }
+  expect(pool.removeQuiet(16n * S)).toEqual(['liar']);
+});
+
 /** Two peers of a pool, each asked for two at most: what each is asked for now, and what it gives. */
 function two() {
   const pool = new SyncPool({ ...DEFAULT_SYNC, requestsPerPeerMax: 2 }, 1n, 0n);

@@ -155,7 +155,7 @@ class Explorer {
 
   /** No more have anything to do: one a batch, and another for its second time. */
   get workersMax(): number {
-    return Math.max(2, Math.ceil((this.goal - this.runsBefore) / BATCH));
+    return Math.max(2, Math.ceil((this.most - this.runsBefore) / BATCH));
   }
 
   async run(workers: readonly Worker[]): Promise<void> {

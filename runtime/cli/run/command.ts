@@ -16,12 +16,12 @@ import type { RunWatch, Verdict } from '../../../sim/verdict.ts';
 import { withMutant } from '../patch/patched-build.ts';
 import { Columns, explanationLines, ProgressBar, row, Story, toJson, verdictLines } from '../screen.ts';
 import { bytesName, grouped } from '../telling.ts';
-import { TraceWriter } from '../traces/trace-file.ts';
+import { mustBeTrace, TraceWriter } from '../traces/trace-file.ts';
 import { buildCommit, CliError, countOf, EXIT, type Exit, quoted, seedOf, whyNot } from '../usage.ts';
 import { castOfFiles } from './cast-files.ts';
 import { isNoFile, mustBeApart } from './outputs.ts';
 import { partialOf } from './partial-file.ts';
-import { PageFile } from './picture-page.ts';
+import { mustBePage, PageFile } from './picture-page.ts';
 import { fileOfPlay, loadPlay, usualSeedOf, withoutExit } from './play-file.ts';
 
 export interface RunFlags {
@@ -96,6 +96,8 @@ async function wantedOf(nameOrFile: string, flags: RunFlags): Promise<Wanted> {
     { '--trace': trace, '--html': html, ...whileWritten('--trace', trace), ...whileWritten('--html', html) },
     { ...read, '--mutant': planted ?? flags.mutant },
   );
+  if (trace !== undefined) mustBeTrace(trace);
+  if (html !== undefined) mustBePage(html);
   const cast = castFor(play, flags);
   const about = planted !== undefined && { about: { mutant: planted } };
   const options = {

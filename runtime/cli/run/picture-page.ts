@@ -61,6 +61,10 @@ const PLACES = /\(title\)|\/\* \(style\) \*\/|\/\/ \(script\)|"\(picture\)"/g;
 /** In the template, and so in every page. */
 const PAGE_MARK = '<meta name="generator" content="rehearsal">';
 
+/** @throws CliError when it would be written over something else. */
+export const mustBePage = (path: string): void =>
+  mustBeFree('--html', path, 'picture of a run', (there) => isMarked(there, PAGE_MARK));
+
 /** Tried before the run, so that a path that cannot be written is told at once; an older page stays until there is a new one. */
 export class PageFile {
   readonly path: string;
@@ -68,7 +72,6 @@ export class PageFile {
 
   constructor(path: string) {
     this.path = fileOf(path, '--html');
-    mustBeFree('--html', path, 'picture of a run', (there) => isMarked(there, PAGE_MARK));
     try {
       this.partial = new PartialFile(path);
       closeSync(openSync(this.partial.at, 'w'));

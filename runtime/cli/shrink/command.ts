@@ -1,6 +1,15 @@
 // `nodecli sim shrink`: makes a failing run small, and saves it as a scenario that fails by itself.
 
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { runScenario } from '../../../sim/run.ts';
@@ -206,13 +215,27 @@ function mustBeWritable(path: string): void {
 
 function save(path: string, text: string): void {
   try {
-    // It may be written over the only one that shows the bug.
-    if (isNoFile(path)) writeFileSync(path, text);
-    else writeFileAtomic(path, text);
+    write(path, text);
   } catch (error) {
     print(text); // much work was done for it
     const cause = error instanceof SetupError ? error.cause : error;
     throw new CliError(`${path} cannot be written: ${whyNot(cause)}`);
+  }
+}
+
+/** Its folder takes no new file, or another file system has it. */
+const ONLY_IN_PLACE = ['EACCES', 'EPERM', 'EROFS', 'EBUSY'];
+
+/** Whole or not at all: it may be written over the only one that shows the bug. */
+function write(path: string, text: string): void {
+  const there = isNoFile(path) ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (isNoFile(path)) return writeFileSync(path, text);
+  try {
+    writeFileAtomic(path, text, there && there.mode & 0o777);
+  } catch (error) {
+    const code = error instanceof SetupError ? (error.cause as NodeJS.ErrnoException).code : undefined;
+    if (!there || !ONLY_IN_PLACE.includes(code ?? '')) throw error;
+    writeFileSync(path, text);
   }
 }
 

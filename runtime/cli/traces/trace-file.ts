@@ -30,7 +30,6 @@ export class TraceWriter {
 
   constructor(path: string) {
     this.path = fileOf(path, '--trace');
-    mustBeFree('--trace', path, 'trace', isTrace);
     try {
       this.partial = new PartialFile(path);
       this.file = openSync(this.partial.at, 'w');
@@ -85,6 +84,9 @@ export class TraceWriter {
     }
   }
 }
+
+/** @throws CliError when it would be written over something else. */
+export const mustBeTrace = (path: string): void => mustBeFree('--trace', path, 'trace', isTrace);
 
 function isTrace(path: string): boolean {
   try {
