@@ -12,7 +12,7 @@ import { DEFAULT_PARAMS } from '../protocol/rules/params.ts';
 import { genesisState } from '../protocol/rules/state.ts';
 import { type ConsensusParams, EMPTY_BYTES, type Genesis, type PublicKey } from '../protocol/types.ts';
 import type { Stream } from './choices.ts';
-import { appHash as isHex } from './scenario/amounts.ts';
+import { INITIAL_HEIGHT_MAX, appHash as isHex } from './scenario/amounts.ts';
 import { type Check, Checker, isText, listOf, maybe, object, whole } from './scenario/checks.ts';
 import { ScenarioError } from './scenario/error.ts';
 
@@ -99,15 +99,30 @@ export function paramsWith({ evidence = {}, blockBytes }: ParamsWords): Consensu
   };
 }
 
+const isPower: Check = {
+  expects: 'a bigint that is not negative, as 10n',
+  holds: (value) => typeof value === 'bigint' && value >= 0n,
+};
 const isBigInt: Check = { expects: 'a bigint, as 10n', holds: (value) => typeof value === 'bigint' };
+const areParams = object({
+  block: object({ maxBytes: isBigInt, maxGas: isBigInt }),
+  evidence: object({ maxAgeBlocks: isBigInt, maxAgeNs: isBigInt, maxBytes: isBigInt }),
+  validator: object({ publicKeyTypes: listOf(isText) }),
+  version: object({ app: isBigInt }),
+  abci: object({ voteExtensionsEnableHeight: isBigInt }),
+} satisfies Record<keyof ConsensusParams, Check>);
+const isHeight: Check = {
+  expects: `a bigint from 1n to ${INITIAL_HEIGHT_MAX}n`,
+  holds: (value) => typeof value === 'bigint' && value >= 1n && value <= BigInt(INITIAL_HEIGHT_MAX),
+};
 const options = object(
   {
-    powers: listOf(isBigInt),
+    powers: listOf(isPower),
     candidates: maybe(whole),
     fullNodes: maybe(whole),
-    initialHeight: maybe(isBigInt),
+    initialHeight: maybe(isHeight),
     chainId: maybe(isText),
-    params: maybe({ expects: 'parameters of consensus', holds: (value) => typeof value === 'object' }),
+    params: maybe(areParams),
     appState: maybe(isText),
     appHash: maybe(isHex),
   } satisfies Record<keyof CastOptions, Check>,
@@ -130,6 +145,14 @@ function mustBe(word: string, check: Check, given: unknown, path = ''): void {
  */
 export function makeCast(wanted: CastOptions): Cast {
   mustBe('makeCast', options, wanted);
+  const cast = castOfPeople(wanted);
+  const because = whyNoChain(cast);
+  if (because !== null) throw new ScenarioError(`makeCast: ${because}`);
+  return cast;
+}
+
+/** The same, of what was checked before. */
+export function castOfPeople(wanted: CastOptions): Cast {
   const { chainId = 'rehearsal', initialHeight = 1n } = wanted;
   const members = [
     ...wanted.powers.map((power, i) => member(`v${i}`, power, true)),
@@ -148,6 +171,17 @@ export function makeCast(wanted: CastOptions): Cast {
     appState: utf8Encode(wanted.appState ?? ''),
   };
   return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS, initialHeight };
+}
+
+/** Why no chain can begin with it; null: one can. */
+function whyNoChain({ genesis: text, members }: Cast): string | null {
+  const genesis = parseGenesis(text);
+  if (isRefusal(genesis)) return genesis.because;
+  if (genesis.validators.length === 0) return 'powers: somebody must be a validator';
+  const state = genesisState(genesis);
+  if (isRefusal(state)) return `validators: ${state.because}`;
+  const refusal = whyUnplayable(genesis.consensusParams, members.length);
+  return refusal ? `consensus_params: ${refusal.because}` : null;
 }
 
 /**

@@ -8,7 +8,7 @@ import { EMPTY_BYTES } from '../protocol/types.ts';
 import type { TurnRecord } from '../runtime/kernel/record.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import { hexFor } from './addresses.ts';
-import { type Cast, fullMesh, makeCast, paramsWith, randomMesh } from './cast.ts';
+import { type Cast, castOfPeople, fullMesh, paramsWith, randomMesh } from './cast.ts';
 import { Choices, seedText } from './choices.ts';
 import { EndOfPlay } from './ending.ts';
 import { faultsOf } from './faults.ts';
@@ -366,7 +366,7 @@ function againLine(options: RunOptions, used: string): string {
 }
 
 const castOf = ({ cast }: Scenario): Cast =>
-  makeCast({
+  castOfPeople({
     powers: cast.powers.map((power) => BigInt(power)),
     candidates: cast.candidates ?? 0,
     fullNodes: cast.fullNodes ?? 0,

@@ -4,6 +4,7 @@ import type { Payload } from '../../actors/turn.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { PREVOTE, type Vote } from '../../protocol/types.ts';
 import { ownVote } from '../oracles/ghost/about-votes.ts';
+import { isPromise } from '../scenario/checks.ts';
 import { ScenarioError } from '../scenario/error.ts';
 import { isItsPlace, type LiarKit, type Lie, Remembered } from './liar.ts';
 
@@ -24,7 +25,10 @@ export function aboutOwnVotes(
     const { votes } = kit.words;
     if (votes !== undefined && votes !== (vote.type === PREVOTE ? 'prevotes' : 'precommits')) return null;
     if (!isItsPlace(kit.words, vote.height, vote.round) || !kit.lies()) return null;
-    const said = instead(vote, payload);
+    const said: unknown = instead(vote, payload);
+    if (isPromise(said)) said.then(undefined, () => {}); // what it throws later is of no interest any more
+    if (said !== null && !Array.isArray(said))
+      throw new ScenarioError(`${what}: expected a list of payloads, or null for the truth`);
     if (said) kit.count(what);
     return said;
   };

@@ -26,7 +26,8 @@ export const PROMISES: Readonly<Record<string, string>> = {
     'a light client reaches each height by the headers, and they carry the sets that the chain decided',
   mempool: 'what a node accepted is in the next block that it proposes, oldest first and within the limits',
   admission: 'new transactions are asked about, and offered to each peer',
-  application: 'applications are told what the blocks say, in the order of ABCI, and what they answer counts',
+  application:
+    'applications are told what the blocks say, in the order of ABCI, and what they answer, alike of one proposal, counts',
   stores: 'a store holds what its node says that it holds, and lets go of what nobody needs',
   logbook: 'a log explains what its node said',
   durable: 'nothing leaves an actor before what it wrote earlier, and was to wait for, is durable',

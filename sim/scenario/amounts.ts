@@ -12,7 +12,7 @@ const upTo = (least: number, most: number): Check => ({
 });
 
 /** Heights of a play are numbers, and no run has so many that they would end at 2^53. */
-const INITIAL_HEIGHT_MAX = 4_503_599_627_370_496;
+export const INITIAL_HEIGHT_MAX = 4_503_599_627_370_496;
 export const initialHeight = upTo(1, INITIAL_HEIGHT_MAX);
 
 export const nodeName: Check = {

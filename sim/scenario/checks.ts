@@ -40,7 +40,8 @@ const TEXT_SHOWN_MAX = 60;
 function textOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (isUncalled(value)) return uncalledText(value);
-  const text = typeof value === 'bigint' ? `${value}n` : jsonOf(value);
+  const text =
+    typeof value === 'bigint' ? `${value}n` : typeof value === 'number' ? String(value) : jsonOf(value);
   return text.length > TEXT_SHOWN_MAX ? `${text.slice(0, TEXT_SHOWN_MAX)}...` : text;
 }
 

@@ -107,6 +107,7 @@ const writes = listOf(object({ key: bytes, value: bytes, remove: yesOrNo }));
 
 /** @throws ScenarioError that names the method, and the field. */
 function mustGive<T>(method: string, check: Check, given: T): T {
+  mustBeOver(method, given);
   const checker = new Checker();
   checker.check(check, given, `${method}()`);
   if (checker.problem !== null) throw new ScenarioError(`app: ${checker.problem}`);

@@ -49,7 +49,16 @@ export function ownApplication(make: () => Application): () => Application {
   const made: Partial<Application> | undefined = making();
   const missing = APPLICATION.find((method) => typeof made?.[method] !== 'function');
   if (missing) throw new ScenarioError(`app: what it makes is no application: it has no ${missing}()`);
-  return () => withAnswersChecked(making());
+  const given = new WeakSet<Application>([made as Application]);
+  return () => {
+    const application = making();
+    if (given.has(application))
+      throw new ScenarioError(
+        'app: it makes the same application again, and each start of a node begins with a new one; write () => new ...',
+      );
+    given.add(application);
+    return withAnswersChecked(application);
+  };
 }
 
 const isClass = (value: object): boolean => /^class\b/.test(Function.prototype.toString.call(value));
@@ -149,7 +158,9 @@ export const ownOracle =
     };
     if (typeof oracle !== 'object' || oracle === null) return no('what it makes is no oracle');
     if (typeof oracle.name !== 'string') return no('what it makes has no name');
-    if (OURS.includes(oracle.name)) return no(`${oracle.name} is the name of one of ours`);
+    if (oracle.name === '') return no('what it makes has an empty name');
+    if (OURS.includes(oracle.name.replace(/\/.*/, '')))
+      return no(`${oracle.name} is the name of one of ours`);
     const isPlain = Object.getPrototypeOf(oracle) === Object.prototype;
     for (const [field, value] of Object.entries(oracle)) {
       if (isPlain && typeof value === 'function' && !Object.hasOwn(WATCHING, field))
@@ -217,6 +228,7 @@ export const ownLiar =
     if (typeof lie !== 'function')
       throw new ScenarioError(`${field}: expected a function (to, payloads) => ..., from it`);
     return (to, payloads) => {
+      if (!kit.victims.has(to)) return null; // the others hear the truth
       // Copies: the list and its bytes go to others, too, and may be changed here.
       const told = payloads.map(({ channel, bytes }) => ({ channel, bytes: bytes.slice() }));
       const said: unknown = tried(field, 'its lie threw', () => lie(to, told));

@@ -165,7 +165,7 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'copies without end',
       () => play({ load: txs({ perSecond: 1, copies: Number.POSITIVE_INFINITY }) }),
-      'load.copies: expected a whole number from 1 to 10000, not null',
+      'load.copies: expected a whole number from 1 to 10000, not Infinity',
     ],
     [
       'half a copy',
@@ -783,12 +783,38 @@ describe('who runs a module runs it without its types, so', () => {
     [
       'numbers',
       () => makeCast({ powers: [10] as never }),
-      'makeCast: powers[0]: expected a bigint, as 10n, not 10',
+      'makeCast: powers[0]: expected a bigint that is not negative, as 10n, not 10',
     ],
     [
       'a slip',
       () => makeCast({ powers: [1n], fullnodes: 1 } as never),
       'makeCast: fullnodes: no such field; there are powers,',
+    ],
+    ['nobody', () => makeCast({ powers: [0n] }), 'makeCast: powers: somebody must be a validator'],
+    [
+      'too much power',
+      () => makeCast({ powers: [2n ** 62n, 10n] }),
+      "makeCast: validators: voting power can't be higher than",
+    ],
+    [
+      'no number of bytes',
+      () => makeCast({ powers: [2n ** 70n] }),
+      'makeCast: validators[0].power must be a whole number',
+    ],
+    [
+      'a height below the first',
+      () => makeCast({ powers: [1n], initialHeight: 0n }),
+      'makeCast: initialHeight: expected a bigint from 1n to 4503599627370496n, not 0n',
+    ],
+    [
+      'no name',
+      () => makeCast({ powers: [1n], chainId: '' }),
+      'makeCast: genesis doc must include non-empty',
+    ],
+    [
+      'half of the parameters',
+      () => makeCast({ powers: [1n], params: {} as never }),
+      'makeCast: params.block: expected an object, not nothing',
     ],
     ['no hex', () => makeCast({ powers: [1n], appHash: 'xyz' }), 'makeCast: appHash: expected hex digits'],
     ['no text', () => castFromFiles(7 as never, []), 'castFromFiles: genesisText: expected a text, not 7'],

@@ -173,7 +173,7 @@ describe('what is of one’s own and gives what it must not', () => {
     [[{}], 'app: drainWrites()[0].key: expected a Uint8Array, not nothing'],
     [['a'], 'app: drainWrites()[0]: expected an object, not "a"'],
     [{}, 'app: drainWrites(): expected a list, not {}'],
-    [Promise.resolve([]), 'app: drainWrites(): expected a list, not {}'],
+    [Promise.resolve([]), 'app: drainWrites() gives a promise; it must not be async'],
   ])('drainWrites: %s', (drained, says) => {
     const app = (): KvStore => Object.assign(new KvStore(), { drainWrites: () => drained });
     const [first] = at({ app }).violations;

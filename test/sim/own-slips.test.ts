@@ -139,6 +139,13 @@ it('an oracle that has the name of one of ours is refused: nobody could tell who
       `oracles[0]: ${name} is the name of one of ours`,
     );
   }
+  for (const [name, because] of [
+    ['chain/agreement', 'chain/agreement is the name of one of ours'],
+    ['', 'what it makes has an empty name'],
+  ]) {
+    const nameless: OracleMaker = () => ({ name: name as string, ended: () => {} });
+    expect(() => runScenario(play({ oracles: [nameless] }), { seed: 1 })).toThrow(`oracles[0]: ${because}`);
+  }
 });
 
 describe('what waits', () => {
@@ -148,7 +155,7 @@ describe('what waits', () => {
       `oracles[0]: mine: ${hook}() gives a promise; it must not be async`,
     );
   });
-  it.each(['answer', 'restore'])('an application’s %s', (method) => {
+  it.each(['answer', 'restore', 'drainWrites', 'digest'])('an application’s %s', (method) => {
     const app = (): KvStore =>
       Object.assign(new KvStore(), {
         [method]: async () => {
@@ -160,6 +167,83 @@ describe('what waits', () => {
       return first?.what ?? 'nothing';
     };
     expect(says()).toContain(`app: ${method}() gives a promise; it must not be async`);
+  });
+  it('what a liar says instead of a vote', () => {
+    const waits: Liar = (kit) =>
+      aboutOwnVotes(kit, 'lie: late', (async () => {
+        throw new Error('later');
+      }) as never);
+    expect(() => runScenario(play({ liars: [liar('v3', waits, ['v0'])] }), { seed: 1 })).toThrow(
+      'liars[0].liar: its lie threw: lie: late: expected a list of payloads, or null for the truth',
+    );
+  });
+});
+
+it('one application for all nodes is none: each start begins with a new one', () => {
+  const one = new KvStore();
+  expect(runScenario(play({ app: () => one }), { seed: 1 }).violations[0]?.what).toContain(
+    'app: it makes the same application again, and each start of a node begins with a new one; write () => new ...',
+  );
+});
+
+it('who is no victim of a liar of one’s own hears the truth', () => {
+  const heard = new Set<string>();
+  const mute: Liar = () => (to) => {
+    heard.add(to);
+    return [];
+  };
+  let ids: string[] = [];
+  const onWorld = ({ machines }: World): void => {
+    ids = machines.map(({ member }) => member.id);
+  };
+  const muted = play({ liars: [liar('v3', mute, ['v0'])] });
+  expect(runScenario(muted, { seed: 1, onWorld }).holds).toBe(true);
+  expect([...heard]).toEqual([ids[0]]);
+});
+
+describe('applications that judge one proposal differently', () => {
+  const says = (app: () => KvStore): unknown => {
+    const [first] = runScenario(play({ app }), { seed: 1 }).violations;
+    return first && { promise: first.promise, what: first.what };
+  };
+  /** Refuses at height 2 as often as `refuses` says. */
+  const choosy = (refuses: () => boolean): KvStore =>
+    new (class extends KvStore {
+      override answer(request: AbciRequest): AbciResponse {
+        const isIts = request.type === 'process-proposal' && request.value.height === 2n;
+        return isIts && refuses()
+          ? { type: 'process-proposal', value: { status: 2 } }
+          : super.answer(request);
+      }
+    })();
+
+  it('are found, as two of their nodes would go apart', () => {
+    let made = 0;
+    const app = (): KvStore => {
+      const isOdd = made++ === 2; // the first is made to be looked at
+      return choosy(() => isOdd);
+    };
+    expect(says(app)).toEqual({
+      promise: 'application',
+      what: expect.stringMatching(
+        /^v\d has an application that (refuses|accepts) the proposal [0-9a-f]{8} of height 2, which that of v\d (accepted|refused)$/,
+      ),
+    });
+  });
+
+  it('are none where all refuse the same', () => {
+    const first: { hash: string | null } = { hash: null };
+    const app = (): KvStore =>
+      new (class extends KvStore {
+        override answer(request: AbciRequest): AbciResponse {
+          if (request.type !== 'process-proposal' || request.value.height !== 2n)
+            return super.answer(request);
+          const hash = String(request.value.hash);
+          first.hash ??= hash;
+          return { type: 'process-proposal', value: { status: hash === first.hash ? 2 : 1 } };
+        }
+      })();
+    expect(says(app)).toBe(undefined);
   });
 });
 

@@ -194,6 +194,16 @@ describe('an application that takes none of its load', () => {
     }
   });
 
+  it.each<[string, BftWanted, string]>([
+    ['empty ones', { load: txs({ perBlock: 1, make: () => new Uint8Array(0) }) }, 'none of'],
+    ['no room in pools', { load: txs({ perBlock: 1 }), settings: { mempool: { txsMax: 0 } } }, 'none of'],
+    ['once in a fortnight', { load: txs({ perSecond: 0.000001 }) }, 'nobody gives a transaction'],
+  ])('is refused also where nobody says why nothing comes into a block: %s', (_, wanted, how) => {
+    expect(() => bftProperty({ app: () => new KvStore(), heights: 3, ...wanted })).toThrow(
+      `load: in a run without faults ${how}`,
+    );
+  });
+
   it('is what was asked for with none; one that takes some of what fits it is none', () => {
     const app = () => new Counter(true);
     expect(fc.sample(bftScenario({ app, load: 'none' }), 5).some((play) => 'load' in play)).toBe(false);

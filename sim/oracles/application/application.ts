@@ -27,6 +27,8 @@ import { PROCESS_PROPOSAL_ACCEPT } from '../canonical/numbers.ts';
 import { blockBytesMax, roomOfProposer } from '../chain/room.ts';
 import type { GhostChain, GhostSet } from '../ghost/ghost.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { Judgements } from './judgements.ts';
+import { Talk } from './talk.ts';
 import { difference, wrongVersion } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
@@ -59,25 +61,6 @@ interface Proposals {
   /** Hashes that it accepted. */
   readonly accepted: Set<string>;
   readonly prepared: Prepared[];
-}
-
-/** Of one life. */
-class Talk {
-  /** A block that was given to it and is not committed yet; the last that was. */
-  executing: bigint | null = null;
-  committed: bigint | null = null;
-  /** The first block that it still wants. */
-  retain = 0n;
-  /** What was asked and is not answered yet: few at once. */
-  readonly asked: { readonly tag: number; readonly request: AbciRequest }[] = [];
-  /** Its answer about the block under way. */
-  answer: { readonly height: bigint; readonly response: ResponseFinalizeBlock } | null = null;
-
-  /** What the answer is to. */
-  answered(tag: number): AbciRequest | undefined {
-    const place = this.asked.findIndex((each) => each.tag === tag);
-    return place < 0 ? undefined : this.asked.splice(place, 1)[0]?.request;
-  }
 }
 
 export const applicationOracle =
@@ -118,6 +101,7 @@ class Watch {
     { readonly height: number; readonly requests: Set<RequestProcessProposal> }
   >();
   private readonly decided = new Map<number, Decided>();
+  private readonly judgements = new Judgements();
   /** Its own, as the application told it first. */
   private appVersion: bigint | null = null;
   /** Parameters of InitChain bring a version with them, whether they name it or not. */
@@ -196,8 +180,10 @@ class Watch {
     if (request?.type === 'info' && response.type === 'info') this.appVersion ??= response.value.appVersion;
     else if (request?.type === 'process-proposal' && response.type === 'process-proposal') {
       const { height, hash } = request.value;
-      if (response.value.status === PROCESS_PROPOSAL_ACCEPT)
-        this.proposalsOf(at, height).accepted.add(byteKey(hash));
+      const isAccepted = response.value.status === PROCESS_PROPOSAL_ACCEPT;
+      if (isAccepted) this.proposalsOf(at, height).accepted.add(byteKey(hash));
+      const other = this.judgements.judges(at.name, request.value, isAccepted);
+      if (other) this.bad(at, height, other);
     } else if (request?.type === 'init-chain' && response.type === 'init-chain') {
       this.ghost.initialised(response.value);
       if (response.value.consensusParams) this.hasParams = true;
