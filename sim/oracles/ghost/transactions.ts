@@ -29,7 +29,7 @@ interface Taken {
 }
 
 export class Transactions {
-  /** The one that was given first, or taken, last is the last. */
+  /** The one that was given or taken last is the last. */
   private readonly given = new Set<string>();
   /** Each that is in a block. */
   private readonly taken = new Map<string, Taken>();
@@ -70,11 +70,7 @@ export class Transactions {
   }
 
   private gives(key: string): void {
-    if (this.taken.has(key)) {
-      // One cache has it anew, and the others go on forgetting.
-      if (!this.mayBeForgotten(key)) return;
-      this.taken.delete(key);
-    }
+    if (this.taken.has(key) && this.mayBeForgotten(key)) this.taken.delete(key);
     this.given.delete(key);
     this.given.add(key);
   }
