@@ -146,7 +146,8 @@ function mustBe(word: string, check: Check, given: unknown, path = ''): void {
 export function makeCast(wanted: CastOptions): Cast {
   mustBe('makeCast', options, wanted);
   const cast = castOfPeople(wanted);
-  const because = whyNoChain(cast);
+  const genesis = parseGenesis(cast.genesis);
+  const because = isRefusal(genesis) ? genesis.because : whyNoChain(genesis, cast.members.length);
   if (because !== null) throw new ScenarioError(`makeCast: ${because}`);
   return cast;
 }
@@ -173,14 +174,12 @@ export function castOfPeople(wanted: CastOptions): Cast {
   return { chainId, genesis: formatGenesis(genesis), members, epochNs: EPOCH_NS, initialHeight };
 }
 
-/** Why no chain can begin with it; null: one can. */
-function whyNoChain({ genesis: text, members }: Cast): string | null {
-  const genesis = parseGenesis(text);
-  if (isRefusal(genesis)) return genesis.because;
-  if (genesis.validators.length === 0) return 'powers: somebody must be a validator';
+/** A genesis that is well formed may still be of a chain that cannot begin: why; null: it can. */
+function whyNoChain(genesis: Genesis, people: number): string | null {
+  if (genesis.validators.length === 0) return 'the genesis names no validators';
   const state = genesisState(genesis);
   if (isRefusal(state)) return `validators: ${state.because}`;
-  const refusal = whyUnplayable(genesis.consensusParams, members.length);
+  const refusal = whyUnplayable(genesis.consensusParams, people);
   return refusal ? `consensus_params: ${refusal.because}` : null;
 }
 
@@ -207,11 +206,8 @@ export function castFromFiles(genesisText: string, keys: readonly KeyPair[]): Ca
     const name = `v${members.length}`;
     members.push({ name, id: peerIdOf(name), seed: pair.seed, publicKey, power });
   }
-  // A genesis that is well formed may still be of a chain that cannot begin.
-  const state = genesisState(genesis);
-  if (isRefusal(state)) return refuse('no-chain', `validators: ${state.because}`);
-  const refusal = whyUnplayable(genesis.consensusParams, members.length);
-  if (refusal) return refuse('no-chain', `consensus_params: ${refusal.because}`);
+  const because = whyNoChain(genesis, members.length);
+  if (because !== null) return refuse('no-chain', because);
   const { chainId, genesisTimeNs: epochNs, initialHeight } = genesis;
   return { chainId, genesis: genesisText, members, epochNs, initialHeight };
 }

@@ -105,10 +105,10 @@ function nearestDecision(place: Place): NearDecision | null {
   if (!best) return null;
   const { round, about, by, sum } = best;
   const whole = `the precommits for ${blockName(about)} of round ${round}`;
-  const what = ['precommit', `for ${blockName(about)} of round ${round}`] as const;
+  const which = `for ${blockName(about)} of round ${round}`;
   const line = isQuorum(sum, place.total)
     ? `it has two thirds of ${whole}, and lacks the block`
-    : short(place, 'precommits', round, what, by, 'would decide');
+    : short(place, 'precommits', round, which, by, 'would decide');
   return { line, round, has: by.length };
 }
 
@@ -121,8 +121,7 @@ function anyVotes(place: Place, kind: VoteKind, round: number): string {
   const by = votersOf(place, kind, round);
   if (isQuorum(powerOf(place, by), place.total))
     return `it has the ${kind} of more than two thirds, and they do not agree`;
-  const what = [kind.slice(0, -1), `of round ${round}`] as const;
-  return short(place, kind, round, what, by, 'would move it on');
+  return short(place, kind, round, `of round ${round}`, by, 'would move it on');
 }
 
 const powerOf = ({ voters }: Place, names: readonly NodeName[]): bigint =>
@@ -133,7 +132,7 @@ function short(
   place: Place,
   kind: VoteKind,
   round: number,
-  [word, which]: readonly [string, string],
+  which: string,
   has: readonly NodeName[],
   would: string,
 ): string {
@@ -144,7 +143,7 @@ function short(
   const candidates = (enough.length > 0 ? enough : missing).map(({ name }) => name);
   const from = enough.length > 0 ? candidates.join(' or ') : `among ${candidates.join(', ')}`;
   const count = fewest(place, has, missing);
-  const more = `${count} more ${word}${count === 1 ? '' : 's'} ${which}`;
+  const more = `${count} more ${count === 1 ? kind.slice(0, -1) : kind} ${which}`;
   const hasText = has.length > 0 ? `has ${[...has].sort().join(', ')}` : 'has none';
   const fates = candidates.map((name) => `${name} ${fateOf(place, name, kind, round)}`).join('; ');
   return `${more} from ${from} ${would} (${hasText}; ${needed} of ${total} needed). ${fates}`;

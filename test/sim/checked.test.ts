@@ -790,7 +790,7 @@ describe('who runs a module runs it without its types, so', () => {
       () => makeCast({ powers: [1n], fullnodes: 1 } as never),
       'makeCast: fullnodes: no such field; there are powers,',
     ],
-    ['nobody', () => makeCast({ powers: [0n] }), 'makeCast: powers: somebody must be a validator'],
+    ['nobody', () => makeCast({ powers: [0n] }), 'makeCast: the genesis names no validators'],
     [
       'too much power',
       () => makeCast({ powers: [2n ** 62n, 10n] }),

@@ -228,8 +228,8 @@ const ONLY_IN_PLACE = ['EACCES', 'EPERM', 'EROFS', 'EBUSY'];
 
 /** Whole or not at all: it may be written over the only one that shows the bug. */
 function write(path: string, text: string): void {
-  const there = isNoFile(path) ? undefined : statSync(path, { throwIfNoEntry: false });
   if (isNoFile(path)) return writeFileSync(path, text);
+  const there = statSync(path, { throwIfNoEntry: false });
   try {
     writeFileAtomic(path, text, there && there.mode & 0o777);
   } catch (error) {
