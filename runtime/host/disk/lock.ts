@@ -69,6 +69,12 @@ const SILENT_MS = 60_000;
 const WATCH_STEP_MS = 500;
 const WATCH_STEPS = (2.5 * BEAT_MS) / WATCH_STEP_MS;
 
+const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+/** Who finds that it is another's turn to take a lock away looks again so much later, and so often. */
+const TURN_MS = 50;
+const ATTEMPTS = 5;
+
 /** For whoever waits meanwhile. */
 export interface LockWatching {
   /** A lock is watched: a line that says so, and for how long. */
@@ -116,17 +122,20 @@ export async function lockFolder(
   const ours = self();
   // Processes of two containers may have one id.
   const mine = join(folder, `LOCK.${ours.pid}.${ours.namespace.replace(/\D/g, '')}`);
+  const turn = join(folder, 'LOCK.taking');
   const cannot = `cannot lock ${folder}`;
   for (let attempt = 0; ; attempt++) {
     if (trying(cannot, () => taken(lock, mine, markOf(ours))))
       return held(lock, markOf(ours), () => onLost(takenOver(folder)));
     const seen = look(lock);
+    if (seen === null) continue; // it was let go of
     const life = lifeOf(seen, ours);
     if (life === 'elsewhere') throw inUseElsewhere(folder, holderOf(seen.mark));
-    if (life === 'lives' || attempt >= 3) throw inUse(folder, holderOf(seen.mark));
+    if (life === 'lives') throw inUse(folder, holderOf(seen.mark));
+    if (attempt >= ATTEMPTS) throw inUse(folder, holderOf((look(turn) ?? seen).mark));
     if (life === 'silent') onWatch?.(watches(folder, holderOf(seen.mark)));
-    if (life === 'dead' || (await staysAs(lock, seen, signal)))
-      trying(cannot, () => removeStale(lock, seen, `${mine}.stale`));
+    if (life !== 'dead' && !(await staysAs(lock, seen, signal))) continue;
+    if (!trying(cannot, () => removed(lock, seen, turn, mine, ours))) await sleep(TURN_MS);
   }
 }
 
@@ -144,9 +153,9 @@ function taken(lock: string, mine: string, mark: string): boolean {
 /** False as soon as it is another, or its holder lives. */
 async function staysAs(lock: string, seen: Sight, signal: AbortSignal | undefined): Promise<boolean> {
   for (let step = 0; step < WATCH_STEPS; step++) {
-    await new Promise((done) => setTimeout(done, WATCH_STEP_MS));
+    await sleep(WATCH_STEP_MS);
     if (signal?.aborted) throw new SetupError(`stopped while it watched whether the holder of ${lock} lives`);
-    if (!isSame(look(lock), seen)) return false;
+    if (!isStill(lock, seen)) return false;
   }
   return true;
 }
@@ -154,7 +163,7 @@ async function staysAs(lock: string, seen: Sight, signal: AbortSignal | undefine
 function held(lock: string, mark: string, onLost: () => void): () => void {
   /** One that is gone may have been another's since; one that cannot be read, or whose folder is gone, may still be ours. */
   const isLost = (): boolean =>
-    existsSync(lock) ? ![mark, ''].includes(look(lock).mark) : existsSync(dirname(lock));
+    existsSync(lock) ? ![mark, ''].includes(look(lock)?.mark ?? '') : existsSync(dirname(lock));
   const beat = (): void => {
     if (isLost()) {
       clearInterval(beats);
@@ -173,13 +182,17 @@ function held(lock: string, mark: string, onLost: () => void): () => void {
   };
 }
 
-const isSame = (a: Sight, b: Sight): boolean => a.mark === b.mark && a.beatMs === b.beatMs;
+function isStill(lock: string, seen: Sight): boolean {
+  const now = look(lock);
+  return now !== null && now.mark === seen.mark && now.beatMs === seen.beatMs;
+}
 
-function look(lock: string): Sight {
+/** Null: there is none. */
+function look(lock: string): Sight | null {
   try {
     return { beatMs: statSync(lock).mtimeMs, mark: readFileSync(lock, 'utf8') };
   } catch {
-    return { beatMs: 0, mark: '' }; // gone since: the next attempt finds it free
+    return null;
   }
 }
 
@@ -217,13 +230,32 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-/** Takes the dead holder's lock away; puts it back when, meanwhile, it became that of a living one, or had a beat. */
+/**
+ * Takes a dead holder's lock away, one process at a time: each in its turn looks whether it still is that lock. Without turns who was held up between its
+ * look and the removal would take away that of a living one, who had been faster. False: it is another's turn.
+ */
+function removed(lock: string, seen: Sight, turn: string, mine: string, ours: Holder): boolean {
+  if (!taken(turn, mine, markOf(ours))) {
+    const rival = look(turn);
+    const isLeft = rival !== null && ['dead', 'silent'].includes(lifeOf(rival, ours));
+    if (isLeft) removeStale(turn, rival, `${mine}.stale`); // a turn takes no time at all: its process was killed in it
+    return false;
+  }
+  try {
+    if (isStill(lock, seen)) removeStale(lock, seen, `${mine}.stale`);
+    return true;
+  } finally {
+    rmSync(turn, { force: true });
+  }
+}
+
+/** Puts it back when it had a beat as it was taken away. */
 function removeStale(lock: string, seen: Sight, aside: string): void {
   try {
     renameSync(lock, aside);
   } catch {
     return; // another process was faster
   }
-  if (!isSame(look(aside), seen)) linked(aside, lock);
+  if (!isStill(aside, seen)) linked(aside, lock);
   rmSync(aside, { force: true });
 }

@@ -224,6 +224,52 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
     expect(fs.readdirSync(folder)).toEqual(refusal ? ['LOCK'] : []);
   });
 
+  test('is taken away by one process at a time', async () => {
+    const { pid, started } = await ours();
+    const folder = temporaryFolder();
+    const [lock, turn] = [join(folder, 'LOCK'), join(folder, 'LOCK.taking')];
+    fs.writeFileSync(lock, '999999999 1');
+    fs.writeFileSync(turn, `${pid} ${started}`); // of one that lives
+    await expect(lockFolder(folder)).rejects.toThrow(new RegExp(`in use by process ${pid};`));
+    expect([lock, turn].map((path) => fs.readFileSync(path, 'utf8'))).toEqual([
+      '999999999 1',
+      `${pid} ${started}`,
+    ]);
+    const starting = lockFolder(folder);
+    fs.rmSync(turn);
+    (await starting)();
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
+
+  test('is taken away also where a process was killed as it did so', async () => {
+    const folder = temporaryFolder();
+    for (const name of ['LOCK', 'LOCK.taking']) fs.writeFileSync(join(folder, name), '999999999 1');
+    (await lockFolder(folder))();
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
+
+  test('that became that of a living one as it was its turn is let be', async () => {
+    const { pid, started } = await ours();
+    const folder = temporaryFolder();
+    const lock = join(folder, 'LOCK');
+    fs.writeFileSync(lock, '999999999 1');
+    const { linkSync } = everyFs;
+    const names: unknown[] = [];
+    const spy = vi.spyOn(everyFs, 'linkSync').mockImplementation((from, to) => {
+      names.push(to);
+      linkSync(from, to);
+      if (to === `${lock}.taking`) fs.writeFileSync(lock, `${pid} ${started}`);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    await expect(lockFolder(folder)).rejects.toThrow(inUse);
+    expect(names).toEqual([lock, `${lock}.taking`, lock]); // it was never put back, so it was never away
+    expect(fs.readFileSync(lock, 'utf8')).toBe(`${pid} ${started}`);
+  });
+
   /** Of another container, that had its last beat so long ago by the clock of now; and what becomes of who wants it. */
   async function seemsSilent(agoMs: number) {
     const folder = temporaryFolder();
