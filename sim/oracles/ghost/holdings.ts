@@ -77,6 +77,9 @@ export class Peer {
   readonly gaveNs = new Map<Thing, number>();
   /** When it was sent the same of that height, the last few times, by the node's clock; what it says in between begins that anew. */
   private readonly sends = new Map<Thing, number[]>();
+  /** Envelopes that asked since something was sent to it last, and when the last of them came. */
+  private asked = 0;
+  private askedNs = 0;
   /** Since when it is greeted; null: it is not. */
   metNs: number | null = null;
   /** When it was told last where the node stands. */
@@ -102,26 +105,28 @@ export class Peer {
   /** The node is at this height now. */
   movedTo(height: bigint): void {
     if (this.sentNs.size > 0) this.sentNs.clear();
-    this.asks();
+    this.beginsAnew();
     if (this.shown.size === 0) return;
     const number = Number(height);
     for (const old of this.shown.keys()) if (old < number) this.shown.delete(old);
   }
 
-  /** It is sent this once more. Gives how long ago that began to be too often; null: it is not. */
-  isSent(thing: Thing, count: number): number | null {
+  /** It is sent this once more. Gives how often that is since when, by the node's clock; null: not too often. */
+  isSent(thing: Thing, count: number): { readonly times: number; readonly sinceNs: number } | null {
     const times = this.sends.get(thing) ?? [];
     this.sends.set(thing, times);
     times.push(count);
-    const first = times.length > SENT_FREELY ? times.shift() : undefined;
-    return first === undefined ? null : count - first;
+    const freely = SENT_FREELY + Math.max(0, this.asked - 1);
+    const first = times.length > freely ? times.shift() : undefined;
+    return first === undefined ? null : { times: freely + 1, sinceNs: count - first };
   }
 
   stands(height: bigint, round: number, nowNs: number): void {
     if (height === this.height && round === this.round) return;
+    this.asked = 0;
     this.sends.clear();
     if (height !== this.height) {
-      this.asks();
+      this.beginsAnew();
       this.behindNs = null;
       this.againNs = null;
       this.givenNs = 0;
@@ -139,11 +144,20 @@ export class Peer {
 
   isLost(): void {
     this.height = 0n;
-    this.asks();
+    this.beginsAnew();
   }
 
-  /** It says what it has, or nobody knows where it is: what it gave may be sent to it. */
-  asks(): void {
+  /** It says what it has: what it gave may be sent to it. Each envelope that says so is answered, and when a line goes again several come at once. */
+  asks(nowNs: number): void {
+    const before = this.sends.size > 0 ? 0 : this.asked;
+    const isSameEnvelope = nowNs === this.askedNs && before > 0;
+    this.beginsAnew();
+    this.asked = isSameEnvelope ? before : before + 1;
+    this.askedNs = nowNs;
+  }
+
+  private beginsAnew(): void {
+    this.asked = 0;
     if (this.gaveNs.size > 0) this.gaveNs.clear();
     if (this.sends.size > 0) this.sends.clear();
   }

@@ -246,7 +246,7 @@ class Watch {
       const isKept = holder.things.has(thing) && height === peer.height;
       if (isKept && this.authors.isHonestPeer(from)) peer.gaveNs.set(thing, now);
     } else if (message.type === 'has-vote') this.hasVote(at, peer, from, message, now);
-    else if (message.type === 'vote-set-bits' || message.type === 'new-valid-block') peer.asks();
+    else if (message.type === 'vote-set-bits' || message.type === 'new-valid-block') peer.asks(now);
   }
 
   /** It says that it has a vote: to the node that is as good as if it gave it. */

@@ -8,7 +8,7 @@ import type { Report, WorldAbout } from '../../oracle.ts';
 import { STEP } from '../../steps.ts';
 import type { Authors } from '../ghost/authors.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
-import { nameOf, type Peer, SENT_FREELY, type Thing } from '../ghost/holdings.ts';
+import { nameOf, type Peer, type Thing } from '../ghost/holdings.ts';
 import { saidLateNs } from '../ghost/pace.ts';
 
 /** Of that time: ticks come a little earlier or later. */
@@ -31,15 +31,16 @@ export class TooOften {
 
   /** It sends a peer something of its own height once more. Who waits for the block of a decision asks, and says, more often. */
   sends(at: Machine, id: PeerId, peer: Peer, message: ConsensusMessage, thing: Thing): void {
-    const sinceNs = peer.isSent(thing, at.clock.count());
-    if (sinceNs === null) return;
+    const sent = peer.isSent(thing, at.clock.count());
+    if (sent === null) return;
+    const { times, sinceNs } = sent;
     if (!this.about.isHonest(at) || !this.authors.isHonestPeer(id) || !this.isOfOne(message)) return;
     const { gossipNs, reofferNs } = at.config.consensus;
     const everyNs = Number((reofferNs / gossipNs || 1n) * gossipNs);
     if (sinceNs >= everyNs * OFTEN || at.step === STEP.commit) return;
     if (this.about.now() - at.heldUntilNs < everyNs || saidLateNs(at) > PROMPT_NS) return;
     const whom = nameOfPeer(this.about.machines, id) ?? 'a peer';
-    const often = `again ${SENT_FREELY + 1} times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
+    const often = `again ${times} times in ${sinceNs} ns; the time to offer again is ${everyNs} ns`;
     this.report(`${at.name} sends ${whom} ${nameOf(thing)} ${often}`, at, at.height + 1n);
   }
 
