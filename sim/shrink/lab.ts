@@ -12,7 +12,7 @@ import { directivesIn } from './parts.ts';
 
 /** What came of one run, as far as shrinking asks. */
 export interface Outcome {
-  /** The promise that broke first; null: none, or the run could not be performed. */
+  /** The one that is kept, if it is among those that broke; else the first. Null: none broke, or the run could not be performed. */
   readonly promise: string | null;
   /** It came to its end, and broke none. */
   readonly holds: boolean;
@@ -173,14 +173,14 @@ export class Lab {
         ...this.guard,
       });
       cost = deliveries;
-      const [first] = violations;
-      if (!first) return { ...NOTHING, holds: true, cost };
-      const atMs = Math.ceil(first.atNs / MILLISECOND);
-      const height = Number(first.height);
+      const broken = violations.find(({ promise }) => promise === this.promise) ?? violations[0];
+      if (!broken) return { ...NOTHING, holds: true, cost };
+      const atMs = Math.ceil(broken.atNs / MILLISECOND);
+      const height = Number(broken.height);
       return {
-        promise: first.promise,
+        promise: broken.promise,
         holds: false,
-        what: first.what,
+        what: broken.what,
         atMs,
         height,
         heights: Math.max(height, Number(heights)),

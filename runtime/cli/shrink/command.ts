@@ -243,7 +243,7 @@ function minimalText({ isMinimal, holdsWithoutAny }: ShrunkText): string {
   if (!isMinimal) return 'NO';
   return holdsWithoutAny
     ? 'yes: without any one part every promise holds'
-    : 'yes: without any one part this promise is not the first to break';
+    : 'yes: without any one part this promise does not break';
 }
 
 function tell(

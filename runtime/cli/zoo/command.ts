@@ -30,6 +30,7 @@ import {
   linesOfSmall,
   type NotSmall,
   type Small,
+  shortfallsOf,
   shrinkKills,
   summaryOfSmall,
 } from './shrink.ts';
@@ -82,7 +83,8 @@ export async function zooCommand(flags: ZooFlags): Promise<Exit> {
   if (wrong.length > 0) throw wrong[0];
   const whole = seen.outcomes.filter(({ length }) => length === wanted.bases.length);
   if (!isWhole) throw new Interrupted(`${whole.length} of ${chosen.length} builds were hunted through`);
-  return places.every(({ isGood }) => isGood) && seen.made.every(isGoodSmall) ? EXIT.holds : EXIT.violated;
+  const areGood = seen.made.every(isGoodSmall) && shortfallsOf(seen.made).length === 0;
+  return places.every(({ isGood }) => isGood) && areGood ? EXIT.holds : EXIT.violated;
 }
 
 interface Wanted extends Hunts {
@@ -153,6 +155,7 @@ function tellEnd({ made }: Seen, places: readonly Place[]): void {
   const lines = summaryOf(places);
   for (const line of lines.length > 0 ? ['', ...lines] : []) print(line);
   if (made.length > 0) print(summaryOfSmall(made));
+  for (const line of shortfallsOf(made)) print(`BAD: ${line}`);
 }
 
 interface Hunts {

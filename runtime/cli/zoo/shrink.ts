@@ -24,7 +24,7 @@ export interface Small {
   readonly promise: string;
   readonly directives: number;
   readonly height: number;
-  /** Without any one of its parts this promise is not what breaks first. */
+  /** Without any one of its parts this promise does not break. */
   readonly isMinimal: boolean;
   /** Without any one of its parts the run holds. */
   readonly holdsWithoutAny: boolean;
@@ -136,6 +136,30 @@ export function linesOfSmall(results: readonly (Small | NotSmall)[]): string[] {
 /** Nothing is idle in what is left of it, and it shows this bug and no other. */
 export const isGoodSmall = (each: Small | NotSmall): boolean =>
   isSmall(each) && each.isMinimal && each.holdsWithout;
+
+/** What is asked of all together; of fewer bugs one that shows rarely would have too much to say. */
+const MUTANTS_TO_JUDGE = 10;
+const DIRECTIVES_MOST = 6;
+const HEIGHTS_MOST = 2;
+const FAIL_PERCENT = 80;
+
+/** Where they fall short of it, in words. */
+export function shortfallsOf(results: readonly (Small | NotSmall)[]): string[] {
+  const small = results.filter(isSmall);
+  if (new Set(small.map(({ mutant }) => mutant)).size < MUTANTS_TO_JUDGE) return [];
+  const sum = (of: (each: Small) => number): number => small.reduce((total, each) => total + of(each), 0);
+  const isOften =
+    sum(({ survives }) => survives.fails) * 100 >= sum(({ survives }) => survives.seeds) * FAIL_PERCENT;
+  return [
+    ...(medianOf(small.map(({ directives }) => directives)) > DIRECTIVES_MOST
+      ? [`half of them have more than ${DIRECTIVES_MOST} directives`]
+      : []),
+    ...(medianOf(small.map(({ height }) => height)) > HEIGHTS_MOST
+      ? [`half of them break after height ${HEIGHTS_MOST}`]
+      : []),
+    ...(isOften ? [] : [`fewer than ${FAIL_PERCENT} % of the runs under other seeds fail`]),
+  ];
+}
 
 /** All of them. */
 export function summaryOfSmall(results: readonly (Small | NotSmall)[]): string {
