@@ -7,7 +7,7 @@ import { whyUnplayable } from '../machines/chain/playable.ts';
 import { bytesOfHex, equalBytes, hexOf, hexUpperOf } from '../protocol/bytes.ts';
 import { formatGenesis, parseGenesis } from '../protocol/json/genesis.ts';
 import { addressOf, type KeyPair } from '../protocol/keys.ts';
-import { isRefusal, type Refusal, refuse } from '../protocol/refusal.ts';
+import { isRefusal, type Refusal, refuse, unreachable } from '../protocol/refusal.ts';
 import { DEFAULT_PARAMS } from '../protocol/rules/params.ts';
 import { genesisState } from '../protocol/rules/state.ts';
 import { type ConsensusParams, EMPTY_BYTES, type Genesis, type PublicKey } from '../protocol/types.ts';
@@ -81,6 +81,14 @@ export interface ParamsWords {
   readonly blockBytes?: number;
 }
 
+/** What a play may say of its genesis. */
+interface GenesisWords extends ParamsWords {
+  readonly chainId?: string;
+  readonly initialHeight?: number;
+  /** In hex. */
+  readonly appHash?: string;
+}
+
 /** Those of every genesis of ours, but for how old evidence may be and how large a block; evidence takes a quarter of that at most. */
 export function paramsWith({ evidence = {}, blockBytes }: ParamsWords): ConsensusParams {
   const { maxAgeBlocks, maxAgeMs } = evidence;
@@ -97,6 +105,23 @@ export function paramsWith({ evidence = {}, blockBytes }: ParamsWords): Consensu
       ...(maxAgeMs !== undefined && { maxAgeNs: BigInt(maxAgeMs) * 1_000_000n }),
     },
   };
+}
+
+/** What of their genesis is not as the words of a play have it; null: nothing. What is not said may be anything, but for the first height: a play speaks of heights. */
+export function otherThanSaid(
+  { blockBytes, evidence, chainId, appHash, initialHeight = 1 }: GenesisWords,
+  cast: Cast,
+): keyof GenesisWords | null {
+  if (chainId !== undefined && chainId !== cast.chainId) return 'chainId';
+  if (BigInt(initialHeight) !== cast.initialHeight) return 'initialHeight';
+  const parsed = parseGenesis(cast.genesis);
+  const genesis = isRefusal(parsed) ? unreachable('a cast was made of it') : parsed;
+  if (appHash !== undefined && appHash.toLowerCase() !== hexOf(genesis.appHash)) return 'appHash';
+  const { block, evidence: allowed } = genesis.consensusParams;
+  if (blockBytes !== undefined && BigInt(blockBytes) !== block.maxBytes) return 'blockBytes';
+  const wanted = paramsWith({ ...(evidence && { evidence }) }).evidence;
+  const isSame = wanted.maxAgeBlocks === allowed.maxAgeBlocks && wanted.maxAgeNs === allowed.maxAgeNs;
+  return evidence === undefined || isSame ? null : 'evidence';
 }
 
 const isPower: Check = {

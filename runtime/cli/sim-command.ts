@@ -92,6 +92,7 @@ function addProofs(sim: Command): void {
     .description('runs every seed twice, in other processes and another order, and compares digests')
     .option('--seeds <n>', 'how many', '100')
     .option('--from <seed>', 'the first', '1')
+    .option('--play <name>', 'one play alone, by its name or its file (default: all in turn)')
     .option('--engines <list>', 'also 100 seeds on these versions of Node: 20,22,24')
     .option(
       '--crypto-pairs <n>',
@@ -102,7 +103,7 @@ function addProofs(sim: Command): void {
   sim
     .command('explore')
     .description('swarm runs, each twice, on all cores: what they saw, and the shortest run of each failure')
-    .option('--play <name>', 'another play that a seed writes, as wide-swarm (default: swarm)')
+    .option('--play <name>', 'another play, as wide-swarm, or a file with your own (default: swarm)')
     .option('--runs <n>', 'so many (default: 2000)')
     .option('--minutes <n>', 'or for so long')
     .option('--workers <n>', 'processes (default: one per core)')

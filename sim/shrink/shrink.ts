@@ -3,8 +3,11 @@
 
 import { type Seed, seedText } from '../choices.ts';
 import { type OracleMaker, PLAY } from '../oracle.ts';
+import { PROMISES } from '../oracles/promises.ts';
 import { runScenario } from '../run.ts';
 import { mustBeOptions } from '../run-options.ts';
+import { mustBeSameAgain } from '../same-again.ts';
+import { ownParts } from '../scenario/own.ts';
 import type { Play, Scenario } from '../scenario/play.ts';
 import { scenarioUnder } from '../scenario/under.ts';
 import { ScenarioError } from '../scenario/words.ts';
@@ -35,7 +38,7 @@ export interface Shrunk {
   readonly what: string;
   readonly height: number;
   readonly directives: { readonly before: number; readonly after: number };
-  /** Without any one of its parts this promise is not what breaks first. */
+  /** Without any one of its parts this promise does not break. */
   readonly isMinimal: boolean;
   /** Nor does any other break: without any one of its parts the run holds. */
   readonly holdsWithoutAny: boolean;
@@ -66,15 +69,17 @@ export interface ShrinkOptions {
 
 /**
  * Null: the run does not break this promise, or it is the play's own, which says nothing of a smaller one.
- * @throws ScenarioError when the play is none, or what else is given is something else.
+ * @throws ScenarioError when the play is none, what else is given is something else, or functions of its own make another run of it the second time.
  */
 export function shrink(play: Play, options: ShrinkOptions): Shrunk | null {
   mustBeShrinkOptions(options);
   const { budget = BUDGET, oracles = [], heard } = options;
   const seed = seedText(options.seed);
-  const promise = options.promise ?? firstBroken(play, seed, oracles);
-  if (promise === null || promise === PLAY) return null;
   const drawn = scenarioUnder(play, seed);
+  const hasOwn = ownParts(drawn).length > 0 || oracles.length > 0;
+  const first = hasOwn || options.promise === undefined ? firstBroken(drawn, seed, oracles) : null;
+  const promise = options.promise ?? first;
+  if (promise === null || promise === PLAY) return null;
   const watching = [...(drawn.oracles ?? []), ...oracles];
   const whole: Scenario = { ...drawn, crypto: 'sim', ...(watching.length > 0 && { oracles: watching }) };
   const part = (): number => Math.min(1, lab.spent / (budget * SEARCH));
@@ -116,9 +121,14 @@ function mustBeShrinkOptions(options: ShrinkOptions | undefined): void {
     throw new ScenarioError(`heard: expected a function, not ${heard}`);
 }
 
-function firstBroken(play: Play, seed: string, oracles: readonly OracleMaker[]): string | null {
-  const [first] = runScenario(play, { seed, crypto: 'sim', oracles }).violations;
-  return first?.promise ?? null;
+/** @throws ScenarioError when it is another run the second time. */
+function firstBroken(play: Scenario, seed: string, oracles: readonly OracleMaker[]): string | null {
+  const options = { seed, crypto: 'sim', oracles } as const;
+  const verdict = runScenario(play, options);
+  const [first] = verdict.violations;
+  if (!first) return null;
+  mustBeSameAgain(play, options, verdict);
+  return first.promise;
 }
 
 /** What nobody promises is never broken, and is a slip. */
@@ -126,7 +136,9 @@ function mustBePromise(play: Scenario, seed: string, promise: string): void {
   const known: string[] = [];
   const onWorld = ({ oracles }: World): void => void known.push(...oracles.map(({ name }) => name));
   runScenario(play, { seed, crypto: 'sim', onWorld });
-  if (known.some((name) => promise === name || promise.startsWith(`${name}/`))) return;
+  const isOurs = Object.keys(PROMISES).some((name) => name.split('/')[0] === promise.split('/')[0]);
+  const isKnown = known.some((name) => promise === name || promise.startsWith(`${name}/`));
+  if (isKnown && (!isOurs || !promise.includes('/') || Object.hasOwn(PROMISES, promise))) return;
   throw new ScenarioError(
     `shrink: nobody promises ${JSON.stringify(promise)}; say the promise of a violation`,
   );

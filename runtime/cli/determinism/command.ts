@@ -1,19 +1,40 @@
 // `nodecli sim determinism`: the same seed gives the same digest, in another process, another order, alone,
 // on another engine; and the same shape with other signatures.
 
+import { SAME_FOR_THE_SAME } from '../../../sim/same-again.ts';
 import { interruptible } from '../interrupt.ts';
+import { fileOfPlay, playToPerform } from '../run/play-file.ts';
 import { ProgressBar } from '../screen.ts';
 import { counted } from '../telling.ts';
 import { differenceLines } from '../traces/diverge.ts';
-import { CliError, countOf, EXIT, type Exit, mustBeSeeds, needsBuild, SEEDS_MAX, seedOf } from '../usage.ts';
+import {
+  CliError,
+  countOf,
+  EXIT,
+  type Exit,
+  mustBeSeeds,
+  needsBuild,
+  quoted,
+  SEEDS_MAX,
+  seedOf,
+} from '../usage.ts';
 import { fingerprint, type Job, type JobResult } from '../workers/job.ts';
 import { type Worker, type WorkerOptions, withWorkers } from '../workers/workers.ts';
 import { type Engine, engineOf } from './engines.ts';
-import { firstEvent, firstEventBetween, jobsFor, type Mismatch, performed, sameTwice } from './same-twice.ts';
+import {
+  firstEvent,
+  firstEventBetween,
+  jobsFor,
+  jobsOfPlay,
+  type Mismatch,
+  performed,
+  sameTwice,
+} from './same-twice.ts';
 
 export interface DeterminismFlags {
   readonly seeds: string;
   readonly from: string;
+  readonly play?: string;
   readonly engines?: string;
   readonly cryptoPairs: string;
 }
@@ -29,21 +50,33 @@ export async function determinismCommand(flags: DeterminismFlags): Promise<Exit>
   const pairs = countOf(flags.cryptoPairs, '--crypto-pairs', 0, SEEDS_MAX);
   const from = BigInt(seedOf(flags.from, '--from'));
   const engines = flags.engines === undefined ? [] : enginesOf(flags.engines);
+  const { play } = flags;
+  if (play !== undefined) await playToPerform(play);
+  const runs: Runs = {
+    play,
+    jobs: (count) => (play === undefined ? jobsFor(count, from) : jobsOfPlay(play, count, from)),
+  };
   mustBeSeeds(from, Math.max(seeds, pairs, engines.length > 0 ? SEEDS_PER_ENGINE : 0), '--from');
   if (seeds === 0 && pairs === 0 && engines.length === 0)
     throw new CliError('nothing to compare: give --seeds, --engines or --crypto-pairs');
   return interruptible(async () => {
     let holds = true;
-    if (seeds > 0) holds = (await twice(seeds, from)) && holds;
-    if (engines.length > 0) holds = (await onEngines(engines, from)) && holds;
-    if (pairs > 0) holds = (await cryptoPairs(pairs, from)) && holds;
+    if (seeds > 0) holds = (await twice(seeds, runs)) && holds;
+    if (engines.length > 0) holds = (await onEngines(engines, runs)) && holds;
+    if (pairs > 0) holds = (await cryptoPairs(pairs, runs)) && holds;
     return holds ? EXIT.holds : EXIT.violated;
   });
 }
 
-async function twice(seeds: number, from: bigint): Promise<boolean> {
+interface Runs {
+  /** The only play, by its name or file. */
+  readonly play: string | undefined;
+  readonly jobs: (count: number) => Job[];
+}
+
+async function twice(seeds: number, runs: Runs): Promise<boolean> {
   const bar = new ProgressBar();
-  const done = await sameTwice(jobsFor(seeds, from), {}, (part, what) => bar.update(part, what)).finally(() =>
+  const done = await sameTwice(runs.jobs(seeds), {}, (part, what) => bar.update(part, what)).finally(() =>
     bar.clear(),
   );
   if (done.mismatch) {
@@ -51,6 +84,7 @@ async function twice(seeds: number, from: bigint): Promise<boolean> {
     const found = await firstEvent(done.mismatch.job, {});
     if (found) for (const line of differenceLines(found)) print(line);
     else print('traced again, the two runs are the same: what leaks comes from the runs before');
+    tellOwn(runs);
     return false;
   }
   const alone = Math.ceil(seeds / 50);
@@ -62,9 +96,21 @@ async function twice(seeds: number, from: bigint): Promise<boolean> {
   return done.broken.length === 0;
 }
 
+/** What comes of nothing is the same everywhere: the first run that could not be performed is told. */
+function haveThrown(jobs: readonly Job[], results: readonly JobResult[]): boolean {
+  const at = results.findIndex(({ threw }) => threw !== null);
+  if (at >= 0) tellBroken(jobs[at] as Job, results[at] as JobResult);
+  return at >= 0;
+}
+
+/** A play in a file may have functions of its own. */
+function tellOwn({ play }: Runs): void {
+  if (play !== undefined && fileOfPlay(play) !== undefined) print(SAME_FOR_THE_SAME);
+}
+
 function tellBroken({ play, seed, heights }: Job, { violation, threw }: JobResult): void {
   const why = violation ? `${violation.oracle}: ${violation.what}` : (threw ?? 'a promise of the play');
-  print(`  did not hold: npx nodecli sim run ${play} --seed ${seed} --heights ${heights}  (${why})`);
+  print(`  did not hold: npx nodecli sim run ${quoted(play)} --seed ${seed} --heights ${heights}  (${why})`);
 }
 
 function tellMismatch({ job, one, other, how }: Mismatch): void {
@@ -87,7 +133,7 @@ function enginesOf(list: string): number[] {
   return majors;
 }
 
-async function onEngines(majors: readonly number[], from: bigint): Promise<boolean> {
+async function onEngines(majors: readonly number[], runs: Runs): Promise<boolean> {
   const found: Engine[] = [];
   for (const major of majors) {
     const engine = engineOf(major);
@@ -99,10 +145,12 @@ async function onEngines(majors: readonly number[], from: bigint): Promise<boole
     print('engines: there are not two to compare, so nothing is shown');
     return false;
   }
-  const jobs = jobsFor(SEEDS_PER_ENGINE, from);
+  const jobs = runs.jobs(SEEDS_PER_ENGINE);
   const expected = await performAll(jobs, { node: first.path }, first.version);
+  if (haveThrown(jobs, expected)) return false;
   for (const engine of others) {
     const results = await performAll(jobs, { node: engine.path }, engine.version);
+    if (haveThrown(jobs, results)) return false;
     const at = jobs.findIndex(
       (_, i) => fingerprint(results[i] as JobResult) !== fingerprint(expected[i] as JobResult),
     );
@@ -112,6 +160,7 @@ async function onEngines(majors: readonly number[], from: bigint): Promise<boole
     tellMismatch({ job, one: expected[at] as JobResult, other: results[at] as JobResult, how });
     const event = await firstEventBetween(job, { node: first.path }, { node: engine.path });
     if (event) for (const line of differenceLines(event)) print(line);
+    tellOwn(runs);
     return false;
   }
   print(`${jobs.length} seeds on Node ${found.map(({ version }) => version).join(', ')}: equal digests`);
@@ -146,13 +195,14 @@ export async function performAll(
 // --- signatures --------------------------------------------------------------------------------------------
 
 /** The same sequence of (time, actor, message type, height, round) and the same verdict, whoever signs. */
-async function cryptoPairs(count: number, from: bigint): Promise<boolean> {
-  const jobs = jobsFor(count, from);
+async function cryptoPairs(count: number, runs: Runs): Promise<boolean> {
+  const jobs = runs.jobs(count);
   const both = jobs.flatMap((job): Job[] => [
     { ...job, crypto: 'sim' },
     { ...job, crypto: 'ed25519' },
   ]);
   const results = await performAll(both, {}, 'sim-crypto and ed25519');
+  if (haveThrown(both, results)) return false;
   for (const [i, job] of jobs.entries()) {
     const sim = results[2 * i] as JobResult;
     const real = results[2 * i + 1] as JobResult;

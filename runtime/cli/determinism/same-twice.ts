@@ -28,7 +28,7 @@ export function jobsFor(count: number, from: bigint): Job[] {
   });
 }
 
-/** The runs of one play that a seed writes, in the same way. */
+/** The runs of one play, in the same way. */
 export const jobsOfPlay = (play: string, count: number, from: bigint): Job[] =>
   Array.from({ length: count }, (_, i) => ({ play, seed: String(from + BigInt(i)), heights: HEIGHTS_MIN }));
 

@@ -2,6 +2,7 @@
 
 import { SET_CHANGES } from '../../../sim/oracles/chain/chain.ts';
 import { PAPER_RULES, RARE_RULES, SWARM_FAULTS } from '../../../sim/swarm/coverage.ts';
+import { counted } from '../telling.ts';
 import type { RunSummary } from './job.ts';
 
 /** The play that `sim explore` is for: of this one it is known what a campaign must see. */
@@ -19,7 +20,10 @@ export interface Failure {
 }
 
 export interface Campaign {
+  /** Its name, or its file as it was typed. */
   readonly play: string;
+  /** Of a file its SHA-256: what it imports is not in it. */
+  readonly fileDigest?: string;
   readonly commit: string;
   readonly base: string;
   runs: number;
@@ -38,8 +42,9 @@ export interface Campaign {
   readonly mismatches: string[];
 }
 
-export const newCampaign = (play: string, commit: string, base: string): Campaign => ({
+export const newCampaign = (play: string, commit: string, base: string, fileDigest?: string): Campaign => ({
   play,
+  ...(fileDigest !== undefined && { fileDigest }),
   commit,
   base,
   runs: 0,
@@ -172,5 +177,5 @@ export function checksOf(campaign: Campaign): Check[] {
 
 function failuresText({ failures }: Campaign): string {
   if (failures.length === 0) return 'none is';
-  return `${failures.reduce((sum, { times }) => sum + times, 0)} runs, in ${failures.length} ways`;
+  return `${failures.reduce((sum, { times }) => sum + times, 0)} runs, in ${counted(failures.length, 'way')}`;
 }

@@ -1,9 +1,12 @@
-// `nodecli sim explore`: swarm runs, or those of another play that a seed writes, for as long as wanted, each
+// `nodecli sim explore`: swarm runs, or those of another play, for as long as wanted, each
 // twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
 
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { SEED_MAX } from '../../../sim/choices.ts';
+import { SAME_FOR_THE_SAME } from '../../../sim/same-again.ts';
 import { Interrupted, isUninterrupted } from '../interrupt.ts';
-import { drawnPlay } from '../run/play-file.ts';
+import { fileOfPlay, playToPerform } from '../run/play-file.ts';
 import { ProgressBar } from '../screen.ts';
 import { counted, grouped } from '../telling.ts';
 import {
@@ -14,6 +17,7 @@ import {
   type Exit,
   mustBeSeeds,
   needsBuild,
+  quoted,
   seedOf,
   workersOf,
 } from '../usage.ts';
@@ -85,13 +89,17 @@ export async function exploreCommand(flags: ExploreFlags): Promise<Exit> {
 const baseOf = (commit: string): string =>
   /^[0-9a-f]{12,}/.test(commit) ? String(BigInt(`0x${commit.slice(0, 12)}`)) : '1';
 
+/** Of a play in a file. */
+function digestOfFile(play: string): string | undefined {
+  const file = fileOfPlay(play);
+  return file === undefined ? undefined : createHash('sha256').update(readFileSync(file)).digest('hex');
+}
+
 async function begin({ out, seed, play }: ExploreFlags, goal: number): Promise<Campaign> {
   const commit = buildCommit();
-  const fresh = newCampaign(
-    play === undefined ? SWARM : drawnPlay(play),
-    commit,
-    seed === undefined ? baseOf(commit) : seedOf(seed),
-  );
+  if (play !== undefined) await playToPerform(play);
+  const base = seed === undefined ? baseOf(commit) : seedOf(seed);
+  const fresh = newCampaign(play ?? SWARM, commit, base, play === undefined ? undefined : digestOfFile(play));
   const least = goal === Number.MAX_SAFE_INTEGER ? 1 : goal; // for some minutes nobody knows how many
   mustBeSeeds(fresh.base, least, '--seed');
   const campaign = out === undefined ? fresh : await openCampaign(out, fresh, seed !== undefined);
@@ -297,8 +305,9 @@ function tell(campaign: Campaign, checks: readonly Check[]): void {
   table('rules at work', campaign.labels);
   for (const { oracle, what, times, seed } of campaign.failures) {
     print(`\n${oracle}, ${counted(times, 'time')}: ${what}`);
-    print(`  npx nodecli sim run ${campaign.play} --seed ${seed}`);
+    print(`  npx nodecli sim run ${quoted(campaign.play)} --seed ${seed}`);
   }
   for (const seed of campaign.mismatches.slice(0, 5))
     print(`\nNOT THE SAME twice: ${campaign.play}, seed ${seed}`);
+  if (campaign.mismatches.length > 0 && campaign.fileDigest !== undefined) print(SAME_FOR_THE_SAME);
 }

@@ -3,7 +3,16 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSeed } from '../../../sim/choices.ts';
-import { type Check, Checker, isText, listOf, number, object, whole } from '../../../sim/scenario/checks.ts';
+import {
+  type Check,
+  Checker,
+  isText,
+  listOf,
+  maybe,
+  number,
+  object,
+  whole,
+} from '../../../sim/scenario/checks.ts';
 import { toJson } from '../../../sim/scenario/json.ts';
 import type { Scenario } from '../../../sim/scenario/play.ts';
 import { scenarioUnder } from '../../../sim/scenario/under.ts';
@@ -22,6 +31,10 @@ export async function openCampaign(folder: string, fresh: Campaign, isSeedGiven:
   const campaign = existsSync(path) ? knownCampaign(path) : fresh;
   if (campaign.play !== fresh.play)
     throw new CliError(`--out: ${path} is a campaign of the play ${campaign.play}; give another folder`);
+  if (campaign.fileDigest !== fresh.fileDigest)
+    throw new CliError(
+      `--out: ${fresh.play} has changed since the campaign of ${path} began; give another folder`,
+    );
   if (campaign.commit !== fresh.commit)
     throw new CliError(`--out: ${path} is a campaign of commit ${campaign.commit}; give another folder`);
   if (isSeedGiven && campaign.base !== fresh.base)
@@ -79,6 +92,7 @@ const counts: Check = {
 };
 const CAMPAIGN = object({
   play: isText,
+  fileDigest: maybe(isText),
   commit: isText,
   base: seed,
   runs: whole,

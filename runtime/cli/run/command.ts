@@ -1,17 +1,12 @@
 // `nodecli sim run`: performs one play under one seed, shows what happens, and says how it went.
 
-import { hexOf } from '../../../protocol/bytes.ts';
-import { parseGenesis } from '../../../protocol/json/index.ts';
-import { isRefusal, unreachable } from '../../../protocol/refusal.ts';
 import { chapters, plays } from '../../../scenarios/index.ts';
-import { type Cast, paramsWith } from '../../../sim/cast.ts';
+import { type Cast, otherThanSaid } from '../../../sim/cast.ts';
 import { type Explanation, explainRun } from '../../../sim/explain/explain.ts';
 import { PictureCollector } from '../../../sim/picture/collector.ts';
 import { runScenario } from '../../../sim/run.ts';
 import type { RunOptions } from '../../../sim/run-options.ts';
-import { scenarioRefusal } from '../../../sim/scenario/form.ts';
-import { type CastWords, isDrawn, type Play } from '../../../sim/scenario/play.ts';
-import { ScenarioError } from '../../../sim/scenario/words.ts';
+import { isDrawn, type Play } from '../../../sim/scenario/play.ts';
 import type { RunWatch, Verdict } from '../../../sim/verdict.ts';
 import { withMutant } from '../patch/patched-build.ts';
 import { Columns, explanationLines, ProgressBar, row, Story, toJson, verdictLines } from '../screen.ts';
@@ -22,7 +17,7 @@ import { castOfFiles } from './cast-files.ts';
 import { isNoFile, mustBeApart } from './outputs.ts';
 import { partialOf } from './partial-file.ts';
 import { mustBePage, PageFile } from './picture-page.ts';
-import { fileOfPlay, loadPlay, usualSeedOf, withoutExit } from './play-file.ts';
+import { fileOfPlay, playToPerform, usualSeedOf, withoutExit } from './play-file.ts';
 
 export interface RunFlags {
   readonly seed?: string;
@@ -86,9 +81,7 @@ async function wantedOf(nameOrFile: string, flags: RunFlags): Promise<Wanted> {
     ...(flags.crypto !== undefined && { crypto: cryptoOf(flags.crypto) }),
     ...(flags.heights !== undefined && { heights: countOf(flags.heights, '--heights') }),
   };
-  const play = await loadPlay(nameOrFile);
-  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
-  if (refusal) throw new ScenarioError(refusal.because);
+  const play = await playToPerform(nameOrFile);
   const seed = seedOf(flags.seed ?? usualSeedOf(play));
   const { trace, html, genesis, planted } = flags;
   const read = { 'the scenario': fileOfPlay(nameOrFile), '--genesis': genesis };
@@ -242,19 +235,6 @@ function cryptoOf(text: string): 'sim' | 'ed25519' {
 
 const warn = (line: string): void => void process.stderr.write(`nodecli: ${line}\n`);
 
-/** What of a genesis is not as the play has it; null: nothing. */
-function otherThan({ blockBytes, evidence, chainId, appHash }: CastWords, cast: Cast): string | null {
-  if (chainId !== undefined && chainId !== cast.chainId) return 'chainId';
-  const parsed = parseGenesis(cast.genesis);
-  const genesis = isRefusal(parsed) ? unreachable('a cast was made of it') : parsed;
-  if (appHash !== undefined && appHash.toLowerCase() !== hexOf(genesis.appHash)) return 'appHash';
-  const { block, evidence: allowed } = genesis.consensusParams;
-  if (blockBytes !== undefined && BigInt(blockBytes) !== block.maxBytes) return 'blockBytes';
-  const wanted = paramsWith({ ...(evidence && { evidence }) }).evidence;
-  const isSame = wanted.maxAgeBlocks === allowed.maxAgeBlocks && wanted.maxAgeNs === allowed.maxAgeNs;
-  return evidence === undefined || isSame ? null : 'evidence';
-}
-
 function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
   if (genesis === undefined && keys === undefined) return null;
   if (genesis === undefined || keys === undefined)
@@ -272,12 +252,11 @@ function castFor(play: Play, { genesis, keys }: RunFlags): Cast | null {
     const have = `${genesis} has ${cast.members.length} validators`;
     throw new CliError(`${play.name} speaks of ${powers.length} validators, and ${have}`);
   }
-  const first = BigInt(play.cast.initialHeight ?? 1);
-  if (cast.initialHeight !== first) {
+  const other = otherThanSaid(play.cast, cast);
+  if (other === 'initialHeight') {
     const have = `${genesis} has initial_height ${cast.initialHeight}`;
-    throw new CliError(`${play.name} speaks of heights from ${first} on, and ${have}`);
+    throw new CliError(`${play.name} speaks of heights from ${play.cast.initialHeight ?? 1} on, and ${have}`);
   }
-  const other = otherThan(play.cast, cast);
   if (other) throw new CliError(`${play.name} sets cast.${other}, and ${genesis} has another`);
   const own = cast.members.map(({ power }) => power);
   if (own.join() !== powers.join())

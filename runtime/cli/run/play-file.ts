@@ -7,8 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { isRefusal } from '../../../protocol/refusal.ts';
 import { plays } from '../../../scenarios/index.ts';
+import { scenarioRefusal } from '../../../sim/scenario/form.ts';
 import { fromJson } from '../../../sim/scenario/json.ts';
-import { isDrawn, type Play, type Scenario } from '../../../sim/scenario/play.ts';
+import { isDrawn, type Play, type Scenario, ScenarioError } from '../../../sim/scenario/play.ts';
 import { completed } from '../../../sim/scenario/usual.ts';
 import { slipIn, whereLoaded } from '../thrown.ts';
 import { CliError, EXIT, nearest, packageFolder, quoted, whyNot } from '../usage.ts';
@@ -37,9 +38,41 @@ export function drawnPlay(name: string): string {
 export const fileOfPlay = (nameOrFile: string): string | undefined =>
   EXTENSIONS.includes(extname(nameOrFile)) ? nameOrFile : undefined;
 
-/** What needs no module to be loaded: a play by name, or a JSON file. */
-export const playAtOnce = (nameOrFile: string): Play =>
-  extname(nameOrFile) === '.json' ? playOfJson(nameOrFile, resolve(nameOrFile)) : playNamed(nameOrFile);
+/** What this process has loaded: the play, or what is wrong with it. */
+const opened = new Map<string, () => Play>();
+
+/** So that `playAtOnce` has it from now on: a module cannot be loaded at once. What is wrong with it is said there. */
+export async function openPlay(nameOrFile: string): Promise<void> {
+  if (opened.has(nameOrFile)) return;
+  const open = await loadPlay(nameOrFile).then(
+    (play) => () => play,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+  opened.set(nameOrFile, open);
+}
+
+/** A play by name, of a JSON file, or of whatever file was opened. */
+export function playAtOnce(nameOrFile: string): Play {
+  const open = opened.get(nameOrFile);
+  if (open) return open();
+  return extname(nameOrFile) === '.json'
+    ? playOfJson(nameOrFile, resolve(nameOrFile))
+    : playNamed(nameOrFile);
+}
+
+/**
+ * As `loadPlay`, of what can be performed; `playAtOnce` has it from now on.
+ * @throws ScenarioError where it cannot.
+ */
+export async function playToPerform(nameOrFile: string): Promise<Play> {
+  await openPlay(nameOrFile);
+  const play = playAtOnce(nameOrFile);
+  const refusal = isDrawn(play) ? null : scenarioRefusal(play);
+  if (refusal) throw new ScenarioError(refusal.because);
+  return play;
+}
 
 export async function loadPlay(nameOrFile: string): Promise<Play> {
   const extension = extname(nameOrFile);

@@ -12,6 +12,7 @@ import { ANSWERS } from './answers.ts';
 import type { Job } from './job.ts';
 
 process.env['NODE_ENV'] ??= 'production';
+const { openPlay } = await import('../run/play-file.ts');
 const { performJob } = await import('./job.ts');
 const { performCrashes } = await import('../crashes/job.ts');
 const { performExplore } = await import('../explore/job.ts');
@@ -29,7 +30,9 @@ const ORPHAN = `const { workerData } = require('node:worker_threads');
 setInterval(() => { if (process.ppid !== workerData) process.kill(process.pid, 'SIGKILL'); }, 1000);`;
 new Worker(ORPHAN, { eval: true, workerData: Number(process.argv[2]) }).unref();
 
-const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): object => {
+type AnyJob = Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob;
+
+const answerOf = (job: AnyJob): object => {
   if ('grid' in job) return performCrashes(job);
   if ('explore' in job) return performExplore(job);
   if ('memory' in job) return performMemory(job);
@@ -37,6 +40,14 @@ const answerOf = (job: Job | CrashesJob | ExploreJob | ShrinkJob | MemoryJob): o
   return performJob(job);
 };
 
+/** A play of its own may be in a module. */
+const playOf = (job: AnyJob): string | undefined =>
+  'explore' in job ? job.explore : 'play' in job ? job.play : undefined;
+
 for await (const line of createInterface({ input: process.stdin })) {
-  if (line !== '') say(answerOf(JSON.parse(line)));
+  if (line === '') continue;
+  const job: AnyJob = JSON.parse(line);
+  const play = playOf(job);
+  if (play !== undefined) await openPlay(play);
+  say(answerOf(job));
 }

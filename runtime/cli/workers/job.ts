@@ -9,7 +9,7 @@ import { TraceWriter } from '../traces/trace-file.ts';
 import { buildCommit } from '../usage.ts';
 
 export interface Job {
-  /** Its name, or a JSON file. */
+  /** Its name, or its file. */
   readonly play: string;
   readonly seed: string;
   readonly crypto?: 'sim' | 'ed25519';

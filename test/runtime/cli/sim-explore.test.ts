@@ -1,11 +1,35 @@
 // `sim explore` as a person uses it: it counts, keeps its campaign, is interrupted, and goes on with it.
 
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { addLost, checksOf, newCampaign } from '../../../runtime/cli/explore/campaign.ts';
 import { oneByOne } from '../../../runtime/cli/explore/one-by-one.ts';
-import { childrenOf, hasStack, isBuilt, nodecli, startNodecli, workFolder } from './nodecli.ts';
+import { everyone, height, scenario, toJson, validators } from '../../../sim/index.ts';
+import {
+  childrenOf,
+  type Ended,
+  hasStack,
+  isBuilt,
+  nodecli,
+  root,
+  startNodecli,
+  workFolder,
+} from './nodecli.ts';
+
+/** A seed draws a power; where that is odd it breaks an oracle of its own. */
+const ownPlay = (decided: number): string => `
+import { drawn, everyone, height, powers, scenario } from ${JSON.stringify(join(root, 'dist/sim/index.js'))};
+export default drawn('mine', 'odd powers', (stream) => {
+  const power = stream.between(10, 13);
+  return scenario('mine', {
+    cast: powers(power, 12, 12, 12),
+    oracles: [(report) => ({ name: 'mine', ended: () => power % 2 === 1 && report('odd power', null, 1n) })],
+    ends: everyone.decides(height(${decided}), { within: '60s' }),
+  });
+});
+`;
 
 async function hasChildren(pid: number): Promise<void> {
   while (childrenOf(pid).length === 0) await sleep(20);
@@ -119,18 +143,67 @@ describe.skipIf(!isBuilt)('sim explore', () => {
     expect(code).toBe(2);
   });
 
-  it('is for other plays that a seed writes, too, and for no others', () => {
+  it('is for other plays, too', () => {
     const { code, out } = nodecli('sim', 'explore', '--play', 'wide-swarm', '--seed', '1', '--runs', '16');
     expect(out).toContain('16 runs of wide-swarm, twice each, seeds from 1');
     expect(out).toContain('ok  no promise is broken');
     expect(Number(/^([0-9,]+) heights/m.exec(out)?.[1]?.replaceAll(',', ''))).toBeLessThan(500); // of chains that begin late, too
     expect(out).not.toContain('every fault happened');
     expect(code).toBe(0);
-    const calm = nodecli('sim', 'explore', '--play', 'calm');
-    expect(calm.err.trim()).toMatch(
-      /^nodecli: --play: calm is no play that a seed writes; there are .*swarm/,
+    const calm = nodecli('sim', 'explore', '--play', 'calm', '--seed', '1', '--runs', '2');
+    expect(calm.out).toContain('2 runs of calm, twice each, seeds from 1');
+    expect(calm.code).toBe(0);
+    const clam = nodecli('sim', 'explore', '--play', 'clam', '--runs', '1');
+    expect(clam.err).toBe('nodecli: there is no scenario "clam": did you mean calm?\n');
+    expect(clam.code).toBe(2);
+  });
+
+  it('is for a saved scenario: how often it breaks under other seeds', () => {
+    const file = folder.at('saved.json');
+    writeFileSync(
+      file,
+      String(
+        toJson(
+          scenario('saved', { cast: validators(1), ends: everyone.decides(height(2), { within: '60s' }) }),
+        ),
+      ),
     );
-    expect(calm.code).toBe(2);
+    const { code, out } = nodecli('sim', 'explore', '--play', file, '--seed', '1', '--runs', '2');
+    expect(out).toContain(`2 runs of ${file}, twice each`);
+    expect(code).toBe(0);
+  });
+
+  it('is for a play of one’s own, with functions of its own: its failures are kept by their seeds', () => {
+    const file = folder.at('mine.mjs');
+    const out = folder.at('mine');
+    const write = (height: number): void => writeFileSync(file, ownPlay(height));
+    write(3);
+    const explore = (runs = '8'): Ended =>
+      nodecli('sim', 'explore', '--play', file, '--seed', '10', '--runs', runs, '--out', out);
+    const first = explore();
+    expect(first.out).toContain(`8 runs of ${file}, twice each, seeds from 10`);
+    expect(first.out).toContain(' BAD no promise is broken');
+    expect(first.out).toContain('8 equal');
+    const [, seed] =
+      /mine, [0-9] times?: odd power\n {2}npx nodecli sim run .*mine\.mjs --seed ([0-9]+)/.exec(
+        first.out,
+      ) as RegExpExecArray;
+    expect(first.code).toBe(1);
+    expect(nodecli('sim', 'run', file, '--seed', String(seed)).code).toBe(1);
+    expect(readdirSync(out)).toEqual(['campaign.json']); // what has functions of its own stands in no file
+    expect(explore('9').out).toContain(`9 runs of ${file}, twice each, seeds from 10`);
+    write(2);
+    expect(explore().err).toBe(
+      `nodecli: --out: ${file} has changed since the campaign of ${out}/campaign.json began; give another folder\n`,
+    );
+  });
+
+  it('says of a play of one’s own whose runs differ what is asked of its functions', () => {
+    const file = folder.at('fickle.mjs');
+    writeFileSync(file, ownPlay(2).replace('stream.between(10, 13)', '10 + Math.floor(Math.random() * 1e4)'));
+    const { code, out } = nodecli('sim', 'explore', '--play', file, '--seed', '1', '--runs', '1');
+    expect(out).toContain(`NOT THE SAME twice: ${file}, seed 1\na function of your own must give the same`);
+    expect(code).toBe(1);
   });
 
   it('starts no more workers than have anything to do, and refuses more than any machine has cores for', async () => {
