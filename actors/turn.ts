@@ -111,6 +111,7 @@ export const nodeEvent = union(
     committed: { height: i64, round: i32, hash: bytes, appHash: bytes, txs: u32, stateDigest: bytes },
     /** The application applied this height; `stateDigest` covers its whole state, outside its own app hash. */
     applied: { height: i64, stateDigest: bytes },
+    /** It is locked on the block of this hash, and holds it for valid (the paper's lockedValue and validValue). */
     locked: { height: i64, round: i32, hash: bytes },
     valid: { height: i64, round: i32, hash: bytes },
     /** The node keeps going but a person should know. */
@@ -121,6 +122,7 @@ export const nodeEvent = union(
     peer: { peer: text, up: bool },
     /** A transaction entered the pool; or it did not, or leaves, and `because` says why. `code`: what the application said of it, 1 if nobody asked. */
     checked: { hash: bytes, code: u32, because: text },
+    /** It has evidence of this hash against a validator, by its address; `height` is that of the misbehaviour. */
     evidence: { hash: bytes, validator: bytes, height: i64 },
     /** The mode of the node (handshake, sync, consensus), and the last height that it has executed. */
     mode: { mode: text, height: i64 },

@@ -11,7 +11,8 @@ export const neverShrinks: OracleMaker = (report, about) => {
       if (event.type !== 'committed' || !about.isHonest(at)) return;
       const count = Number(new TextDecoder().decode(event.appHash).slice('count '.length));
       const before = counts.get(event.height - 1n) ?? 0;
-      if (count < before) report(`the count went from ${before} to ${count}`, at, event.height);
+      // Asked so that what is no count is reported, too: of another application it would say nothing, for ever.
+      if (!(count >= before)) report(`the count went from ${before} to ${count}`, at, event.height);
       counts.set(event.height, count);
     },
   };

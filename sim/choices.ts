@@ -109,6 +109,8 @@ export class Stream implements Random {
 
   /** True `numerator` times of `denominator`. The certain and the impossible draw nothing. */
   chance(numerator: number, denominator: number): boolean {
+    if (!Number.isInteger(numerator))
+      unreachable(`a chance is so many of so many, chance(3, 10), in integers, not ${numerator}`);
     if (numerator <= 0) return false;
     if (numerator >= denominator) return true;
     return this.draw(denominator) >= denominator - numerator;
@@ -116,6 +118,7 @@ export class Stream implements Random {
 
   /** An integer in [lo, hi], for hi - lo < 2^31. */
   between(lo: number, hi: number): number {
+    if (!Number.isInteger(lo)) unreachable(`between gives an integer between two, not from ${lo}`);
     return lo + this.draw(hi - lo + 1);
   }
 

@@ -1,7 +1,7 @@
 // What a user of the simulator imports: the words of plays, running one, reading and writing it as JSON, and
 // what a run says.
 
-export type { Effect, NodeEvent, Payload, PeerId } from '../actors/turn.ts';
+export type { ActorName, Effect, NodeEvent, Payload, PeerId } from '../actors/turn.ts';
 export type { Application, Pair, PairWrite } from '../machines/apps/application.ts';
 export {
   ACCEPT,
@@ -35,6 +35,7 @@ export type { Closest } from './liveness/watch.ts';
 export type { Machine } from './machine.ts';
 export { observeRun, type RunEvent } from './observe.ts';
 export type { Oracle, OracleMaker, Report, Violation, WorldAbout } from './oracle.ts';
+export type { GhostChain } from './oracles/ghost/ghost.ts';
 export { PictureCollector, type PictureLimits } from './picture/collector.ts';
 export { pictureOf } from './picture/index.ts';
 export type { Picture } from './picture/picture.ts';
@@ -43,6 +44,7 @@ export { runScenario } from './run.ts';
 export type { RunOptions } from './run-options.ts';
 export type { ScenarioRefusal } from './scenario/form.ts';
 export { fromJson, toJson } from './scenario/json.ts';
+export { requestIn, responseIn } from './scenario/own-letters.ts';
 export type {
   Action,
   BlockNumber,
@@ -50,6 +52,7 @@ export type {
   Claim,
   Condition,
   CrashPoint,
+  Death,
   Deed,
   Directive,
   DrawnPlay,
@@ -71,10 +74,11 @@ export type {
 } from './scenario/play.ts';
 export type { Stage } from './scenario/stage.ts';
 export { scenarioUnder } from './scenario/under.ts';
-export type { Witness } from './scenario/witness.ts';
+export type { Happening, Witness } from './scenario/witness.ts';
 export * from './scenario/words.ts';
 export type { SoFar } from './shrink/lab.ts';
 export { type ShrinkOptions, type Shrunk, shrink } from './shrink/shrink.ts';
+export { STEP, STEP_TEXT } from './steps.ts';
 export { swarmPlay } from './swarm/index.ts';
 export { widePlay } from './swarm/wide.ts';
 export type { Backstage, NodeOutcome, RunWatch, StoryLine, Verdict } from './verdict.ts';

@@ -1,5 +1,6 @@
 // How a play is to be performed: what may be said beside the play, and what is wrong with it where nobody checked the types.
 
+import { isRefusal } from '../protocol/refusal.ts';
 import type { Cast } from './cast.ts';
 import { isSeed, SEED_MAX, type Seed } from './choices.ts';
 import type { OracleMaker } from './oracle.ts';
@@ -18,7 +19,7 @@ export interface RunOptions {
   readonly cast?: Cast;
   /** False: the verdict says nothing of the run's shape, which costs some percent of a run. */
   readonly shape?: boolean;
-  /** At least so many heights; the play's own number if that is more. */
+  /** At least so many heights, from the first of the chain on; the play's own number if that is more. */
   readonly heights?: number;
   readonly watch?: RunWatch;
   /** Goes into the trace's header, for people, as does what else makes the run what it is. */
@@ -66,8 +67,10 @@ const WATCHED: Readonly<Record<keyof RunWatch, Check>> = {
   backstage: A_FUNCTION,
 };
 
-const shown = (value: unknown): string =>
-  isObject(value) ? `an ${Array.isArray(value) ? 'array' : 'object'}` : `${String(value)}`;
+function shown(value: unknown): string {
+  if (typeof value === 'function') return `the function ${value.name}`.trim();
+  return isObject(value) ? `an ${Array.isArray(value) ? 'array' : 'object'}` : String(value);
+}
 
 /** Those that are given are known, and as they should be. */
 function mustPass(given: object, checks: Readonly<Record<string, Check | null>>, path: string): void {
@@ -76,6 +79,7 @@ function mustPass(given: object, checks: Readonly<Record<string, Check | null>>,
       throw new ScenarioError(`${path}${name}: no such option; there are ${Object.keys(checks).join(', ')}`);
     const check = checks[name];
     if (value === undefined || !check || check[0](value)) continue;
+    if (isRefusal(value)) throw new ScenarioError(`${path}${name}: this is a refusal: ${value.because}`);
     throw new ScenarioError(`${path}${name}: expected ${check[1]}, not ${shown(value)}`);
   }
 }

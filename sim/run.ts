@@ -8,7 +8,7 @@ import { EMPTY_BYTES } from '../protocol/types.ts';
 import type { TurnRecord } from '../runtime/kernel/record.ts';
 import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trace.ts';
 import { hexFor } from './addresses.ts';
-import { type Cast, castOfPeople, fullMesh, paramsWith, randomMesh } from './cast.ts';
+import { type Cast, castOfPeople, fullMesh, otherThanSaid, paramsWith, randomMesh } from './cast.ts';
 import { Choices, seedText } from './choices.ts';
 import { EndOfPlay } from './ending.ts';
 import { faultsOf } from './faults.ts';
@@ -26,7 +26,7 @@ import { scenarioRefusal } from './scenario/form.ts';
 import { Loader } from './scenario/load.ts';
 import { mustBePlay } from './scenario/must-be.ts';
 import { namesIn } from './scenario/names.ts';
-import { ownApplication, ownOracle } from './scenario/own.ts';
+import { ownApplication, ownOracles } from './scenario/own.ts';
 import type { LiarWords, NodeName, Play, Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';
 import { Script } from './scenario/script.ts';
@@ -75,6 +75,7 @@ class Run {
   private readonly stage: Stage;
   private readonly script: Script;
   private readonly end: EndOfPlay;
+  private readonly loader: Loader | null;
   private readonly liveness: Liveness;
   /** Null: the play promises no fork. */
   private readonly forensics: Forensics | null;
@@ -99,7 +100,7 @@ class Run {
     const scenario = longer(checked(scenarioOf(play, choices)), options.heights);
     this.play = scenario;
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
-    const cast = options.cast ?? castOf(scenario);
+    const cast = options.cast ? asSaid(options.cast, scenario) : castOf(scenario);
     this.oracles = (time === 'first' ? allOracles : chainAlone)(cast.genesis);
     const { ghost } = this.oracles;
     this.forensics =
@@ -143,7 +144,7 @@ class Run {
       machine: (name) => world.machine(name),
       heightMax: () => this.heightMax,
     });
-    if (scenario.load) new Loader(scenario.load, this.stage, choices.stream('load'));
+    this.loader = scenario.load ? new Loader(scenario.load, this.stage, choices.stream('load'), ghost) : null;
     options.onWorld?.(world);
     const { stage, witness } = this;
     this.watch.backstage?.({ play: scenario, world, stage, witness, ghost: this.oracles.ghost });
@@ -164,7 +165,7 @@ class Run {
       settings: { ...play.settings, app: typeof play.app === 'string' ? play.app : OWN_APPLICATION },
       oracles: [
         ...this.oracles.makers,
-        ...[...(play.oracles ?? []), ...(options.oracles ?? [])].map(ownOracle),
+        ...ownOracles(play.oracles, options.oracles),
         ...(this.forensics ? [this.forensics.asOracle] : []),
         witness,
         liveness,
@@ -342,7 +343,8 @@ class Run {
         silent: this.silentLiars(),
         play,
         script: this.script,
-        committed: this.txsCommitted,
+        load: this.loader,
+        isBroken: world.violations.length > 0,
         names: world.machines.map(({ name }) => name),
         heightMax: this.heightMax,
         heights: options.heights,
@@ -363,6 +365,17 @@ function againLine(options: RunOptions, used: string): string {
     ...(['cast', 'recorded', 'oracles'] as const).filter((option) => options[option] !== undefined),
   ];
   return `runScenario(play, { ${words.join(', ')} })`;
+}
+
+/** What a play is about must not be gone without a word. */
+function asSaid(cast: Cast, play: Scenario): Cast {
+  const other = otherThanSaid(play.cast, cast);
+  if (other === null) return cast;
+  if (other === 'initialHeight')
+    throw new ScenarioError(
+      `cast: the play speaks of heights from ${play.cast.initialHeight ?? 1} on, and the genesis of these people begins at ${cast.initialHeight}`,
+    );
+  throw new ScenarioError(`cast: the play says cast.${other}, and the genesis of these people has another`);
 }
 
 const castOf = ({ cast }: Scenario): Cast =>

@@ -1,10 +1,11 @@
 // What a play has in it and its run never met. A play that holds because nothing of it happened shows little, and a slip in a height
 // or a name is seen here first.
 
+import type { Loader } from './scenario/load.ts';
 import type { LiarWords, Scenario } from './scenario/play.ts';
 import type { Script } from './scenario/script.ts';
 import type { Stage } from './scenario/stage.ts';
-import { countsHeights } from './scenario/under.ts';
+import { countsHeights, lastOf } from './scenario/under.ts';
 import { actionText, messagesText, pointText } from './story.ts';
 
 export interface Course {
@@ -13,8 +14,10 @@ export interface Course {
   readonly silent: readonly LiarWords[];
   readonly play: Scenario;
   readonly script: Script;
-  /** Transactions in blocks. */
-  readonly committed: number;
+  /** How many transactions of the play's load were given to nodes, and whether any came into a block; null: it has none. */
+  readonly load: Pick<Loader, 'made' | 'isTaken'> | null;
+  /** A promise broke, and the run ended there. */
+  readonly isBroken: boolean;
   readonly names: readonly string[];
   /** The furthest height that anybody committed. */
   readonly heightMax: bigint;
@@ -22,14 +25,18 @@ export interface Course {
   readonly heights: number | undefined;
 }
 
-/** Where pools may take any, and none of what was submitted came into a block. */
-function refusedLoad({ stage, play, committed }: Course): readonly string[] {
-  const { counts, transactions } = stage;
-  const isMeant = play.load === undefined || play.settings?.mempool?.kind === 'nop';
-  if (isMeant || committed > 0 || !counts.has('refused')) return [];
-  return [
-    `no transaction of the load in a block: ${transactions} were submitted, and the application or the pool refuses them`,
-  ];
+/** Where pools may take any. */
+function lostLoad({ stage, play, load, isBroken }: Course): readonly string[] {
+  const isMeant = load === null || load.made === 0 || play.settings?.mempool?.kind === 'nop';
+  if (isMeant || load.isTaken || isBroken) return [];
+  const why = stage.counts.has('refused') ? ', and the application or the pool refuses some' : '';
+  return [`no transaction of the load in a block as it was given: ${load.made} were submitted${why}`];
+}
+
+/** Fewer heights than were asked for. */
+function isShort({ play, heights, heightMax }: Course): boolean {
+  const last = lastOf(play, heights);
+  return last !== undefined && heightMax < BigInt(last);
 }
 
 /** One height may have been under way. */
@@ -48,8 +55,8 @@ export function unmetOf(course: Course): readonly string[] {
     ),
     ...[...stage.idle].map((action) => `no effect of "${actionText(action, names)}"`),
     ...script.idle(heightMax),
-    ...refusedLoad(course),
-    ...(heights !== undefined && heightMax < BigInt(heights) && !countsHeights(ends)
+    ...lostLoad(course),
+    ...(isShort(course) && !countsHeights(ends)
       ? [`no ${heights} heights, which were asked for: the play does not end at a height`]
       : []),
     ...(ends.who === 'nobody' && heightMax + ROOM < BigInt(ends.decides)

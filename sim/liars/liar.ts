@@ -50,7 +50,7 @@ export interface LiarKit {
   readonly accomplices: readonly Machine[];
   /** Whom it lies to. */
   readonly victims: ReadonlySet<PeerId>;
-  /** Draws whether it takes this opportunity. */
+  /** Draws whether it takes this opportunity, by the play's `ppm`; false once it has told so many as `times` says. */
   readonly lies: () => boolean;
   /** Who votes at a height, in the order of their indexes; empty: not known yet. */
   readonly validators: (
@@ -68,6 +68,7 @@ export interface LiarKit {
   readonly onStep: (listener: () => void) => void;
   /** Says that it has made a transaction of its own. */
   readonly submitted: (tx: Uint8Array) => void;
+  /** A lie is told: it stands in the verdict (`faults`) under this name, and is one of `times`. Of who counts none, whatever it changes is one. */
   readonly count: (what: string) => void;
 }
 

@@ -3,7 +3,7 @@
 import { runScenario } from '../run.ts';
 import { mustBeOptions, type RunOptions } from '../run-options.ts';
 import type { Play } from '../scenario/play.ts';
-import type { Verdict } from '../verdict.ts';
+import type { Backstage, Verdict } from '../verdict.ts';
 import { PictureCollector, type PictureLimits } from './collector.ts';
 import type { Picture } from './picture.ts';
 
@@ -15,6 +15,10 @@ export function pictureOf(
 ): { readonly verdict: Verdict; readonly picture: Picture } {
   mustBeOptions(options);
   const collector = new PictureCollector(limits);
-  const verdict = runScenario(play, { ...options, watch: { ...options.watch, backstage: collector.open } });
+  const backstage = (behind: Backstage): void => {
+    options.watch?.backstage?.(behind);
+    collector.open(behind);
+  };
+  const verdict = runScenario(play, { ...options, watch: { ...options.watch, backstage } });
   return { verdict, picture: collector.picture(verdict) };
 }

@@ -1,5 +1,6 @@
 // What a property says when a promise breaks: which one, and the line that runs the same again.
 
+import type { Liar } from '../liars/liar.ts';
 import { toJson } from '../scenario/json.ts';
 import { ownParts } from '../scenario/own.ts';
 import type { Scenario } from '../scenario/play.ts';
@@ -36,13 +37,19 @@ function againLines(scenario: Scenario, seed: string): string[] {
   ];
 }
 
-/** As a program writes it, in one line: functions by the name of their field. */
+/** As a program writes it, in one line: functions by the name of their field, and a number where there may be several (liar0, oracle0). */
 function literalOf(scenario: Scenario): string {
   const bare = '\u0000';
+  const liars = [...new Set(scenario.liars.map(({ liar }) => liar))].filter(
+    (liar) => typeof liar === 'function',
+  );
+  const nameOf = (field: string, own: object): string => {
+    if (field === 'liar') return `liar${liars.indexOf(own as Liar)}`;
+    return /^[0-9]/.test(field) ? `oracle${field}` : field;
+  };
   const text = JSON.stringify(scenario, (field, value: unknown) => {
     if (typeof value === 'bigint') return `${bare}${value}n`;
-    if (typeof value === 'function') return `${bare}${/^[0-9]/.test(field) ? 'oracle' : ''}${field}`;
-    return value;
+    return typeof value === 'function' ? `${bare}${nameOf(field, value)}` : value;
   });
   return text.replace(/"\\u0000([^"]*)"/g, '$1');
 }

@@ -5,6 +5,8 @@ import fc from 'fast-check';
 import { LIAR_NAMES } from '../liars/index.ts';
 import type { OracleMaker } from '../oracle.ts';
 import { runScenario } from '../run.ts';
+import { mustBeSameAgain } from '../same-again.ts';
+import { textOf } from '../scenario/checks.ts';
 import { scenarioRefusal } from '../scenario/form.ts';
 import { ownApplication } from '../scenario/own.ts';
 import type {
@@ -87,7 +89,9 @@ const RUN_LONGEST = '2000s';
 export function bftProperty(wanted: BftWanted = {}): fc.IPropertyWithHooks<[Scenario, number]> {
   return fc.property(bftScenario(wanted), fc.nat({ max: SEED_MAX }), (play, seed) => {
     const verdict = runScenario(play, { seed, shape: false });
-    if (!verdict.holds) throw new BrokenPromise(play, verdict);
+    if (verdict.holds) return;
+    mustBeSameAgain(play, { seed, shape: false }, verdict);
+    throw new BrokenPromise(play, verdict);
   });
 }
 
@@ -99,6 +103,8 @@ export function bftScenario(wanted: BftWanted = {}): fc.Arbitrary<Scenario> {
   if (typeof wanted !== 'object' || wanted === null)
     throw new ScenarioError(`bftProperty: expected an object of options, not ${wanted}`);
   const { validators = VALIDATORS_USUAL, faults = FAULTS, liars = LIAR_NAMES, load } = wanted;
+  if (validators === null)
+    throw new ScenarioError('validators: expected a number or { min, max } from 1, not null');
   const size = typeof validators === 'number' ? { min: 1, max: validators } : validators;
   check(wanted, size, faults, liars);
   return fc
@@ -186,10 +192,15 @@ function check(
     throw new ScenarioError(`powerChanges: expected true or false, not ${JSON.stringify(powerChanges)}`);
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 1 || max < min)
     throw new ScenarioError(
-      `validators: expected a number or { min, max } from 1, not ${min === undefined ? wanted.validators : `${min} to ${max}`}`,
+      `validators: expected a number or { min, max } from 1, not ${fields.length === 1 || min === undefined ? textOf(validators) : `${min} to ${max}`}`,
     );
   if (!Array.isArray(faults) || !Array.isArray(liars))
     throw new ScenarioError(`${Array.isArray(faults) ? 'liars' : 'faults'}: expected a list`);
+  const words = liars.find((liar) => typeof liar === 'object' && liar !== null);
+  if (words !== undefined)
+    throw new ScenarioError(
+      `liars: expected names, and functions that are liars; whom they lie to is drawn: write coldFeet, not liar('v3', coldFeet, ['v0'])`,
+    );
   const unknown = faults.find((kind) => !FAULTS.includes(kind));
   if (unknown !== undefined)
     throw new ScenarioError(`faults: no fault ${unknown}; there are ${FAULTS.join(', ')}`);

@@ -16,8 +16,12 @@ const SHOWN_MAX = 24;
 
 /** What the applications of all nodes said in a run. */
 interface Heard {
-  /** Transactions that had no error in a block. */
+  /** Transactions that pools asked about, in hex: an application may add others to its blocks. */
+  readonly asked: Set<string>;
+  /** Those of them that had no error in a block; and, of an application that writes others in their place, any. */
   taken: number;
+  /** It proposed as many as it was given, and none of those: it may write them anew. */
+  rewrites: boolean;
   /** The first that was refused, and how; null: none was. */
   refused: { readonly tx: Uint8Array; readonly how: string } | null;
 }
@@ -29,7 +33,7 @@ interface Heard {
 export function mustTakeSome(calm: Scenario): void {
   const make = makerOf(calm.app);
   if (make === null) return;
-  const heard: Heard = { taken: 0, refused: null };
+  const heard: Heard = { asked: new Set(), taken: 0, rewrites: false, refused: null };
   const { holds, transactions } = runScenario(
     { ...calm, app: () => listened(make(), heard) },
     { seed: SEED, shape: false },
@@ -71,11 +75,21 @@ function hear(heard: Heard, request: AbciRequest, answer: AbciResponse): void {
     if (code === 0) return;
     heard.refused ??= { tx, how: `${request.type} says code ${code}${log === '' ? '' : `: ${log}`}` };
   };
-  if (request.type === 'check-tx' && answer.type === 'check-tx') judge(request.value.tx, answer.value);
+  if (request.type === 'check-tx' && answer.type === 'check-tx') {
+    heard.asked.add(hexOf(request.value.tx));
+    judge(request.value.tx, answer.value);
+  }
+  if (request.type === 'prepare-proposal' && answer.type === 'prepare-proposal') {
+    const [given, proposed] = [request.value.txs, answer.value.txs];
+    const isOther = !proposed.some((tx) => heard.asked.has(hexOf(tx)));
+    if (given.length > 0 && proposed.length >= given.length && isOther) heard.rewrites = true;
+  }
   if (request.type !== 'finalize-block' || answer.type !== 'finalize-block') return;
   for (const [i, result] of answer.value.txResults.entries()) {
+    const tx = request.value.txs[i] ?? new Uint8Array();
+    if (!heard.rewrites && !heard.asked.has(hexOf(tx))) continue;
     if (result.code === 0) heard.taken++;
-    judge(request.value.txs[i] ?? new Uint8Array(), result);
+    judge(tx, result);
   }
 }
 

@@ -3,7 +3,7 @@
 import { utf8Encode } from '#platform';
 import { BLOCK_BYTES_MAX, CHAIN_ID_LENGTH_MAX } from '../../protocol/types.ts';
 import { type Latency, longestNs, type Span } from '../latency.ts';
-import { also, type Check, listOf, object, ordinal, tagged, whole } from './checks.ts';
+import { also, type Check, INT64_END, listOf, object, ordinal, tagged, whole } from './checks.ts';
 import { isNodeName } from './names.ts';
 
 const upTo = (least: number, most: number): Check => ({
@@ -83,8 +83,8 @@ export const latency = also(
 
 /** What comes again and again must not come without end. */
 export const beat: Check = {
-  expects: 'a bigint from 1000000n (1 ms; in JSON {"$n":"1000000"})',
-  holds: (value) => typeof value === 'bigint' && value >= 1_000_000n,
+  expects: 'a bigint from 1000000n, less than 2^63 (1 ms; in JSON {"$n":"1000000"})',
+  holds: (value) => typeof value === 'bigint' && value >= 1_000_000n && value < INT64_END,
 };
 /** A transaction each microsecond: more than that would take no time between two. */
 const RATE_MAX = 1_000_000;

@@ -37,7 +37,8 @@ export class Checker {
 }
 
 const TEXT_SHOWN_MAX = 60;
-function textOf(value: unknown): string {
+/** How a value is shown that is not what it must be. */
+export function textOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (isUncalled(value)) return uncalledText(value);
   const text =
@@ -142,14 +143,16 @@ export const someOf = (defaults: object, words: Readonly<Record<string, Check>> 
     ),
   );
 
+export const INT64_END = 0x8000_0000_0000_0000n;
+
 function ofKind(usual: unknown): Check {
   if (typeof usual === 'boolean') return yesOrNo;
   if (typeof usual === 'number') return whole;
   const least = usual as bigint;
   const from = least < 0n ? least : 0n;
   return {
-    expects: `a bigint from ${from}n (in JSON {"$n":"${from}"})`,
-    holds: (value) => typeof value === 'bigint' && value >= from,
+    expects: `a bigint from ${from}n, less than 2^63 (in JSON {"$n":"${from}"})`,
+    holds: (value) => typeof value === 'bigint' && value >= from && value < INT64_END,
   };
 }
 

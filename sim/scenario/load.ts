@@ -1,8 +1,12 @@
 // Transactions from outside: so many a second, or with every height, each one different.
 
 import { utf8Encode } from '#platform';
+import { hexOf } from '../../protocol/bytes.ts';
+import type { Block } from '../../protocol/types.ts';
 import type { Stream } from '../choices.ts';
 import type { Machine } from '../machine.ts';
+import type { GhostChain } from '../oracles/ghost/ghost.ts';
+import { asWritten } from '../oracles/ghost/transactions.ts';
 import type { World } from '../world.ts';
 import { tried } from './own.ts';
 import type { Load, NodeName } from './play.ts';
@@ -16,14 +20,20 @@ export class Loader {
   private readonly stage: Stage;
   private readonly world: World;
   private readonly stream: Stream;
-  private made = 0;
+  /** So many were given to nodes. */
+  made = 0;
   private heightMax = 0n;
+  /** What nodes were given, as long as none of it was in a block. */
+  private readonly given = new Set<string>();
+  /** Some of it came into a block. */
+  isTaken = false;
 
-  constructor(load: Load, stage: Stage, stream: Stream) {
+  constructor(load: Load, stage: Stage, stream: Stream, ghost: GhostChain) {
     this.load = load;
     this.stage = stage;
     this.world = stage.world;
     this.stream = stream;
+    ghost.onBlock.push((_at, block) => this.look(block));
     if (load.perSecond) this.wait();
     if (load.perBlock) {
       this.world.listeners.push((at, event) => {
@@ -63,7 +73,20 @@ export class Loader {
     if (!(tx instanceof Uint8Array))
       throw new ScenarioError(`load.make: expected the bytes of transaction ${this.made}, a Uint8Array`);
     // A copy: it may fill the same bytes again (`slice` of a Buffer copies nothing).
-    if (this.stage.submit(machine.name as NodeName, new Uint8Array(tx), copies)) this.made++;
+    const copy = new Uint8Array(tx);
+    if (!this.stage.submit(machine.name as NodeName, copy, copies)) return;
+    this.made++;
+    if (this.isTaken) return;
+    this.given.add(hexOf(copy));
+    const written = asWritten(copy);
+    if (written) this.given.add(hexOf(written));
+  }
+
+  /** An application may add transactions of its own to a block, and a play gives others: they are none of it. */
+  private look({ txs }: Block): void {
+    if (this.isTaken || !txs.some((tx) => this.given.has(hexOf(tx)))) return;
+    this.isTaken = true;
+    this.given.clear();
   }
 }
 

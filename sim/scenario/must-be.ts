@@ -1,5 +1,6 @@
 // What the words of a play take is an object or it is refused: spread, a bare number or a text would be dropped without a word.
 
+import { isRefusal } from '../../protocol/refusal.ts';
 import { isUncalled, uncalledText } from './checks.ts';
 import { type Play, ScenarioError } from './play.ts';
 
@@ -17,6 +18,7 @@ export function mustBe(word: string, form: string, part: unknown, isMeant = true
 
 /** @throws ScenarioError where a play is expected and something else is given. */
 export function mustBePlay(play: unknown): asserts play is Play {
+  if (isRefusal(play)) throw new ScenarioError(`play: this is a refusal, and no play: ${play.because}`);
   if (typeof play === 'function')
     throw new ScenarioError(
       `play: a function that draws one is made a play by drawn('name', 'title', ${play.name || 'draw'})`,

@@ -4,7 +4,8 @@ import type { Effect, NodeEvent, Payload } from '../../actors/turn.ts';
 import type { Application } from '../../machines/apps/application.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { Liar } from '../liars/liar.ts';
-import type { Oracle, OracleMaker, Report } from '../oracle.ts';
+import type { Machine } from '../machine.ts';
+import type { Oracle, OracleMaker, Report, WorldAbout } from '../oracle.ts';
 import { PROMISES } from '../oracles/promises.ts';
 import { type Check, Checker, isPromise } from './checks.ts';
 import { copyOf, withAnswersChecked } from './own-answers.ts';
@@ -12,7 +13,7 @@ import type { Scenario } from './play.ts';
 import { ScenarioError } from './words.ts';
 
 /** These say already whose they are. */
-const NAMED = /^(app|draw|oracles\[[0-9]+\]|liars\[[0-9]+\]\.liar|load\.make): /;
+const NAMED = /^(app|draw|oracles\[[0-9]+\]( beside the play)?|liars\[[0-9]+\]\.liar|load\.make): /;
 
 /** What a function of one's own gives; what it throws instead is said with its field. `threw`: which function that was, and that it did. */
 export function tried<T>(field: string, threw: string, run: () => T): T {
@@ -30,7 +31,7 @@ export function tried<T>(field: string, threw: string, run: () => T): T {
 }
 
 /** Of its own, by field. */
-export function ownParts({ app, liars, load, oracles }: Scenario): string[] {
+export function ownParts({ app, liars = [], load, oracles }: Scenario): string[] {
   const found: string[] = [];
   if (typeof app === 'function') found.push('app: an application');
   if (load?.make) found.push('load.make: a workload');
@@ -126,35 +127,61 @@ function guarded(oracle: Oracle, field: string): Oracle {
   return { name, ...(effects && { effects }), ...(events && { events }), ...Object.fromEntries(guards) };
 }
 
+/** Of what an oracle is told beforehand, what it asks of a node: of a name it would be told something else. */
+function askedOfNodes(about: WorldAbout, field: string): WorldAbout {
+  const mustBeNode = (asked: string, at: Machine): void => {
+    if (about.machines.includes(at)) return;
+    throw new ScenarioError(
+      `${field}: ${asked} takes the node that a hook was given, not ${typeof at === 'string' ? `the text ${at}` : String(at)}`,
+    );
+  };
+  return {
+    ...about,
+    isHonest: (at) => {
+      mustBeNode('isHonest', at);
+      return about.isHonest(at);
+    },
+    mayHalt: (at, reason) => {
+      mustBeNode('mayHalt', at);
+      return about.mayHalt(at, reason);
+    },
+  };
+}
+
+/** Those of the play, and those that come beside it, as errors speak of them. */
+export const ownOracles = (
+  play: readonly OracleMaker[] = [],
+  beside: readonly OracleMaker[] = [],
+): readonly OracleMaker[] => [
+  ...play.map((make, i) => ownOracle(make, `oracles[${i}]`)),
+  ...beside.map((make, i) => ownOracle(make, `oracles[${i}]${play.length > 0 ? ' beside the play' : ''}`)),
+];
+
 /** One that hears nothing would never object. */
-export const ownOracle =
-  (make: OracleMaker, i: number): OracleMaker =>
+const ownOracle =
+  (make: OracleMaker, field: string): OracleMaker =>
   (report, about) => {
     let isMade = false;
     const told: Report = (what, at, height, promise) => {
       if (!isMade)
         throw new ScenarioError(
-          `oracles[${i}]: report was called before a hook was: there is nothing yet to judge`,
+          `${field}: report was called before a hook was: there is nothing yet to judge`,
         );
       if (typeof what !== 'string')
-        throw new ScenarioError(`oracles[${i}]: report takes a text that says what is broken, not ${what}`);
+        throw new ScenarioError(`${field}: report takes a text that says what is broken, not ${what}`);
       if (at !== null && !about.machines.includes(at))
-        throw new ScenarioError(
-          `oracles[${i}]: report names a node by the object that a hook was given, or null`,
-        );
+        throw new ScenarioError(`${field}: report names a node by the object that a hook was given, or null`);
       if (typeof height !== 'bigint')
         throw new ScenarioError(
-          `oracles[${i}]: report takes a height that is a bigint (3n), not ${String(height)}`,
+          `${field}: report takes a height that is a bigint (3n), not ${String(height)}`,
         );
       if (promise !== undefined && typeof promise !== 'string')
-        throw new ScenarioError(
-          `oracles[${i}]: report takes a promise that is a text, not ${String(promise)}`,
-        );
+        throw new ScenarioError(`${field}: report takes a promise that is a text, not ${String(promise)}`);
       report(what, at, height, promise);
     };
-    const oracle = tried(`oracles[${i}]`, 'what makes it threw', () => make(told, about));
+    const oracle = tried(field, 'what makes it threw', () => make(told, askedOfNodes(about, field)));
     const no = (what: string): never => {
-      throw new ScenarioError(`oracles[${i}]: ${what}; an oracle has a name and some of ${METHODS}`);
+      throw new ScenarioError(`${field}: ${what}; an oracle has a name and some of ${METHODS}`);
     };
     if (typeof oracle !== 'object' || oracle === null) return no('what it makes is no oracle');
     if (typeof oracle.name !== 'string') return no('what it makes has no name');
@@ -170,24 +197,25 @@ export const ownOracle =
     const odd = methods.find((method) => !/function|undefined/.test(typeof oracle[method as keyof Oracle]));
     if (odd !== undefined) no(`${oracle.name}: ${odd}: expected a function`);
     if (methods.length === 0) no(`${oracle.name} hears nothing`);
-    for (const [field, method, known] of [
+    for (const [list, method, known] of [
       ['effects', 'leaving', EFFECTS],
       ['events', 'published', EVENTS],
     ] as const) {
-      const odd = oddKinds(oracle[field], Object.keys(known), method in oracle && method);
-      if (odd !== null) no(`${oracle.name}: ${field}: ${odd}`);
+      const odd = oddKinds(oracle[list], Object.keys(known), method, method in oracle);
+      if (odd !== null) no(`${oracle.name}: ${list}: ${odd}`);
     }
     isMade = true;
-    return guarded(oracle, `oracles[${i}]`);
+    return guarded(oracle, field);
   };
 
 /** What is wrong with the list of what it wants to hear of, by this method of its; null: nothing. */
-function oddKinds(kinds: unknown, known: readonly string[], method: string | false): string | null {
+function oddKinds(kinds: unknown, known: readonly string[], method: string, isThere: boolean): string | null {
   if (kinds === undefined) return null;
   if (!Array.isArray(kinds)) return `expected a list of ${known.join(', ')}`;
-  if (kinds.length === 0) return method ? `empty, so ${method}() would never be asked` : null;
+  if (kinds.length === 0) return isThere ? `empty, so ${method}() would never be asked` : null;
   const odd = kinds.find((type) => !known.includes(type));
-  return odd === undefined ? null : `${String(odd)} is none; there are ${known.join(', ')}`;
+  if (odd !== undefined) return `${String(odd)} is none; there are ${known.join(', ')}`;
+  return isThere ? null : `there is no ${method}() that would be told of them`;
 }
 
 const payload: Check = {
@@ -210,6 +238,14 @@ function oddPayload(said: readonly unknown[]): string | null {
   return checker.problem;
 }
 
+/** The truth, in whatever list. */
+const isSame = (said: readonly Payload[], truth: readonly Payload[]): boolean =>
+  said.length === truth.length &&
+  said.every(({ channel, bytes }, at) => {
+    const { channel: line, bytes: whole } = truth[at] as Payload;
+    return channel === line && equalBytes(bytes, whole);
+  });
+
 const LIE = 'lie: ';
 const shown = (what: unknown): string => (what === '' ? '""' : String(what));
 
@@ -218,28 +254,32 @@ export const ownLiar =
   (make: Liar, i: number): Liar =>
   (kit) => {
     const field = `liars[${i}].liar`;
+    let counted = 0;
+    let told = 0;
+    // `times` is of those that it counts; who counts none is held to those that it tells.
+    const lies = (): boolean =>
+      (counted > 0 || told < (kit.words.times ?? Number.MAX_SAFE_INTEGER)) && kit.lies();
     // Among what happened in a run it stands as a lie, whatever it is called, and never as a fault of the world.
     const count = (what: string): void => {
+      counted++;
       if (typeof what !== 'string' || what === '')
         throw new ScenarioError(`${field}: count takes a text that says what the lie is, not ${shown(what)}`);
       kit.count(what.startsWith(LIE) ? what : `${LIE}${what}`);
     };
-    const lie: unknown = tried(field, 'what makes its lies threw', () => make({ ...kit, count }));
+    const lie: unknown = tried(field, 'what makes its lies threw', () => make({ ...kit, lies, count }));
     if (typeof lie !== 'function')
       throw new ScenarioError(`${field}: expected a function (to, payloads) => ..., from it`);
     return (to, payloads) => {
       if (!kit.victims.has(to)) return null; // the others hear the truth
       // Copies: the list and its bytes go to others, too, and may be changed here.
-      const told = payloads.map(({ channel, bytes }) => ({ channel, bytes: bytes.slice() }));
-      const said: unknown = tried(field, 'its lie threw', () => lie(to, told));
+      const copies = payloads.map(({ channel, bytes }) => ({ channel, bytes: bytes.slice() }));
+      const said: unknown = tried(field, 'its lie threw', () => lie(to, copies));
       if (said !== null && !Array.isArray(said))
         throw new ScenarioError(`${field}: expected a list of payloads, or null for the truth`);
       const odd = said && oddPayload(said);
       if (odd) throw new ScenarioError(`${field}: ${odd}`);
-      const isTrue =
-        said === told &&
-        told.length === payloads.length &&
-        told.every(({ bytes }, at) => equalBytes(bytes, (payloads[at] as Payload).bytes));
-      return isTrue ? null : said;
+      if (said === null || isSame(said, payloads)) return null;
+      told++;
+      return said;
     };
   };

@@ -34,6 +34,7 @@ import {
   each,
   elsewhere,
   isText,
+  isUncalled,
   listOf,
   maybe,
   object,
@@ -41,6 +42,7 @@ import {
   ordinal,
   ppm,
   record,
+  type Shape,
   someOf,
   tagged,
   whole,
@@ -219,6 +221,19 @@ const isFunction = (expects: string): Check => ({
   expects,
   holds: (value) => typeof value === 'function',
 });
+/** What holds a function of one's own: of one that stands in its place `how` says what to write. */
+const held = (how: (name: string) => string, check: Check): Check => ({
+  expects: check.expects,
+  inside: (checker, value, path) => {
+    if (!isUncalled(value)) return checker.check(check, value, path);
+    const { name } = value;
+    checker.fail(
+      path,
+      `expected ${check.expects}, not ${name === '' ? 'a function' : `the function ${name}`}: write ${how(name || 'f')}`,
+    );
+  },
+});
+const holding = (how: (name: string) => string, shape: Shape): Check => held(how, object(shape));
 const isNameOr = (expects: string): Check => ({
   expects,
   holds: (value) => typeof value === 'string' || typeof value === 'function',
@@ -247,7 +262,7 @@ export const scenarioShape = object({
   act: maybe(listOf(directive)),
   load: maybe(
     also(
-      object({
+      holding((make) => `txs({ perBlock: 1, make: ${make} })`, {
         perSecond: maybe(rate),
         perBlock: maybe(perBlock),
         count: maybe(whole),
@@ -263,7 +278,7 @@ export const scenarioShape = object({
   ends: ending,
   liars: maybe(
     listOf(
-      object({
+      holding((liar) => `liar('v3', ${liar}, ['v0'])`, {
         node: nodeName,
         liar: isNameOr('the name of a liar, or a function that is one'),
         to: nodes,
@@ -278,7 +293,7 @@ export const scenarioShape = object({
     ),
   ),
   app: maybe(isNameOr('the name of an application, or a function that makes one')),
-  oracles: maybe(listOf(isFunction('a function that makes an oracle'))),
+  oracles: maybe(held((oracle) => `[${oracle}]`, listOf(isFunction('a function that makes an oracle')))),
   settings: maybe(
     object({
       consensus: maybe(someOf(DEFAULT_CONSENSUS, { gossipNs: beat, reofferNs: beat })),

@@ -1,7 +1,7 @@
 // What a play is under a seed: the scenario that is performed, as data.
 
 import { Choices, type Stream } from '../choices.ts';
-import { mustBeSeed } from '../run-options.ts';
+import { mustBeOptions } from '../run-options.ts';
 import { mustBePlay } from './must-be.ts';
 import { tried } from './own.ts';
 import { type DrawnPlay, type Ending, isDrawn, type Play, type Scenario } from './play.ts';
@@ -24,11 +24,11 @@ export function scenarioOf(play: Play, choices: Choices): Scenario {
 
 /**
  * What a seed of a drawn play came to, and of `heights` at least.
- * @throws ScenarioError when the play or the seed is none.
+ * @throws ScenarioError when the play, the seed or the number is none.
  */
 export function scenarioUnder(play: Play, seed: string | number | bigint, heights?: number): Scenario {
   mustBePlay(play);
-  mustBeSeed(seed);
+  mustBeOptions({ seed, ...(heights !== undefined && { heights }) });
   return longer(scenarioOf(play, new Choices({ seed }, 'forget')), heights);
 }
 
@@ -36,10 +36,15 @@ export function scenarioUnder(play: Play, seed: string | number | bigint, height
 export const countsHeights = (ends: Ending): ends is Extract<Ending, { readonly afterwards?: number }> =>
   ends.who !== 'nobody' && ends.who !== 'fork';
 
+/** The last of so many heights: some chains begin later. */
+export const lastOf = ({ cast }: Scenario, heights: number | undefined): number | undefined =>
+  heights === undefined ? undefined : (cast.initialHeight ?? 1) - 1 + heights;
+
 /** Of so many heights at least, where it counts them. */
 export function longer(scenario: Scenario, heights: number | undefined): Scenario {
   const { ends } = scenario;
-  if (heights === undefined || !countsHeights(ends) || heights <= ends.decides) return scenario;
-  const withinMs = ends.withinMs + (heights - ends.decides) * HEIGHT_MORE_MS;
-  return { ...scenario, ends: { ...ends, decides: heights, withinMs } };
+  const decides = lastOf(scenario, heights);
+  if (decides === undefined || !countsHeights(ends) || decides <= ends.decides) return scenario;
+  const withinMs = ends.withinMs + (decides - ends.decides) * HEIGHT_MORE_MS;
+  return { ...scenario, ends: { ...ends, decides, withinMs } };
 }

@@ -314,10 +314,12 @@ export const empower = (name: NodeName, power: number, via: NodeName = 'v0'): Ac
 
 const POWER_USUAL = 10;
 export function validators(count: number, more: Omit<CastWords, 'powers'> = {}): CastWords {
-  if (!Number.isSafeInteger(count) || count < 1 || count > PEOPLE_MAX)
+  if (!Number.isSafeInteger(count) || count < 1 || count > PEOPLE_MAX) {
+    const hint = Array.isArray(count) ? `: write powers(${count.join(', ')})` : '';
     throw new ScenarioError(
-      `validators: expected a whole number from 1 to ${PEOPLE_MAX}, not ${JSON.stringify(count)}`,
+      `validators: expected a whole number from 1 to ${PEOPLE_MAX}, not ${JSON.stringify(count)}${hint}`,
     );
+  }
   mustBe('validators', '{ fullNodes: 1, degree: 3 }', more);
   return { powers: Array.from({ length: count }, () => POWER_USUAL), ...more };
 }

@@ -584,6 +584,21 @@ describe('who runs a module runs it without its types, so', () => {
       'settings.sync.checkNs: expected a bigint from 1000000n',
     ],
     [
+      'validators by their powers',
+      () => play({ cast: validators([3, 12] as never) }),
+      'validators: expected a whole number from 1 to 10000, not [3,12]: write powers(3, 12)',
+    ],
+    [
+      'a beat of more than 64 bits',
+      () => play({ settings: { sync: { checkNs: 1n << 63n } } }),
+      'settings.sync.checkNs: expected a bigint from 1000000n, less than 2^63',
+    ],
+    [
+      'a timeout of more than 64 bits',
+      () => play({ settings: { consensus: { timeoutProposeNs: 1n << 63n } } }),
+      'settings.consensus.timeoutProposeNs: expected a bigint from 0n, less than 2^63',
+    ],
+    [
       'half a bigint',
       () => play({ settings: { consensus: { gossipNs: 5 } } }),
       'settings.consensus.gossipNs: expected a bigint',

@@ -54,6 +54,13 @@ describe('streams', () => {
     expect(choices.stream('x').chance(10, 10)).toBe(true);
     expect(choices.recorded().length).toBe(0);
   });
+  test('what is no integer is refused, and never a quiet no', () => {
+    const stream = seeded('a').stream('x');
+    expect(() => stream.chance(0.3, 1)).toThrow('chance(3, 10), in integers, not 0.3');
+    expect(() => stream.chance(Number.NaN, 10)).toThrow('in integers, not NaN');
+    expect(() => stream.between(1.5, 3.5)).toThrow('between gives an integer between two, not from 1.5');
+    expect(() => stream.between(1, 3.5)).toThrow('a draw needs an integer bound in 1..2^31, not 3.5');
+  });
   test('between, pick and shuffle stay in bounds and reach everything', () => {
     const stream = seeded('a').stream('x');
     const between = new Set(Array.from({ length: 200 }, () => stream.between(3, 6)));

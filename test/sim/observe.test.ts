@@ -6,6 +6,17 @@ import { calm } from '../../scenarios/calm.ts';
 import { observeRun } from '../../sim/observe.ts';
 import { runScenario } from '../../sim/run.ts';
 
+it('leaves those who watch for something else what they watch for', async () => {
+  let choices = 0;
+  const watch = {
+    choices: ({ length }: { readonly length: number }) => {
+      choices = length;
+    },
+  };
+  await lastValueFrom(observeRun(calm, { seed: 3, watch }));
+  expect(choices).toBeGreaterThan(100);
+});
+
 it('streams the commits of every node, and ends with the verdict of that seed', async () => {
   const events = observeRun(calm, { seed: 3 });
   const commits = await lastValueFrom(

@@ -6,14 +6,20 @@ import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import {
   aboutOwnVotes,
   at as atTime,
+  castFromFiles,
   crash,
+  decodeRecording,
   everyone,
+  fromJson,
   height,
   type Liar,
   liar,
+  makeCast,
   type OracleMaker,
   pause,
   pictureOf,
+  requestIn,
+  responseIn,
   runScenario,
   type Scenario,
   scenario,
@@ -26,6 +32,10 @@ import { Transactions } from '../../sim/oracles/ghost/transactions.ts';
 
 const silence: Liar = (kit) => aboutOwnVotes(kit, 'lie: silence of my own', () => []);
 const watches: OracleMaker = () => ({ name: 'mine' });
+const silent =
+  (name: string): OracleMaker =>
+  () => ({ name, ended: () => {} });
+const order = (): Uint8Array => bytes('order=1');
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const play = (more: object): Scenario =>
   scenario('of my own', {
@@ -43,6 +53,45 @@ describe('of one’s own', () => {
     expect(faults['lie: silence of my own']).toBeGreaterThan(4);
     expect(lying(0).faults['lie: silence of my own']).toBeUndefined();
     expect(lying(300_000).digest).toBe(lying(300_000).digest);
+  });
+
+  it('a liar that says the truth in another list has not lied', () => {
+    const { unmet } = runScenario(
+      play({ liars: [liar('v3', () => (_, payloads) => payloads.filter(() => true), ['v0'])] }),
+      { seed: 1 },
+    );
+    expect(unmet).toEqual(['no lie of v3 (its own liar)']);
+  });
+
+  it('a liar that counts nothing tells so many lies as `times` says', () => {
+    let lies = 0;
+    const mute: Liar = (kit) => () => {
+      if (!kit.lies()) return null;
+      lies++;
+      return [];
+    };
+    const liars = [liar('v3', mute, ['v0'], { times: 2 })];
+    expect(runScenario(play({ liars }), { seed: 1 }).holds).toBe(true);
+    expect(lies).toBe(2);
+  });
+
+  it('an oracle reads what the application is asked, and what it answers', () => {
+    const asked: string[] = [];
+    const answered: string[] = [];
+    const reads: OracleMaker = () => ({
+      name: 'reads',
+      effects: ['tell'],
+      leaving: ({ name }, _, effect) => {
+        const request = requestIn(effect);
+        const response = responseIn(effect);
+        if (name === 'v0' && request) asked.push(request.type);
+        if (name === 'v0' && response) answered.push(response.type);
+      },
+    });
+    runScenario(play({ oracles: [reads], load: txs({ perBlock: 1 }) }), { seed: 1 });
+    expect(asked.filter((type) => type === 'finalize-block').length).toBeGreaterThanOrEqual(4);
+    expect(new Set(asked)).toEqual(new Set(answered));
+    expect(answered).toEqual(asked.slice(0, answered.length));
   });
 
   it('an oracle is asked, once per run anew, and what it reports ends the run', () => {
@@ -112,6 +161,39 @@ describe('of one’s own', () => {
     expect(shrunk?.scenario.act).toHaveLength(1);
     const [broken] = runScenario(shrunk?.scenario ?? play({}), { seed: shrunk?.seed ?? '1' }).violations;
     expect(broken?.oracle).toBe('no crash');
+  });
+
+  it('is shrunk to another promise than the first that broke with it', () => {
+    const both: OracleMaker[] = ['one', 'two'].map((name) => (report) => ({
+      name,
+      published: (at, _, event) => {
+        if (event.type === 'committed' && event.height === 2n) report(`by ${name}`, at, 2n);
+      },
+    }));
+    const failing = play({ oracles: both, act: [atTime('1s', pause('v2', '300ms'))] });
+    expect(runScenario(failing, { seed: 1 }).violations.map(({ promise }) => promise)).toEqual([
+      'one',
+      'two',
+    ]);
+    const shrunk = shrink(failing, { seed: 1, promise: 'two', budget: 20_000 });
+    expect(shrunk).toMatchObject({ promise: 'two', what: 'by two', isMinimal: true });
+    expect(() => shrink(failing, { seed: 1, promise: 'chain/agreemnt' })).toThrow(
+      'shrink: nobody promises "chain/agreemnt"',
+    );
+  });
+
+  it('is not shrunk where it does not break again', () => {
+    let made = 0;
+    const fickle: OracleMaker = (report) => {
+      const isOdd = made++ % 2 === 0;
+      return { name: 'fickle', ended: () => void (isOdd && report('as it likes', null, 1n)) };
+    };
+    expect(() => shrink(play({ oracles: [fickle] }), { seed: 1, promise: 'fickle' })).toThrow(
+      'seed 1, made twice',
+    );
+    expect(() => shrink(play({ oracles: [fickle] }), { seed: 1 })).toThrow(
+      'seed 1, made twice: it broke fickle (as it likes), and then held; a function of your own must give the same',
+    );
   });
 
   it('an application whose hashes begin alike is shown where they differ', () => {
@@ -244,6 +326,73 @@ describe('what is of one’s own and gives what it must not', () => {
     expect(error).toMatchObject({ name: 'ScenarioError', message: says, cause: { message: 'boom' } });
   });
 
+  it('an oracle that asks for a node by its name, or for what it has no hook for', () => {
+    const byName: OracleMaker = (_, about) => ({
+      name: 'mine',
+      started: () => void about.isHonest('v0' as never),
+    });
+    expect(() => at({ oracles: [byName] })).toThrow(
+      'oracles[0]: isHonest takes the node that a hook was given, not the text v0',
+    );
+    const mayHalt: OracleMaker = (_, about) => ({
+      name: 'mine',
+      started: () => void about.mayHalt(null as never, ''),
+    });
+    expect(() => at({ oracles: [mayHalt] })).toThrow(
+      'oracles[0]: mayHalt takes the node that a hook was given, not null',
+    );
+    const deaf: OracleMaker = () => ({ name: 'mine', events: ['committed'], ended: () => {} });
+    expect(() => at({ oracles: [deaf] })).toThrow(
+      'oracles[0]: mine: events: there is no published() that would be told of them',
+    );
+    expect(() => at({ oracles: [silent('first')] }, { oracles: [watches] })).toThrow(
+      'oracles[0] beside the play: mine hears nothing',
+    );
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'an oracle',
+      { oracles: watches },
+      'oracles: expected a list, not the function watches: write [watches]',
+    ],
+    [
+      'a workload',
+      { load: order },
+      'load: expected an object, not the function order: write txs({ perBlock: 1, make: order })',
+    ],
+    [
+      'a liar',
+      { liars: [silence] },
+      "liars[0]: expected an object, not the function silence: write liar('v3', silence, ['v0'])",
+    ],
+    ['a refusal', fromJson('{bad'), 'play: this is a refusal, and no play: the file is not JSON'],
+  ])('%s in the place of what holds it', (_, more, says) => {
+    const given = 'refused' in more ? (more as never) : { ...play({}), ...more };
+    expect(() => runScenario(given, { seed: 1 })).toThrow(says);
+  });
+
+  it('beside a play: a refusal, and people of another genesis than the play speaks of', () => {
+    const beside = (more: object) => () => at({}, more);
+    expect(beside({ cast: castFromFiles('{}', []) })).toThrow('cast: this is a refusal: ');
+    expect(beside({ recorded: decodeRecording(new Uint8Array(3)) })).toThrow('recorded: this is a refusal: ');
+    const cast = makeCast({ powers: [10n, 10n, 10n, 10n] });
+    const late = makeCast({ powers: [10n, 10n, 10n, 10n], initialHeight: 1000n });
+    expect(beside({ cast: late })).toThrow(
+      'cast: the play speaks of heights from 1 on, and the genesis of these people begins at 1000',
+    );
+    for (const [said, more] of Object.entries({
+      blockBytes: { blockBytes: 20_000 },
+      chainId: { chainId: 'mine' },
+      evidence: { evidence: { maxAgeBlocks: 1 } },
+      appHash: { appHash: 'aabb' },
+    }))
+      expect(() => at({ cast: validators(4, more) }, { cast })).toThrow(
+        `cast: the play says cast.${said}, and the genesis of these people has another`,
+      );
+    expect(at({}, { cast }).holds).toBe(true);
+  });
+
   it('a draw without a choice, what is no error, and an application at the start of a node', () => {
     const draws = (bound: number) => txs({ perBlock: 1, make: (dice) => bytes(String(dice.draw(bound))) });
     expect(() => at({ load: draws(0) })).toThrow(
@@ -270,6 +419,12 @@ describe('what is of one’s own and gives what it must not', () => {
     const mine = new Mine();
     expect(at({ oracles: [() => mine] }).holds).toBe(true);
     expect(mine.seen).toBeGreaterThan(10);
+  });
+
+  it('a picture leaves whoever looks behind the stage there', () => {
+    let looks = 0;
+    pictureOf(play({}), { seed: 1, watch: { backstage: () => void looks++ } });
+    expect(looks).toBe(1);
   });
 
   it('options: none', () => {

@@ -9,7 +9,24 @@ import { Counter } from '../../machines/apps/counter.ts';
 import { KvStore } from '../../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
-import { fromJson, height, never, runScenario, type Scenario, toJson, txs, v0, v3 } from '../../sim/index.ts';
+import {
+  everyone,
+  fromJson,
+  height,
+  type Liar,
+  liar,
+  never,
+  type OracleMaker,
+  runScenario,
+  type Scenario,
+  ScenarioError,
+  scenario,
+  toJson,
+  txs,
+  v0,
+  v3,
+  validators,
+} from '../../sim/index.ts';
 import { type BftWanted, BrokenPromise, bftProperty, bftScenario } from '../../sim/property/index.ts';
 
 const sample = (wanted: BftWanted = {}): Scenario[] =>
@@ -155,16 +172,67 @@ it('what is found in one’s own is printed as a program writes it', () => {
   expect(runScenario(play, { seed: broken.verdict.seed }).digest).toBe(broken.verdict.digest);
 });
 
+it('two liars of one’s own have two names', () => {
+  const [one, other]: Liar[] = [() => () => null, () => () => []];
+  const play = scenario('two', {
+    cast: validators(7),
+    liars: [
+      liar('v5', one as Liar, ['v0']),
+      liar('v6', other as Liar, ['v0']),
+      liar('v4', other as Liar, ['v1']),
+    ],
+    ends: everyone.decides(height(2), { within: '60s' }),
+  });
+  const { message } = new BrokenPromise(play, runScenario(play, { seed: 1 }));
+  const named = [...message.matchAll(/"liar":(liar[0-9]+)/g)].map(([, name]) => name);
+  expect(named).toEqual(['liar0', 'liar1', 'liar1']);
+});
+
+it('what is found in one’s own is told apart from what changes from run to run', () => {
+  let started = 0;
+  const fickle: OracleMaker = (report) => ({
+    name: 'fickle',
+    events: ['committed'],
+    published: (at, _, event) => {
+      if (event.type === 'committed' && event.height === 2n)
+        report(`at start ${started++}`, at, event.height);
+    },
+  });
+  const details = fc.check(bftProperty({ oracles: [fickle] }), { seed: 7, numRuns: 3, endOnFailure: true });
+  expect(details.errorInstance).toBeInstanceOf(ScenarioError);
+  expect(String(details.errorInstance)).toMatch(
+    /seed [0-9]+, made twice: it broke fickle \(at start 0\), and then broke fickle \(at start 1\); a function of your own/,
+  );
+});
+
 it.each<[BftWanted, string]>([
+  [{ validators: null as never }, 'validators: expected a number or { min, max } from 1, not null'],
+  [
+    { validators: { max: 4 } as never },
+    'validators: expected a number or { min, max } from 1, not {"max":4}',
+  ],
+  [{ validators: 4n as never }, 'validators: expected a number or { min, max } from 1, not 4n'],
+  [
+    { validators: { min: 4n } as never },
+    'validators: expected a number or { min, max } from 1, not {"min":"4n"}',
+  ],
   [{ heights: 0 }, 'heights: expected a whole number from 1, not 0'],
   [{ validators: 0 }, 'validators: expected a number or { min, max } from 1, not 1 to 0'],
   [{ validators: { min: 1, max: 4, mx: 5 } as never }, 'validators.mx: no such field; there are min, max'],
   [{ powerChanges: 'yes' as never }, 'powerChanges: expected true or false, not "yes"'],
   [{ faults: ['crahs' as 'crash'] }, 'faults: no fault crahs; there are links,'],
   [{ liars: ['lair'] }, 'no liar lair; there are vote-equivocator,'],
+  [
+    { liars: [liar('v3', () => () => null, ['v0']) as never] },
+    'liars: expected names, and functions that are liars; whom they lie to is drawn',
+  ],
+  [
+    { load: (() => new Uint8Array()) as never },
+    'load: expected an object, not the function load: write txs({ perBlock: 1, make: load })',
+  ],
   [{ app: 'kvstor' }, 'app: no application is named kvstor'],
   [{ holds: [never(v3.crashes())] }, 'v3 is not in the cast'],
-])('what makes no property is said at once: %j', (wanted, because) => {
+])('what makes no property is said at once: %o', (wanted, because) => {
   expect(() => bftProperty(wanted)).toThrow(because);
 });
 
@@ -178,7 +246,26 @@ describe('an application that takes none of its load', () => {
       return { ...answer, value: { ...answer.value, txResults: answer.value.txResults.map(() => poor) } };
     }
   }
+  /** Adds one of its own to each block, and takes none of those that it is given. */
+  class Ticking extends Poor {
+    override answer(request: AbciRequest): AbciResponse {
+      if (request.type === 'prepare-proposal')
+        return { type: 'prepare-proposal', value: { txs: [new TextEncoder().encode('tick=1')] } };
+      return KvStore.prototype.answer.call(this, request);
+    }
+  }
   const inVain = 'load: in a run without faults the application takes none of';
+
+  it('is another than one that writes them anew, as kvstore does', () => {
+    const load = txs({ perBlock: 2, make: (_, n) => new TextEncoder().encode(`k${n}:v`) });
+    expect(() => bftProperty({ app: () => new KvStore(), load })).not.toThrow();
+  });
+
+  it('is not saved by transactions of its own', () => {
+    expect(() => bftProperty({ app: () => new Ticking(), load: txs({ perBlock: 3 }) })).toThrow(
+      /^load: in a run without faults none of [0-9]+ transactions comes into a block/,
+    );
+  });
 
   it.each<[string, BftWanted, string]>([
     ['at once', { app: () => new Counter(true) }, 'such as "t0=xxx'],

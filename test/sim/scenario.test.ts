@@ -1,6 +1,8 @@
 // The scenario language: what it says to JSON and back, how a play fails, and that a run is what its seed makes it.
 
 import { describe, expect, it } from 'vitest';
+import { KvStore } from '../../machines/apps/kvstore.ts';
+import type { AbciRequest, AbciResponse } from '../../protocol/abci.ts';
 import { isRefusal } from '../../protocol/refusal.ts';
 import { plays } from '../../scenarios/index.ts';
 import { Choices } from '../../sim/choices.ts';
@@ -229,6 +231,15 @@ describe('a run', () => {
 
   it('goes on for as many heights as are asked for', () => {
     expect(runScenario(small, { seed: 1, heights: 8 }).heights).toBeGreaterThanOrEqual(8n);
+    const late = { ...small, cast: validators(1, { initialHeight: 1000 }) };
+    expect(
+      scenarioUnder({ ...late, ends: everyone.decides(height(1002), { within: '60s' }) }, 1, 8).ends,
+    ).toMatchObject({
+      decides: 1007,
+    });
+    expect(() => scenarioUnder(small, 1, '8' as never)).toThrow(
+      'heights: expected a whole number from 1, not 8',
+    );
   });
 
   it('gives the same scenario for the same seed of a drawn play', () => {
@@ -647,6 +658,18 @@ describe('actions', () => {
     ]);
   });
 
+  it('are told of when fewer heights than were asked for came, from the first of the chain on', () => {
+    const play = scenario('a bound', {
+      cast: validators(4, { initialHeight: 100 }),
+      act: [when(everyone.decides(height(103)), isolate('v2'), isolate('v3'))],
+      liveness: 'waived',
+      ends: nobody.decidesBeyond(height(103), { for: '20s' }),
+    });
+    const unmetOf = (heights: number) => runScenario(play, { seed: 3, heights }).unmet;
+    expect(unmetOf(4)).toEqual([]);
+    expect(unmetOf(50)).toEqual(['no 50 heights, which were asked for: the play does not end at a height']);
+  });
+
   it('are told of when the height beyond which nobody gets is out of reach', () => {
     const play = scenario('a bound far away', {
       cast: validators(4),
@@ -682,10 +705,24 @@ describe('actions', () => {
       runScenario(scenario('in vain', { ...words, ...more }), { seed: 1 }).unmet;
     expect(unmetOf({ app: 'counter_serial' })).toEqual([
       expect.stringMatching(
-        /^no transaction of the load in a block: [45] were submitted, and the application/,
+        /^no transaction of the load in a block as it was given: 5 were submitted, and the application/,
       ),
     ]);
     expect(unmetOf({ app: 'counter' })).toEqual([]);
+    // One that is no part of the load is taken.
+    const taken = at('1s', submit('v0', '\0'));
+    expect(unmetOf({ app: 'counter_serial', act: [taken] })).toEqual([
+      expect.stringMatching(/^no transaction of the load in a block as it was given: 5 were submitted, and/),
+    ]);
+    class Empty extends KvStore {
+      override answer(request: AbciRequest): AbciResponse {
+        if (request.type !== 'prepare-proposal') return super.answer(request);
+        return { type: 'prepare-proposal', value: { txs: [] } };
+      }
+    }
+    expect(unmetOf({ app: () => new Empty() })).toEqual([
+      'no transaction of the load in a block as it was given: 5 were submitted',
+    ]);
     expect(unmetOf({ app: 'counter_serial', settings: { mempool: { kind: 'nop' } } })).toEqual([]);
   });
 

@@ -17,6 +17,12 @@ const SHARE_OF_CACHE = 0.75;
 /** A new life knows what so many of its last blocks held. */
 const BLOCKS_REMINDED = 64n;
 
+/** The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`. Null: it does not touch this one. */
+export function asWritten(tx: Uint8Array): Uint8Array | null {
+  const text = utf8Decode(tx);
+  return text.includes(':') ? utf8Encode(text.replace(':', '=')) : null;
+}
+
 export interface Wrong {
   readonly promise: 'integrity' | 'validity';
   readonly what: string;
@@ -64,9 +70,8 @@ export class Transactions {
 
   submitted(tx: Uint8Array): void {
     this.gives(keyOf(tx));
-    // The one named rule that makes a transaction of another: kvstore's PrepareProposal writes `:` as `=`.
-    const text = utf8Decode(tx);
-    if (text.includes(':')) this.gives(keyOf(utf8Encode(text.replace(':', '='))));
+    const written = asWritten(tx);
+    if (written) this.gives(keyOf(written));
   }
 
   private gives(key: string): void {
