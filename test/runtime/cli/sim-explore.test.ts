@@ -182,7 +182,7 @@ describe.skipIf(!isBuilt)('sim explore', () => {
       nodecli('sim', 'explore', '--play', file, '--seed', '10', '--runs', runs, '--out', out);
     const first = explore();
     expect(first.out).toContain(`8 runs of ${file}, twice each, seeds from 10`);
-    expect(first.out).toContain(' BAD no promise is broken');
+    expect(first.out).toContain(' BAD  no promise is broken');
     expect(first.out).toContain('8 equal');
     const [, seed] =
       /mine, [0-9] times?: odd power\n {2}npx nodecli sim run .*mine\.mjs --seed ([0-9]+)/.exec(
