@@ -22,6 +22,7 @@ import {
   powers,
   restart,
   scenario,
+  signer,
   sometime,
   these,
   txs,
@@ -290,7 +291,7 @@ export const lostEvidence = scenario('evidence that was lost on its way is offer
 
 /**
  * Where all precommits are waited for, and no longer: those of v6 come last, and those of v5 late. While v2 is away the whole time must pass.
- * Who dies in such a height, in a later round or soon after its beginning, comes back to it.
+ * Who dies in such a height, in a later round or soon after its beginning, comes back to it; whose key is slow has its own precommit last.
  */
 export const allPrecommitsAreHere = scenario('a height begins when every precommit of the last one is here', {
   name: 'all-precommits-are-here',
@@ -303,6 +304,7 @@ export const allPrecommitsAreHere = scenario('a height begins when every precomm
     when(v0.decides(height(14)), heal(), drop('proposals', { height: 16, round: 0 })),
     when(v1.enters('prevote', { height: 16, round: 1 }), crash('v1', { restart: '1s' })),
     when(v3.precommits({}, { height: 20 }), crash('v3', { restart: '1s' })),
+    when(v0.decides(height(22)), signer('v4', '300ms')),
   ],
-  ends: everyone.decides(height(24), { within: '120s' }),
+  ends: everyone.decides(height(32), { within: '120s' }),
 });

@@ -586,6 +586,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['level-as-before', '1', 'X589', 'has not offered it to v1'],
   ['later-beginning', '1', 'X590', 'never: v3 joins height 999'],
   ['signer-keeps-its-height', '1', 'X591', 'lets go of what it signed at 401'],
+  ['all-precommits-are-here', '1', 'X592', 'had all precommits of 27 and waited on'],
+  ['swarm', '56', 'X593', 'that two thirds precommitted in round 4 of height 2, and it was round 6'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

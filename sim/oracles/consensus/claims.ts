@@ -99,6 +99,7 @@ export class Claims {
     if (message.type === 'new-round-step')
       return this.standingOf(message) ?? this.lastCommitOf(message) ?? secondsOf(message, lifeNs);
     if (this.height < 0n || message.type === 'vote' || message.type === 'proposal') return null;
+    if (message.type === 'vote-set-maj23' && message.height < this.height) return this.decidedBy(message);
     const votes = message.height === this.height ? heard(message.height) : null;
     if (!votes) return null;
     switch (message.type) {
@@ -135,6 +136,13 @@ export class Claims {
     const round = this.roundOnDisk(height);
     if (round !== null) this.decision = { height, round };
     return round;
+  }
+
+  /** Of a height that is over the precommits that it decided by are the two thirds that it knows of. */
+  private decidedBy({ height, round, voteType }: Said<'vote-set-maj23'>): string | null {
+    const by = voteType === PREVOTE ? null : this.roundOf(height);
+    if (by === null || by === round) return null;
+    return `that two thirds precommitted in round ${round} of height ${height}, and it was round ${by}`;
   }
 
   private decisionOf({ height, isCommit }: Said<'new-valid-block'>, votes: HeardHeight): string | null {
