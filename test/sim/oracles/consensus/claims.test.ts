@@ -2,7 +2,7 @@
 
 import { describe, expect, it, test } from 'vitest';
 import { bitArrayOf } from '../../../../protocol/bit-array.ts';
-import { PREVOTE, type Vote } from '../../../../protocol/types.ts';
+import { PRECOMMIT, PREVOTE, type Vote } from '../../../../protocol/types.ts';
 import { makeCast } from '../../../../sim/cast.ts';
 import { Claims } from '../../../../sim/oracles/consensus/claims.ts';
 import { GhostChain } from '../../../../sim/oracles/ghost/ghost.ts';
@@ -53,6 +53,19 @@ describe('which round decided the height before, and when this one began', () =>
     [-1n, false],
   ])('a clock that has run 5.9 s, and a height that began %s s ago: %s', (seconds, isTrue) => {
     expect(says(new Claims(7n, () => null), 7n, -1, seconds) === null).toBe(isTrue);
+  });
+
+  test('is what two thirds are said to have precommitted in', () => {
+    const claims = new Claims(1n, (height) => (height === 5n ? 4 : null));
+    const says = (height: bigint, round: number, voteType = PRECOMMIT): string | null =>
+      claims.falsehoodIn({ type: 'vote-set-maj23', height, round, voteType, blockId }, () => null, 0);
+    expect(says(6n, 0)).toBeNull(); // it has not begun
+    claims.decides(6n, 2);
+    expect(says(6n, 2)).toBeNull();
+    expect(says(6n, 3)).toBe('that two thirds precommitted in round 3 of height 6, and it was round 2');
+    expect(says(6n, 3, PREVOTE)).toBeNull(); // of prevotes it says nothing
+    expect([says(5n, 4), says(4n, 9), says(7n, 0)]).toEqual([null, null, null]);
+    expect(says(5n, 3)).toContain('and it was round 4');
   });
 
   test('is what this life has seen', () => {
