@@ -137,9 +137,10 @@ export const tyrantReplaced = scenario(
   },
 );
 
-/** The chain allows two kinds of keys, as of its beginning. */
+/** The chain allows two kinds of keys, as of its beginning, and one from height 11 on: who has another may still leave. */
 class TwoKinds extends KvStore {
   override answer(request: AbciRequest): AbciResponse {
+    if (request.type === 'finalize-block') return narrowed(super.answer(request), request.value.height);
     if (request.type !== 'init-chain') return super.answer(request);
     const validator = { publicKeyTypes: ['ed25519', 'secp256k1'] };
     const consensusParams = { ...request.value.consensusParams, validator };
@@ -147,6 +148,12 @@ class TwoKinds extends KvStore {
     if (answer.type !== 'init-chain') return answer;
     return { ...answer, value: { ...answer.value, consensusParams: { validator } } };
   }
+}
+
+function narrowed(answer: AbciResponse, height: bigint): AbciResponse {
+  if (answer.type !== 'finalize-block' || height !== 10n) return answer;
+  const consensusParamUpdates = { validator: { publicKeyTypes: ['ed25519'] } };
+  return { ...answer, value: { ...answer.value, consensusParamUpdates } };
 }
 
 /** Of a validator that never comes: what its key signs no node of ours could verify. */

@@ -587,6 +587,8 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['later-beginning', '1', 'X590', 'never: v3 joins height 999'],
   ['signer-keeps-its-height', '1', 'X591', 'lets go of what it signed at 401'],
   ['all-precommits-are-here', '1', 'X592', 'had all precommits of 27 and waited on'],
+  ['keys-of-another-kind', '1', 'X595', 'which is unsupported for consensus'],
+  ['gas-is-counted', '1', 'X594', 'stores other parameters from 11 on than its application gave'],
   ['swarm', '56', 'X593', 'that two thirds precommitted in round 4 of height 2, and it was round 6'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
