@@ -98,6 +98,19 @@ describe('who is behind and says so again and again', () => {
   });
 });
 
+describe('who says that it goes back and forth', () => {
+  it('is served once a gossip period, too', () => {
+    const at = new Home({ genesis: ALONE, me: 0 });
+    for (let height = 1; height <= 5; height++) at.fire('start');
+    at.tell({ type: 'peer-up', peer: 'b' });
+    const given = (): number => sentTo(at, 'b').filter((word) => word === 'block-part').length;
+    at.hear('b', roundStepAt(3n));
+    expect(given()).toBe(1);
+    for (let i = 0; i < 100; i++) at.hear('b', roundStepAt(i % 2 === 0 ? 2n : 3n));
+    expect(given()).toBe(0);
+  });
+});
+
 describe('who is behind and moves on while its height is read from the store', () => {
   it('is served where it stands by then, and goes on to be', () => {
     const at = new Home({ genesis: ALONE, me: 0 });

@@ -46,6 +46,7 @@ it('marks are of the height of the peer; rounds, types and sets of another size 
   expect(view.round).toBe(1);
   view.assumeHeight(2n);
   expect([view.height, view.round]).toEqual([2n, 0]);
+  expect(indexes(view.takeMissing(2n, 0, PREVOTE, votes, 9))).toEqual([0, 1, 2, 3]); // what it had was of another height
   view.assumeHeight(1n);
   expect(view.height).toBe(2n);
 });
