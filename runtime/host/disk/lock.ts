@@ -104,7 +104,10 @@ function lifeOf({ mark, beatMs }: Sight, ours: Holder): 'lives' | 'dead' | 'else
     const agoMs = Date.now() - beatMs;
     return agoMs > -BEAT_MS && agoMs < SILENT_MS ? 'elsewhere' : 'silent';
   }
-  return startOf(holder.pid) === holder.started ? 'lives' : 'dead';
+  const started = startOf(holder.pid);
+  // Where it cannot be seen since when it lives (hidepid), it may be the holder. An empty lock names nobody.
+  const isHidden = started === UNKNOWN && holder.started !== '';
+  return isHidden || started === holder.started ? 'lives' : 'dead';
 }
 
 /**
@@ -128,11 +131,15 @@ export async function lockFolder(
     if (trying(cannot, () => taken(lock, mine, markOf(ours))))
       return held(lock, markOf(ours), () => onLost(takenOver(folder)));
     const seen = look(lock);
-    if (seen === null) continue; // it was let go of
+    if (seen === null && attempt < ATTEMPTS) continue; // it was let go of
+    if (seen === null)
+      throw new SetupError(
+        `${cannot}: ${lock} is there, and cannot be read; give this user the right to read it, or remove it`,
+      );
     const life = lifeOf(seen, ours);
     if (life === 'elsewhere') throw inUseElsewhere(folder, holderOf(seen.mark));
     if (life === 'lives') throw inUse(folder, holderOf(seen.mark));
-    if (attempt >= ATTEMPTS) throw inUse(folder, holderOf((look(turn) ?? seen).mark));
+    if (attempt >= ATTEMPTS) throw notTaken(folder, look(turn), ours);
     if (life === 'silent') onWatch?.(watches(folder, holderOf(seen.mark)));
     if (life !== 'dead' && !(await staysAs(lock, seen, signal))) continue;
     if (!trying(cannot, () => removed(lock, seen, turn, mine, ours))) await sleep(TURN_MS);
@@ -196,6 +203,15 @@ function look(lock: string): Sight | null {
   }
 }
 
+/** It is another's turn to take it away, again and again. */
+function notTaken(folder: string, rival: Sight | null, ours: Holder): SetupError {
+  if (rival === null)
+    return new TakenError(
+      `${folder}: the lock of a dead process could not be taken away; start again, or remove LOCK and LOCK.taking there if no node runs`,
+    );
+  return (lifeOf(rival, ours) === 'elsewhere' ? inUseElsewhere : inUse)(folder, holderOf(rival.mark));
+}
+
 const inUse = (folder: string, { pid }: Holder): SetupError =>
   new TakenError(
     `${folder} is in use by process ${pid}; stop it, or choose another home ` +
@@ -232,20 +248,25 @@ function linked(from: string, to: string): boolean {
 
 /**
  * Takes a dead holder's lock away, one process at a time: each in its turn looks whether it still is that lock. Without turns who was held up between its
- * look and the removal would take away that of a living one, who had been faster. False: it is another's turn.
+ * look and the removal would take away that of a living one, who had been faster. Turns of processes that were killed in them are stepped over, and go
+ * after the lock: as long as it stands no two have a turn. False: it is another's turn.
  */
 function removed(lock: string, seen: Sight, turn: string, mine: string, ours: Holder): boolean {
-  if (!taken(turn, mine, markOf(ours))) {
-    const rival = look(turn);
-    const isLeft = rival !== null && ['dead', 'silent'].includes(lifeOf(rival, ours));
-    if (isLeft) removeStale(turn, rival, `${mine}.stale`); // a turn takes no time at all: its process was killed in it
-    return false;
+  const left: string[] = [];
+  let own = turn;
+  while (!taken(own, mine, markOf(ours))) {
+    const rival = look(own);
+    if (rival === null || !['dead', 'silent'].includes(lifeOf(rival, ours))) return false;
+    left.push(own);
+    own = `${turn}.${left.length}`;
   }
   try {
-    if (isStill(lock, seen)) removeStale(lock, seen, `${mine}.stale`);
+    if (!isStill(lock, seen)) return true;
+    removeStale(lock, seen, `${mine}.stale`);
+    for (const name of left) rmSync(name, { force: true });
     return true;
   } finally {
-    rmSync(turn, { force: true });
+    rmSync(own, { force: true });
   }
 }
 
@@ -256,6 +277,15 @@ function removeStale(lock: string, seen: Sight, aside: string): void {
   } catch {
     return; // another process was faster
   }
-  if (!isStill(aside, seen)) linked(aside, lock);
+  if (!isStill(aside, seen)) putBack(aside, lock);
   rmSync(aside, { force: true });
+}
+
+/** Nowhere where another has it meanwhile. A file of another user may be renamed, and not linked (fs.protected_hardlinks). */
+function putBack(aside: string, lock: string): void {
+  try {
+    linked(aside, lock);
+  } catch {
+    if (!existsSync(lock)) renameSync(aside, lock);
+  }
 }

@@ -241,11 +241,41 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
     expect(fs.readdirSync(folder)).toEqual([]);
   });
 
-  test('is taken away also where a process was killed as it did so', async () => {
+  test('is taken away also where processes were killed as they did so', async () => {
     const folder = temporaryFolder();
-    for (const name of ['LOCK', 'LOCK.taking']) fs.writeFileSync(join(folder, name), '999999999 1');
+    for (const name of ['LOCK', 'LOCK.taking', 'LOCK.taking.1'])
+      fs.writeFileSync(join(folder, name), '999999999 1');
     (await lockFolder(folder))();
     expect(fs.readdirSync(folder)).toEqual([]);
+  });
+
+  test('that cannot be read is nobody’s to take, and so is one whose turn cannot be', async () => {
+    const folder = temporaryFolder();
+    const [lock, turn] = [join(folder, 'LOCK'), join(folder, 'LOCK.taking')];
+    fs.symlinkSync(join(folder, 'nowhere'), lock);
+    await expect(lockFolder(folder)).rejects.toThrow(`${lock} is there, and cannot be read; give this user`);
+    fs.rmSync(lock);
+    fs.writeFileSync(lock, '999999999 1');
+    fs.mkdirSync(turn);
+    await expect(lockFolder(folder)).rejects.toThrow('the lock of a dead process could not be taken away');
+    expect(fs.readdirSync(folder)).toEqual(['LOCK', 'LOCK.taking']);
+  });
+
+  test('of a process of which it cannot be seen since when it lives is its own', async () => {
+    const { pid } = await ours();
+    const folder = temporaryFolder();
+    fs.writeFileSync(join(folder, 'LOCK'), `${pid} 7`);
+    const { readFileSync } = everyFs;
+    const spy = vi.spyOn(everyFs, 'readFileSync').mockImplementation((path, ...rest) => {
+      if (String(path).startsWith('/proc/') && String(path).endsWith('/stat')) throw new Error('hidden');
+      return readFileSync(path, ...(rest as [])) as never;
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+    await expect(lockFolder(folder)).rejects.toThrow(inUse);
   });
 
   test('that became that of a living one as it was its turn is let be', async () => {
