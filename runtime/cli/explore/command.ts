@@ -1,8 +1,9 @@
 // `nodecli sim explore`: swarm runs, or those of another play, for as long as wanted, each
 // twice, on all cores. Says what they saw, keeps the shortest run of each failure, and goes on where it was stopped.
 
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { sha256 } from '#platform';
+import { hexOf } from '../../../protocol/bytes.ts';
 import { SEED_MAX } from '../../../sim/choices.ts';
 import { SAME_FOR_THE_SAME } from '../../../sim/same-again.ts';
 import { Interrupted, isUninterrupted } from '../interrupt.ts';
@@ -92,7 +93,7 @@ const baseOf = (commit: string): string =>
 /** Of a play in a file. */
 function digestOfFile(play: string): string | undefined {
   const file = fileOfPlay(play);
-  return file === undefined ? undefined : createHash('sha256').update(readFileSync(file)).digest('hex');
+  return file === undefined ? undefined : hexOf(sha256(readFileSync(file)));
 }
 
 async function begin({ out, seed, play }: ExploreFlags, goal: number): Promise<Campaign> {

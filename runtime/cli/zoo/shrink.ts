@@ -106,9 +106,14 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
 const slowestOf = (small: readonly Small[]): number => small.reduce((max, { ms }) => Math.max(max, ms), 0);
 
+/** Of all seeds, under how many they fail. */
+const survivalOf = (small: readonly Small[]): Small['survives'] => ({
+  seeds: small.reduce((sum, { survives }) => sum + survives.seeds, 0),
+  fails: small.reduce((sum, { survives }) => sum + survives.fails, 0),
+});
+
 const failsOf = (small: readonly Small[]): string => {
-  const seeds = small.reduce((sum, { survives }) => sum + survives.seeds, 0);
-  const fails = small.reduce((sum, { survives }) => sum + survives.fails, 0);
+  const { seeds, fails } = survivalOf(small);
   return `${fails} of ${seeds}`;
 };
 
@@ -147,9 +152,8 @@ const FAIL_PERCENT = 80;
 export function shortfallsOf(results: readonly (Small | NotSmall)[]): string[] {
   const small = results.filter(isSmall);
   if (new Set(small.map(({ mutant }) => mutant)).size < MUTANTS_TO_JUDGE) return [];
-  const sum = (of: (each: Small) => number): number => small.reduce((total, each) => total + of(each), 0);
-  const isOften =
-    sum(({ survives }) => survives.fails) * 100 >= sum(({ survives }) => survives.seeds) * FAIL_PERCENT;
+  const { seeds, fails } = survivalOf(small);
+  const isOften = fails * 100 >= seeds * FAIL_PERCENT;
   return [
     ...(medianOf(small.map(({ directives }) => directives)) > DIRECTIVES_MOST
       ? [`half of them have more than ${DIRECTIVES_MOST} directives`]
