@@ -8,6 +8,8 @@ import { accusing } from '../sim/liars/accusing.ts';
 import {
   BESIDE_ITSELF,
   byMyself,
+  byMyselfLater,
+  inItsPlaceSinceBefore,
   inventing,
   OF_NO_STATE,
   OF_SEVERAL,
@@ -19,6 +21,7 @@ import {
   anyone,
   at,
   drop,
+  empower,
   everyone,
   heal,
   height,
@@ -200,6 +203,41 @@ export const newInPlaceOfOld = scenario(
     ends: everyone.decides(height(14), { within: '120s' }),
   },
 );
+
+/** v0 has more than a third. */
+export const aLaterHeader = scenario('a header that nobody else knows is an attack, whenever it was made', {
+  name: 'a-later-header',
+  cast: powers(40, 20, 20, 20),
+  liars: [
+    liar(
+      'v0',
+      inventing(() => [byMyselfLater]),
+      ['v1', 'v2', 'v3'],
+      { fromHeight: 5, toHeight: 6 },
+    ),
+  ],
+  act: [when(everyone.punishes('v0'))],
+  ends: everyone.decides(height(12), { within: '600s', afterwards: 2 }),
+});
+
+/** v0 alone makes commits, and has another power with each height: each time other than at the height at which the light client still agreed with all. */
+export const strongerSinceThen = scenario('who signs both blocks is named as it was when it did', {
+  name: 'stronger-since-then',
+  cast: powers(70, 10, 10, 10),
+  liars: [
+    liar(
+      'v0',
+      inventing(() => [inItsPlaceSinceBefore]),
+      ['v1', 'v2', 'v3'],
+      { fromHeight: 9, toHeight: 10 },
+    ),
+  ],
+  act: [
+    ...[4, 5, 6, 7].map((at) => when(v1.decides(height(at)), empower('v0', 70 + at))),
+    when(everyone.punishes('v0')),
+  ],
+  ends: everyone.decides(height(16), { within: '600s', afterwards: 2 }),
+});
 
 /** v0 has more than a quarter of the power, and less than a third. */
 export const nearlyAThird = scenario('who has less than a third deceives no light client', {

@@ -105,6 +105,28 @@ export const decidedInARoundBefore = scenario(
   },
 );
 
+/** The same, and v3 hears it in round 2. */
+export const decidedTwoRoundsBefore = scenario('what was decided two rounds ago is decided', {
+  name: 'decided-two-rounds-before',
+  cast: validators(4),
+  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutProposeDeltaNs: 7_000_000_000n } },
+  act: [
+    at(
+      '0s',
+      ...NO_BLOCK_FOR_V3,
+      drop('proposals', { height: 6, round: 2 }),
+      drop('precommits', { ...sixth, by: ['v0'], to: ['v2'] }),
+      drop('precommits', { ...sixth, by: ['v1'], to: ['v0'] }),
+      drop('precommits', { ...sixth, by: ['v2'], to: ['v1'] }),
+      drop('precommits', { ...sixth, by: ['v2'], from: ['v0', 'v1'], to: ['v3'] }),
+      delay('precommits', '20s', { ...sixth, by: ['v2'], from: ['v2'], to: ['v3'] }),
+    ),
+    when(v3.enters('commit', { height: 6, round: 2 }), heal()),
+  ],
+  holds: [never(anyone.enters('propose', { height: 6, round: 3 }))],
+  ends: everyone.decides(height(9), { within: '120s' }),
+});
+
 /** v2, which proposes round 0, is gone, and all others are needed. v3 does not hear that round 0 is over; of round 1 it hears v1's proposal and v0's prevote. */
 export const proposalIsAVoice = scenario('who proposes has spoken in its round', {
   name: 'proposal-is-a-voice',

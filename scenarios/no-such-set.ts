@@ -4,6 +4,7 @@
 import {
   after,
   c0,
+  c1,
   crash,
   empower,
   everyone,
@@ -35,11 +36,11 @@ export const lastLeaves = scenario('the last validator cannot leave', {
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
-/** Both transactions are in one block: there is never a set of nobody. */
+/** All are in one block: there is never a set of nobody, and of two words about c0 the last counts. */
 export const allLeaveAtOnce = scenario('all may leave in a block in which others come', {
   name: 'all-leave-at-once',
   cast: { ...powers(10), candidates: 1 },
-  act: [when(v0.decides(height(3)), empower('c0', 7), empower('v0', 0))],
+  act: [when(v0.decides(height(3)), empower('c0', 9), empower('c0', 7), empower('v0', 0))],
   holds: [finally_(v0.hasPower(0)), finally_(c0.hasPower(7))],
   ends: everyone.decides(height(12), { within: '120s' }),
 });
@@ -51,6 +52,16 @@ export const noRoomForAnother = scenario('a set does not outgrow the blocks that
   load: txs({ perSecond: 3 }),
   act: [when(v0.decides(height(3)), empower('c0', 10)), when(v0.decides(height(6)), empower('c0', 10))],
   holds: [finally_(c0.hasPower(0))],
+  ends: everyone.decides(height(10), { within: '120s' }),
+});
+
+/** A block has room for the commit of four, and both would come with one. */
+export const oneLastPlace = scenario('of two who come for the last place one comes', {
+  name: 'one-last-place',
+  cast: validators(3, { candidates: 2, blockBytes: 15_000 }),
+  load: txs({ perSecond: 3 }),
+  act: [when(v0.decides(height(3)), empower('c0', 10), empower('c1', 10))],
+  holds: [finally_(c0.hasPower(10)), finally_(c1.hasPower(0))],
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 

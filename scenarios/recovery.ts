@@ -347,6 +347,7 @@ export const secondVoteIsLogged = scenario(
       ),
       when(v0.precommits(block(1), there), crash('v0', { how: 'clean', restart: '500ms' })),
       when(v0.starts(), heal()),
+      when(v1.punishes('v3')),
     ],
     ends: everyone.decides(height(8), { within: '120s' }),
   },

@@ -98,7 +98,7 @@ export class Node {
     for (let i = 0; i < waiting.length; i++) this.soon(waiting[i] as () => void);
   }
 
-  /** Nothing more is heard or said: a crash, or the end. The disk stays as it is. */
+  /** A crash, or the end. The disk stays as it is. */
   halt(): void {
     this.isAlive = false;
     for (const cell of this.cells.values()) cell.halt();
@@ -116,6 +116,9 @@ export class Node {
   peek<State>(actor: ActorName): State | undefined {
     return this.cells.get(actor)?.state as State | undefined;
   }
+
+  /** Timers that it keeps for its actors: those that are to come due. */
+  timersKept = (): number => [...this.cells.values()].reduce((sum, { timers }) => sum + timers.size, 0);
 
   wordsOf = (actor: ActorName): Codec<LocalMessage> | undefined => this.cells.get(actor)?.logic.words;
 
@@ -344,10 +347,7 @@ export class Node {
 
   /** In a pause it waits with all else, and what comes before it may still cancel it. */
   private comesDue(cell: Cell, id: string, timer: Timer): void {
-    if (this.backlog) {
-      this.backlog.push(() => this.comesDue(cell, id, timer));
-      return;
-    }
+    if (this.backlog) return void this.backlog.push(() => this.comesDue(cell, id, timer));
     if (cell.timers.get(id) !== timer) return;
     cell.timers.delete(id);
     this.deliver(cell.logic.name, { type: 'timer', timer: id });

@@ -38,6 +38,8 @@ export interface Case {
   readonly header: Header;
   readonly commit: Commit;
   readonly set: ValidatorSet;
+  /** Of all at the height before. */
+  readonly powerBefore: bigint;
   readonly me: Validator;
   /** Who signs whatever it signs. */
   readonly accomplices: readonly Validator[];
@@ -50,7 +52,7 @@ export type Invention = (about: Case) => LightClientAttackEvidence;
 
 /** Of a header at its height, against these, since the height before. */
 const attack = (
-  { before, set: { powerTotal } }: Case,
+  { before, powerBefore: powerTotal }: Case,
   header: Header,
   commit: Commit,
   validatorSet: ValidatorSet,
@@ -76,9 +78,17 @@ function ofMySet(about: Case, me: Validator, change: Partial<Header>): LightClie
 /** That would be an attack if it had more than a third. */
 export const byMyself: Invention = (about) => ofMySet(about, about.me, { appHash: wrong });
 
-const atItsHeight = ({ header }: Case, evidence: LightClientAttackEvidence): LightClientAttackEvidence => ({
+/** The same, and its header is a nanosecond later than ours. */
+export const byMyselfLater: Invention = (about) =>
+  ofMySet(about, about.me, { appHash: wrong, timeNs: about.header.timeNs + 1n });
+
+const atItsHeight = (
+  { header, set: { powerTotal } }: Case,
+  evidence: LightClientAttackEvidence,
+): LightClientAttackEvidence => ({
   ...evidence,
   commonHeight: header.height,
+  powerTotal,
   timeNs: header.timeNs,
 });
 
@@ -160,14 +170,28 @@ function ofThese(
   later: number,
   change: Partial<Header>,
 ): LightClientAttackEvidence {
+  return atItsHeight(about, sinceBefore(about, by, later, change));
+}
+
+/** That, shown to who had last agreed on the block before. */
+function sinceBefore(
+  about: Case,
+  by: readonly Validator[],
+  later: number,
+  change: Partial<Header>,
+): LightClientAttackEvidence {
   const { set } = about;
   const header = { ...about.header, ...change };
   const commit = about.signed(header, set.validators, about.commit.round + later);
   const signatures = commit.signatures.map((each) =>
     by.some(({ address }) => equalBytes(each.validatorAddress, address)) ? each : ABSENT,
   );
-  return atItsHeight(about, attack(about, header, { ...commit, signatures }, set, by));
+  return attack(about, header, { ...commit, signatures }, set, by);
 }
+
+/** Who signed both blocks is named with the power that it has at their height, be it another than before. */
+export const inItsPlaceSinceBefore: Invention = (about) =>
+  sinceBefore(about, [about.me], 0, { dataHash: wrong });
 
 const inItsPlace =
   (later: number, change: Partial<Header> = { dataHash: wrong }): Invention =>
@@ -304,7 +328,8 @@ function caseOf(kit: LiarKit, height: bigint): Case | null {
     return { height: header.height, round, blockId, signatures };
   };
   const accomplices = kit.accomplices.flatMap((each) => memberOf(each) ?? []);
-  return { header: block.header, commit, set, me, accomplices, before: before.header, signed };
+  const { powerTotal: powerBefore } = setOf(kit, height - 1n);
+  return { header: block.header, commit, set, powerBefore, me, accomplices, before: before.header, signed };
 }
 
 function setOf({ machine, validators }: LiarKit, height: bigint): ValidatorSet {

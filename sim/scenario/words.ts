@@ -146,6 +146,7 @@ export const v4 = node('v4');
 export const v5 = node('v5');
 export const v6 = node('v6');
 export const c0 = node('c0');
+export const c1 = node('c1');
 export const f0 = node('f0');
 export const anyone = new Actor('anyone');
 export const everyone = new Actor('everyone');

@@ -32,7 +32,7 @@ import { Talk } from './talk.ts';
 import { difference, wrongVersion } from './told.ts';
 
 /** Blocks that requests are compared with; a node further behind executes what others were told of. */
-const BLOCKS_KEPT = 64;
+const BLOCKS_KEPT = 256;
 /** It judges so many proposals at once: what rounds leave that fail meanwhile would come before the block that is decided. */
 const JUDGED_AT_ONCE_MAX = 2;
 /** Heights of which proposals are remembered: a height is over long before. */

@@ -8,12 +8,15 @@ import {
   BLOCK_PROTOCOL,
   MISBEHAVIOR_DUPLICATE_VOTE,
   MISBEHAVIOR_LIGHT_CLIENT_ATTACK,
+  NODE_VERSION,
   P2P_PROTOCOL,
 } from '../canonical/numbers.ts';
 import type { GhostSet } from '../ghost/ghost.ts';
 
 /** The first version in the first request that is not as CometBFT has it; null: none. */
-export function wrongVersion({ blockVersion, p2pVersion, abciVersion }: RequestInfo): string | null {
+export function wrongVersion(request: RequestInfo): string | null {
+  const { version, blockVersion, p2pVersion, abciVersion } = request;
+  if (version !== NODE_VERSION) return `version ${version}, not ${NODE_VERSION}`;
   if (blockVersion !== BLOCK_PROTOCOL) return `block protocol ${blockVersion}, not ${BLOCK_PROTOCOL}`;
   if (p2pVersion !== P2P_PROTOCOL) return `protocol ${p2pVersion} of peers, not ${P2P_PROTOCOL}`;
   return abciVersion === ABCI_VERSION ? null : `ABCI ${abciVersion}, not ${ABCI_VERSION}`;

@@ -8,6 +8,8 @@ import type { ConsensusMessage } from '../../../protocol/messages.ts';
 export const BLOCK_PROTOCOL = 11n;
 export const P2P_PROTOCOL = 8n;
 export const ABCI_VERSION = '2.0.0';
+/** Of CometBFT, whose words nodes speak. */
+export const NODE_VERSION = '0.38.26';
 
 // --- channels --------------------------------------------------------------------------------------------------------
 

@@ -69,6 +69,14 @@ export function proposerRoomAt(ghost: GhostChain, height: bigint): number {
     : Number(roomOfProposer(maxBytes, voters ?? 0, signers ?? 0, 0));
 }
 
+/** What a block of this height has room for in transactions; null: nobody knows its validators or parameters. */
+export function boundAt(ghost: GhostChain, height: bigint): bigint | null {
+  const [params, set] = [ghost.params(height), ghost.set(height)];
+  if (!params || !set) return null;
+  const room = roomForTxs(blockBytesMax(params.block.maxBytes), set.members.length, 0);
+  return room < 0n ? 0n : room;
+}
+
 /** What the transactions of a block may want; infinity: there is no limit. */
 export function gasAt(ghost: GhostChain, height: bigint): number {
   const maxGas = ghost.params(height)?.block.maxGas ?? -1n;

@@ -40,6 +40,11 @@ export class StateKept {
     if (times !== undefined && state.lastBlockTimeNs !== times) return 'times';
     const params = ghost.params(next);
     if (params && !isSameParams(state.consensusParams, params)) return 'parameters';
+    const changes = ghost.changes(height);
+    if (changes && state.lastHeightValidatorsChanged !== changes.validators)
+      return 'heights at which validators change';
+    if (changes && state.lastHeightConsensusParamsChanged !== changes.params)
+      return 'heights at which parameters change';
     const isSame =
       isAs(state.validators, ghost.set(next)) &&
       isAs(state.nextValidators, ghost.set(next + 1n)) &&

@@ -18,7 +18,7 @@ import { GivenUp } from '../ghost/given-up.ts';
 import { Greeted } from '../ghost/greeted.ts';
 import { endsEnvelope, messagesIn } from '../ghost/messages.ts';
 import { PassedOn } from './passed-on.ts';
-import { accusedBy, Proofs } from './proofs.ts';
+import { accusedBy, heightOfCrime, Proofs } from './proofs.ts';
 import { Retold } from './retold.ts';
 import { TooEarly } from './too-early.ts';
 import { placeOf, Unpunished } from './unpunished.ts';
@@ -120,11 +120,17 @@ class Watch {
     const { guilty, honest, proofs, punished, report } = this;
     const { header, evidence } = block;
     const { height } = header;
+    const isOurs = honest.has(hexOf(header.proposerAddress));
+    let last = 0n;
     for (const each of evidence) {
+      const of = heightOfCrime(each);
+      if (isOurs && of < last)
+        report(`block ${height} punishes what was done at ${of} after what was done at ${last}`, at, height);
+      last = of;
       const id = hexOf(evidenceIdentity(each));
       if (punished.has(id)) report(`evidence of block ${height} was in a block before`, at, height);
       punished.add(id);
-      const wrong = proofs.flawIn(each, honest.has(hexOf(header.proposerAddress)));
+      const wrong = proofs.flawIn(each, isOurs);
       if (wrong) report(`block ${height} punishes by evidence that proves nothing: ${wrong}`, at, height);
       if (proofs.isExpired(each, height))
         report(`block ${height} punishes by evidence that is too old`, at, height);
@@ -173,7 +179,7 @@ class Watch {
   }
 
   private tellsInTime(at: Machine, peers: readonly PeerId[], evidence: Evidence): void {
-    const height = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
+    const height = heightOfCrime(evidence);
     const peer = this.tooEarly.tells(at, peers, height);
     if (peer === null) return;
     const what = `tells ${this.byId.get(peer)?.name} of evidence of height ${height}, which has shown nothing beyond that`;

@@ -23,6 +23,10 @@ export const accusedBy = (evidence: Evidence): readonly string[] =>
     ? [hexOf(evidence.voteA.validatorAddress)]
     : evidence.byzantineValidators.map(({ address }) => hexOf(address));
 
+/** The height of the misbehaviour: of an attack, the last that the light client and the chain have in common. */
+export const heightOfCrime = (evidence: Evidence): bigint =>
+  evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
+
 /** The commit that the chain carries for a height. */
 interface Decided {
   readonly round: number;
@@ -65,7 +69,7 @@ export class Proofs {
   /** Too old for this block, as far as anybody remembers: both ages, counted to the block before. */
   isExpired(evidence: Evidence, height: bigint): boolean {
     const { ghost } = this;
-    const of = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
+    const of = heightOfCrime(evidence);
     const params = ghost.params(height)?.evidence;
     const [thenNs, beforeNs] = [ghost.timeNs(of), ghost.timeNs(height - 1n)];
     if (!params || thenNs === undefined || beforeNs === undefined) return false;

@@ -2,7 +2,7 @@
 // is said again: the time counts from when it was heard, or should have been said anew.
 
 import { hexOf } from '../../../protocol/bytes.ts';
-import type { Block, Header, Vote } from '../../../protocol/types.ts';
+import type { Block, Evidence, Header, Vote } from '../../../protocol/types.ts';
 import { hexFor } from '../../addresses.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report, WorldAbout } from '../../oracle.ts';
@@ -12,6 +12,7 @@ import { PRECOMMIT } from '../canonical/numbers.ts';
 import { countedUntil, isPrompt } from '../ghost/between-heights.ts';
 import { type GhostChain, isTrueVote } from '../ghost/ghost.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { accusedBy, heightOfCrime } from './proofs.ts';
 
 /** Heights that its prover may decide until a double vote is punished. */
 const HEIGHTS_UNTIL_PUNISHED = 8n;
@@ -38,6 +39,8 @@ interface Proven {
   storedIn: bigint;
   /** Somebody honest has heard of it from `by`. */
   isHeard: boolean;
+  /** Its height is over at `by`, which has been looked at. */
+  isDue: boolean;
   /** From this height on it is expected. */
   since: bigint;
   /** Not before, in virtual time. */
@@ -53,6 +56,10 @@ export const placeOf = (address: string, { height, round, type }: Vote): string 
 
 /** Batches that a crash took, and old copies that took the place of what was there. */
 const lossesOf = ({ disk: { counters } }: Machine): number => counters.batchesLost + counters.restores;
+
+/** The block punishes nothing, or others for what is more recent. Of one liar only so much is held, and the oldest goes first. */
+const isPassedOver = ({ address, height }: Proven, evidence: readonly Evidence[]): boolean =>
+  evidence.every((each) => heightOfCrime(each) > height && !accusedBy(each).includes(address));
 
 export class Unpunished {
   private readonly ghost: GhostChain;
@@ -93,13 +100,27 @@ export class Unpunished {
     this.decidedIn.set(at, round);
   }
 
-  /** A round begins at a node: what came well before was counted. */
+  /** A round begins at a node: what came well before was counted, and of what it counted at the height before it has made evidence. */
   begins(at: Machine): void {
+    for (const each of this.proven) if (each.by === at && !each.isDue) this.isMade(each);
     if (this.late.length === 0) return;
     const until = countedUntil(at, this.about.now());
     for (const each of this.late)
       if (each.proven.by === at && until !== null && each.atNs <= until) this.proven.push(each.proven);
     this.late = this.late.filter((each) => each.proven.by !== at);
+  }
+
+  /** Whoever proposes next can punish it then: where evidence is soon too old, nobody could later. */
+  private isMade(due: Proven): void {
+    const { by, address, height } = due;
+    if (by.height < height) return;
+    due.isDue = true;
+    if (by.height > height || this.isForgotten(due)) return;
+    const ofOne = this.proven.filter((each) => each.by === by && each.address === address);
+    if (ofOne.length > DOUBLE_VOTES_KEPT / 2) return;
+    if (ofOne.some((each) => each.height === height && each.storedAt !== null)) return;
+    const what = `heard ${address.slice(0, 12)} vote twice at ${height}, and begins the next height without evidence of it`;
+    this.report(`${by.name} ${what}`, by, height + 1n);
   }
 
   /** A vote of somebody who lies, at somebody who does not. */
@@ -122,6 +143,7 @@ export class Unpunished {
       storedAt: null,
       storedIn: 0n,
       isHeard: false,
+      isDue: false,
       since: vote.height,
       notBeforeNs: 0,
       address,
@@ -129,7 +151,8 @@ export class Unpunished {
       place: placeOf(address, vote),
     };
     if (vote.height > at.height) this.proven.push(found);
-    else this.late.push({ proven: found, atNs: this.about.now() });
+    // Evidence of these is made when the next height is over.
+    else this.late.push({ proven: { ...found, isDue: true }, atNs: this.about.now() });
   }
 
   private votesOf(at: Machine, height: number): Map<string, Vote> {
@@ -201,7 +224,7 @@ export class Unpunished {
     this.proven = this.proven.filter((each) => {
       const { by, height, address, place } = each;
       if (guilty.has(place) || this.isForgotten(each)) return false;
-      if (evidence.length === 0 && this.couldPunish(each, header)) {
+      if (isPassedOver(each, evidence) && this.couldPunish(each, header)) {
         const what = `proposed block ${header.height} without the evidence of height ${height} that it holds`;
         this.report(`${by.name} ${what}`, by, header.height);
         return false;

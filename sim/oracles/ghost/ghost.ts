@@ -162,6 +162,12 @@ const SETS_KEPT = 16;
 /** For longer it is known who they were: a node that is far behind stores commits of then, and evidence may be about any of these blocks. */
 const PAST_KEPT = 256;
 
+/** From which height on the validators, and the parameters, are as they are. An application that names the same again has changed them. */
+export interface Changes {
+  readonly validators: bigint;
+  readonly params: bigint;
+}
+
 /** Which validators hold which height: genesis, then each committed block's updates two heights later. */
 export class GhostChain {
   readonly genesis: Genesis;
@@ -174,6 +180,8 @@ export class GhostChain {
   private readonly sets = new Map<number, GhostSet>();
   private readonly past = new Map<number, GhostSet>();
   private readonly paramsBy = new Map<number, ConsensusParams>();
+  /** By the height of the block after which it is so. */
+  private readonly changesBy = new Map<number, Changes>();
   private readonly times = new Map<number, bigint>();
   private isInitialised = false;
   private readonly seen = new Set<number>();
@@ -186,6 +194,8 @@ export class GhostChain {
     this.genesisTimeNs = genesis.genesisTimeNs;
     this.paramsBy.set(Number(genesis.initialHeight), genesis.consensusParams);
     this.founders = newSet(genesis.validators);
+    const { initialHeight } = genesis;
+    this.changesBy.set(Number(initialHeight) - 1, { validators: initialHeight, params: initialHeight });
     this.begins(this.founders);
     this.onBlock.push((_at, { header }) => {
       const height = Number(header.height);
@@ -214,6 +224,11 @@ export class GhostChain {
     return this.paramsBy.get(Number(height));
   }
 
+  /** As the block of this height left it; before the first block: as the genesis says. */
+  changes(height: bigint): Changes | undefined {
+    return this.changesBy.get(Number(height === 0n ? this.genesis.initialHeight - 1n : height));
+  }
+
   /** When the block of this height was made, as it says itself. */
   timeNs(height: bigint): bigint | undefined {
     return this.times.get(Number(height));
@@ -236,8 +251,14 @@ export class GhostChain {
     if (this.seen.has(height)) return;
     const next = this.sets.get(height + 1);
     const params = this.paramsBy.get(height);
-    if (!next || !params) return;
+    const before = this.changesBy.get(height - 1);
+    if (!next || !params || !before) return;
     this.seen.add(height);
+    this.changesBy.set(height, {
+      validators: validatorUpdates.length > 0 ? at + 2n : before.validators,
+      params: consensusParamUpdates ? at + 1n : before.params,
+    });
+    this.changesBy.delete(height - SETS_KEPT);
     this.sets.set(height + 2, next.changed(validatorUpdates).advanced(1));
     const last = this.sets.get(height - SETS_KEPT);
     if (last) this.past.set(height - SETS_KEPT, last);

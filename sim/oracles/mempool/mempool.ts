@@ -13,6 +13,7 @@ import type { Machine } from '../../machine.ts';
 import type { Oracle, OracleMaker, Report, WorldAbout } from '../../oracle.ts';
 import { CHANNEL_MEMPOOL, CHECK_TX_NEW } from '../canonical/numbers.ts';
 import {
+  boundAt,
   fieldBytes,
   gasAt,
   isTooDear,
@@ -96,6 +97,7 @@ class Watch {
   /** What actors of a node say to each other. */
   hears(at: Machine, mail: AppMail | MempoolMail | ValidatorMail): void {
     if (mail.type === 'reap') this.reaps(at, mail);
+    if (mail.type === 'committed') this.bounds(at, mail);
     if (mail.type === 'reaped' && mail.txs.length > 0) this.takesAny(at, 'proposes transactions');
     if (mail.type === 'reaped') this.proposes(at, mail.txs);
     else this.pools.of(at).hears(mail, this.about.now());
@@ -130,6 +132,21 @@ class Watch {
     const room = proposerRoomAt(this.ghost, height);
     if (room !== Number.POSITIVE_INFINITY && (bytesMax < 0n || Number(bytesMax) > Math.max(room, 0)))
       this.bad(at, `asks for ${bytesMax} bytes of transactions, and the block has room for ${room}`);
+  }
+
+  /** The pool goes by what the next block may hold: with less room it refuses what is good, with more it accepts what no block takes. */
+  private bounds(
+    at: Machine,
+    { height, blockTxBytesMax, gasMax }: Extract<MempoolMail, { type: 'committed' }>,
+  ): void {
+    const next = height === 0n ? this.ghost.genesis.initialHeight : height + 1n;
+    const room = boundAt(this.ghost, next);
+    if (room === null) return;
+    if (blockTxBytesMax !== room)
+      this.bad(at, `bounds its pool by ${blockTxBytesMax} bytes, and block ${next} has room for ${room}`);
+    const maxGas = this.ghost.params(next)?.block.maxGas;
+    if (gasMax !== maxGas)
+      this.bad(at, `bounds its pool by ${gasMax} gas, and block.max_gas of height ${next} is ${maxGas}`);
   }
 
   private asks(at: Machine, { tx, type }: RequestCheckTx): void {
