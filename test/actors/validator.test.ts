@@ -8,6 +8,7 @@ import { NOT_BEHIND } from '../../machines/mempool/gossip.ts';
 import type { AbciResponse } from '../../protocol/abci.ts';
 import { concatBytes, hexOf } from '../../protocol/bytes.ts';
 import { evidenceIdentity, headerHash } from '../../protocol/hashes.ts';
+import type { ConsensusMessage } from '../../protocol/messages.ts';
 import { PartSet } from '../../protocol/part-set.ts';
 import { unreachable } from '../../protocol/refusal.ts';
 import { makeDuplicateVote } from '../../protocol/rules/evidence.ts';
@@ -352,6 +353,24 @@ describe('what peers say', () => {
     expect(consensus.height).toBe(2n);
     expect(consensus.rounds.get(0)?.prevotes.count).toBe(1);
     expect(home.state.future).toEqual([]);
+  });
+
+  it('about each next height has the whole share of its peer', () => {
+    const home = four();
+    home.fire('start');
+    const early = (height: bigint): ConsensusMessage => ({
+      type: 'vote',
+      vote: signedVote(home, others[0]!, PREVOTE, 0, null, { height }),
+    });
+    for (let i = 0; i < 2_000; i++) home.hear('peer', early(2n));
+    const kept = home.state.future.length;
+    expect(kept).toBeLessThan(2_000);
+    const made = nextBlock(home, ['b']);
+    home.hear('peer', ...proposalOf(home, made, 0));
+    for (const type of [PREVOTE, PRECOMMIT]) votes(home, type, 0, made, 3);
+    expect(home.state.consensus.height).toBe(2n);
+    for (let i = 0; i < 2_000; i++) home.hear('peer', early(3n));
+    expect(home.state.future).toHaveLength(kept);
   });
 
   it('is answered a few times per gossip period when the answer is long', () => {

@@ -255,6 +255,12 @@ it('kvstore: no power is given beyond what a set may have', () => {
   expect(changes(change(two, 1n))).toEqual([]);
 });
 
+it('kvstore: what several of a block are given counts together', () => {
+  const { one, two, changes } = twoValidators();
+  const most = (VOTING_POWER_TOTAL_MAX / 5n) * 3n;
+  expect(changes(change(one, most), change(two, most))).toEqual([most]);
+});
+
 it('kvstore: a key of a type that the chain does not allow is no validator, in a later life neither', () => {
   const secp = { publicKey: { type: 'secp256k1', bytes: new Uint8Array(33).fill(2) }, power: 1n } as const;
   for (const [types, powers] of [

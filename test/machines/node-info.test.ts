@@ -22,6 +22,7 @@ const rows: readonly { readonly says: string; readonly theirs: Partial<NodeInfo>
     { says: 'wrong-id', theirs: { nodeId: A }, peer: A },
     { says: 'other-protocol', theirs: { blockProtocol: 12n } },
     { says: 'other-network', theirs: { network: 'd' } },
+    { says: 'welcome', theirs: { channels: Uint8Array.of(0x00, 0x22, 0x60, 0x61) } },
     { says: 'no-common-channel', theirs: { channels: Uint8Array.of(0x60) } },
     { says: 'malformed-node-info', theirs: { channels: Uint8Array.of(0x20, 0x20) } },
     {

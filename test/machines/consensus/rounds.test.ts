@@ -152,7 +152,8 @@ it('of strangers who only passed on what opened a round before nothing stays', (
 it('claims of a peer go with it, in every round', () => {
   const rounds = new Rounds(1n, FOUR);
   const claimed = proposalOf('B', 0).blockId;
-  for (const round of [0, 1]) rounds.at(round).prevotes.claim('p', claimed);
+  const tallies = [0, 1].flatMap((round) => [rounds.at(round).prevotes, rounds.at(round).precommits]);
+  for (const tally of tallies) tally.claim('p', claimed);
   rounds.peerDown('p', 0);
-  for (const round of [0, 1]) expect(rounds.at(round).prevotes.votesFor(claimed)).toBeUndefined();
+  for (const tally of tallies) expect(tally.votesFor(claimed)).toBeUndefined();
 });
