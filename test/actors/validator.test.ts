@@ -200,6 +200,7 @@ describe('a network of one', () => {
     home.state.reapsDue = 1;
     home.tell({ type: 'reaped', txs: [] });
     expect(app.asked.slice(asked)).toEqual([]);
+    expect(home.state.reapsDue).toBe(0);
     expect(home.halted).toBeNull();
   });
 

@@ -263,6 +263,30 @@ it('the liar of a dispute is found by an honest third, though it went', () => {
   expect(pool.claimedHeight).toBe(9n);
 });
 
+it('who was tried in a dispute, and went as all did, is tried again when it is back', () => {
+  const pool = inDispute();
+  for (const peer of ['a', 'c', 'b']) {
+    expect(asked(pool, 0n).slice(0, 2)).toEqual([`${peer}1`, `${peer}2`]);
+    pool.remove(peer);
+  }
+  expect(asked(pool, 0n)).toEqual([]);
+  pool.range('a', 1n, 9n, 0n);
+  expect([...asked(pool, 1n), ...asked(pool, 2n)]).toEqual(expect.arrayContaining(['a1', 'a2']));
+});
+
+it('what else the liar of a dispute gave is fetched from others', () => {
+  const pool = inDispute();
+  expect(asked(pool, 0n).slice(0, 2)).toEqual(['a1', 'a2']);
+  pool.gave('a', 4n, block('a', 4n, false), 0n);
+  pool.hasNot('a', 2n, 1n);
+  expect(asked(pool, 1n).slice(0, 2)).toEqual(['c1', 'c2']);
+  for (const height of [1n, 2n]) pool.gave('c', height, block('c', height), 1n);
+  expect(pool.handOver()?.height).toBe(1n);
+  expect(asked(pool, 1n).map((each) => each.slice(1))).not.toContain('4');
+  expect(pool.applied(1n, 1n)).toBe('a');
+  expect(asked(pool, 1n).map((each) => each.slice(1))).toContain('4');
+});
+
 it('gives up on a height that nobody serves', () => {
   const pool = new SyncPool(DEFAULT_SYNC, 1n, 0n);
   pool.range('a', 1n, 100n, 0n);
