@@ -17,6 +17,7 @@ import {
   restart,
   scenario,
   sometime,
+  submit,
   txs,
   v0,
   v1,
@@ -131,7 +132,10 @@ export const decidedTwice = scenario('what is decided once more while it is exec
   ends: everyone.decides(height(10), { within: '120s' }),
 });
 
-/** v3's application keeps nothing: it takes seconds to execute a dozen blocks again, and all peers are connected before it has. */
+/**
+ * v3's application keeps nothing: it takes seconds to execute a dozen blocks again, and all peers are connected before it has. A client gives it the
+ * same twice meanwhile, and is answered twice.
+ */
 export const askedAfterALongHandshake = scenario(
   'who was there before the handshake ended is asked how far it is',
   {
@@ -142,6 +146,7 @@ export const askedAfterALongHandshake = scenario(
     act: [
       when(v0.decides(height(6)), crash('v3')),
       when(v0.decides(height(12)), application('v3', { blocks: '500ms' }), restart('v3')),
+      after('1s', submit('v3', 'twice=1'), submit('v3', 'twice=1')),
     ],
     ends: everyone.decides(height(20), { within: '120s' }),
   },

@@ -27,6 +27,7 @@ import type { GhostChain } from '../ghost/ghost.ts';
 import { txsIn } from '../ghost/messages.ts';
 import { HOP_NS } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
+import { Answered } from './answered.ts';
 import { type Accepted, idOf, isOpen, Pool } from './pool.ts';
 
 /** Fuller blocks than this may rightly leave something out. */
@@ -45,10 +46,14 @@ export const mempoolOracle =
     return {
       name: 'mempool',
       effects: ['send', 'tell'],
-      events: ['checked'],
+      events: ['checked', 'committed', 'mode'],
       started: (at) => watch.starts(at),
+      submitted: (at, tx) => watch.given(at, tx),
       published(at, _actor, event) {
+        if (event.type === 'committed') watch.hasAnswered(at);
+        else if (event.type === 'mode' && event.mode !== 'handshake') watch.opens(at);
         if (event.type !== 'checked') return;
+        watch.answers(at, event.hash);
         if (event.code === 0) watch.takesAny(at, 'takes a transaction');
         if (event.code === 0 && event.because !== '') watch.refuses(at, event.hash, event.because);
         else watch.says(at, event.hash, event.code === 0);
@@ -69,6 +74,7 @@ class Watch {
   private readonly about: WorldAbout;
   private readonly byAddress: ReadonlyMap<string, Machine>;
   private readonly pools = new PerMachine((at) => new Pool(this.ghost, at));
+  private readonly answered = new Answered();
   private readonly chosen = new Chosen();
   /** What its application left out of the block that it prepared last. */
   private readonly leftOut = new PerMachine<{ height: bigint; readonly ids: Set<string> }>(() => ({
@@ -90,6 +96,7 @@ class Watch {
   /** A life begins, with an empty pool. */
   starts(at: Machine): void {
     this.pools.delete(at);
+    this.answered.starts(at);
     this.chosen.starts(at);
     this.leftOut.delete(at);
   }
@@ -163,6 +170,25 @@ class Watch {
       this.bad(at, `asks its application again about ${nameOf(tx)}, and mempool.recheck is off`);
     if (type === CHECK_TX_NEW && (accepted?.owedSince ?? null) !== null)
       this.bad(at, `takes ${nameOf(tx)} for a new one, and holds it`);
+  }
+
+  // --- clients ---------------------------------------------------------------------------------------------
+
+  opens(at: Machine): void {
+    this.answered.opens(at, this.about.now());
+  }
+
+  given(at: Machine, tx: Uint8Array): void {
+    this.answered.given(at, tx, this.about.now());
+  }
+
+  answers(at: Machine, hash: Uint8Array): void {
+    this.answered.answered(at, byteKey(hash));
+  }
+
+  hasAnswered(at: Machine): void {
+    const tx = this.answered.missed(at, this.about.now(), (each) => this.pools.of(at).isAsking(each));
+    if (tx && this.about.isHonest(at)) this.bad(at, `has not answered a client who gave it ${nameOf(tx)}`);
   }
 
   // --- no loss ---------------------------------------------------------------------------------------------

@@ -108,6 +108,11 @@ export class Pool {
     this.at = at;
   }
 
+  isAsking(id: string): boolean {
+    for (const each of this.asked.values()) if (each.id === id) return true;
+    return false;
+  }
+
   /** The mempool has been told of a block, and with it of the limits in force. */
   get isTold(): boolean {
     return this.blocks > 0;
