@@ -172,3 +172,28 @@ it('who decided and lacks the block says so, and where it stands, on the next ti
   expect(toB).toContain('new-round-step');
   expect(toB).toContain('new-valid-block');
 });
+
+it('who hears all others announces on the next tick what it has, and relays on the one behind it what nobody has announced to it', () => {
+  const { at, have } = informed('b', 'c');
+  const [first, second] = have as [number, number];
+  at.fire('gossip');
+  const announced = at.sent.filter(({ message }) => message.type === 'has-vote');
+  const toldOf = (index: number): string[] =>
+    announced
+      .filter(({ message }) => message.type === 'has-vote' && message.index === index)
+      .flatMap(({ to }) => to)
+      .sort();
+  expect([toldOf(first), toldOf(second)]).toEqual([
+    ['b', 'c'],
+    ['b', 'c'],
+  ]);
+  at.sent.length = 0;
+  at.hear('c', { type: 'has-vote', height: 1n, round: 0, voteType: PREVOTE, index: first });
+  at.fire('gossip');
+  const relayed = at.sent.filter(({ message }) => message.type === 'vote');
+  const to = (peer: string): number[] =>
+    relayed
+      .filter((sent) => sent.to.includes(peer))
+      .map(({ message }) => (message.type === 'vote' ? message.vote.validatorIndex : -1));
+  expect([to('a'), to('b').sort(), to('c')]).toEqual([[], [first, second].sort(), [second]]);
+});
