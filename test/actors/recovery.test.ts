@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeRecord, hasEnded, logRecord, recordsOf } from '../../actors/validator/logbook.ts';
 import { commitOf } from '../../machines/chain/commits.ts';
-import { STATE_KEY } from '../../machines/chain/keys.ts';
+import { isBlockKey, STATE_KEY } from '../../machines/chain/keys.ts';
 import { PROCESS_PROPOSAL_REJECT } from '../../protocol/abci.ts';
 import { hexOf } from '../../protocol/bytes.ts';
 import { PRECOMMIT, PREVOTE } from '../../protocol/types.ts';
@@ -295,6 +295,25 @@ describe('a vote that was signed and not logged is said in the next life, whatev
     expect(home.state.consensus.lockedId).toEqual(B(home));
     expect(home.state.consensus.lockedRound).toBe(0);
   });
+});
+
+it('a block that came after its decision is there in the next life, too', () => {
+  const disk = newDisk();
+  const home = new Home({
+    genesis: FOUR,
+    me,
+    disk,
+    crash: (effect) => effect.type === 'store' && effect.writes.some(({ key }) => isBlockKey(key)),
+  });
+  home.peerUp('peer');
+  home.fire('start');
+  const B = nextBlock(home, ['b']);
+  votes(home, PRECOMMIT, 0, B, 3);
+  expect(home.state.consensus.decision).not.toBeNull();
+  home.hear('peer', ...proposalOf(home, B, 0));
+  expect(home.isDown).toBe(true);
+  const again = new Home({ genesis: FOUR, me, disk });
+  expect([again.halted, again.state.chain.lastBlockHeight]).toEqual([null, 1n]);
 });
 
 it('who waited for its empty block before the crash does not wait for it once more', () => {
