@@ -607,6 +607,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['long-replay', '1', 'X610', 'another last commit than block'],
   ['second-vote-is-logged', '1', 'X611', 'when v1 punishes v3'],
   ['asked-after-a-long-handshake', '1', 'X612', 'has not answered a client who gave it transaction'],
+  ['hidden-lock', '1', 'X613', 'and has not said that it has it'],
   ['power-cut-between-stores', '4', 'W01', 'is missing in the store'],
   ['power-cut-between-stores', '1', 'W02', 'does not match AppHash'],
 ];

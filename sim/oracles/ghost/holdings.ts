@@ -168,7 +168,7 @@ export class Holder {
   height = 0n;
   /** The round that it is in, and since when. */
   private round = 0;
-  private roundNs = 0;
+  roundNs = 0;
   /** Since when it tells its peers what it has; null: not yet, at this height. */
   tellsNs: number | null = null;
   readonly things = new Map<Thing, number>();

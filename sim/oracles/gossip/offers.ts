@@ -34,6 +34,7 @@ import { saidLateNs } from '../ghost/pace.ts';
 import { PerMachine } from '../ghost/per-machine.ts';
 import { setOfPart } from '../ghost/seen.ts';
 import { firstStored } from '../ghost/stored.ts';
+import { Announced } from './announced.ts';
 import { AtOnce } from './at-once.ts';
 import { Decisions } from './decisions.ts';
 import { FromBehind } from './from-behind.ts';
@@ -108,6 +109,7 @@ class Watch {
   private readonly atOnce: AtOnce;
   private readonly tooOften: TooOften;
   private readonly fromBehind: FromBehind;
+  private readonly announced: Announced;
   private readonly decisions = new Decisions();
 
   constructor(ghost: GhostChain, report: Report, about: WorldAbout) {
@@ -117,6 +119,7 @@ class Watch {
     this.authors = new Authors(about);
     this.givenUp = new GivenUp(ghost, about);
     this.atOnce = new AtOnce(report, about);
+    this.announced = new Announced(ghost, about, this.authors);
     this.tooOften = new TooOften(ghost, report, about, this.authors);
     this.fromBehind = new FromBehind(report, about);
   }
@@ -126,6 +129,7 @@ class Watch {
     this.greeted.starts(at);
     this.atOnce.starts(at);
     this.fromBehind.starts(at);
+    this.announced.starts(at);
     this.decisions.starts(at);
   }
 
@@ -194,6 +198,7 @@ class Watch {
     for (let i = 0; i < messages.length; i++) {
       const message = messages[i];
       if (message) {
+        this.announced.hears(at, from, message);
         shows(peer, holder.height, message);
         if (isHeard) this.takes(at, holder, from, message, now);
         // Of an envelope the node reads nothing behind what is no word.
@@ -292,6 +297,7 @@ class Watch {
     if (tellsNs !== null && now - tellsNs > OFFERED_WITHIN_LEAST_NS) this.saysWhereItStands(at, holder, now);
     for (const message of messages) {
       if (!message) continue;
+      this.announced.tells(at, to, message);
       if (message.type === 'new-round-step') for (const each of to) holder.peerOf(each).toldNs = now;
       if (message.type === 'vote-set-maj23') claimed(holder, to, message, now);
       const thing = thingIn(message);
@@ -304,6 +310,7 @@ class Watch {
         if (height === peer.height) peer.givenNs = now;
         if (height < holder.height) this.fromBehind.sends(at, each, message);
         if (isHere && isRelay) this.relays(at, peer, thing, now);
+        if (isHere && message.type === 'vote') this.announces(at, each, peer, message.vote);
         if (!isHere || !isLate) continue;
         // Most things go once: only what goes again is looked at more closely.
         if (peer.sentNs.has(thing) && this.isAwake(at)) this.tooOften.sends(at, each, peer, message, thing);
@@ -326,6 +333,12 @@ class Watch {
     if (!this.isAwake(at) || !this.about.isHonest(at)) return;
     const whom = this.nameOf(at, peer);
     this.report(`${at.name} sends ${whom} ${nameOf(thing)} that it has from ${whom}`, at, peer.height);
+  }
+
+  private announces(at: Machine, id: PeerId, peer: Peer, vote: Vote): void {
+    if (!this.isAwake(at) || !this.announced.isSilent(at, id, peer, this.of(at), vote)) return;
+    const what = `sends ${this.nameOf(at, peer)} a vote of ${vote.height}/${vote.round} and has not said that it has it`;
+    this.report(`${at.name} ${what}`, at, vote.height);
   }
 
   /** While a height is under way each peer hears again and again where the node stands. */
