@@ -406,7 +406,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
     'writes the mark of evidence of 3 apart from the state that it belongs to',
   ],
   ['other-parts-punished', '1', 'X453', 'writes validators of 7 apart from the state that it belongs to'],
-  ['other-parts-punished', '1', 'X454', 'vote twice at 3; nobody was punished'],
+  ['other-parts-punished', '1', 'X454', 'vote twice at 3, and begins the next height without evidence of it'],
   ['other-parts-punished', '1', 'X455', 'is punished, and leaves it waiting'],
   ['late-evidence', '1', 'X456', 'does not store that evidence of block 7 is punished'],
   ['asked-by-who-died', '1', 'X448', 'blame: v1 cuts off v0, which broke no rule'],
