@@ -526,7 +526,7 @@ export const NOTICED: readonly (readonly [play: string, seed: string, mutant: st
   ['large-pool', '1', 'X529', 'bytes again with one beat'],
   ['broken-application', '1', 'X530', 'never fired: when anyone halts'],
   ['one-behind-and-a-liar', '1', 'X531', 'v2 has not committed height 6'],
-  ['punished-again-and-again', '1', 'X532', 'vote twice at 36; nobody was punished'],
+  ['punished-again-and-again', '1', 'X532', 'vote twice at 35, and begins the next height'],
   ['too-old-for-the-application', '1', 'X533', 'evidence from height 4 is too old'],
   ['given-after-restart', '1', 'X534', 'and has not offered it to v'],
   ['swarm', '4', 'X535', 'v1 dates its prevote of 2/0 5138095327 ns earlier than its block allows'],
