@@ -1,13 +1,19 @@
-// An application that says that it failed, instead of an answer, to each question of a node's consensus: the node stops, and says so.
+// An application that says that it failed, instead of an answer, to each question of a node's consensus: the node stops, and says so; and a
+// block with which it could not but fail.
 
+import { utf8Encode } from '#platform';
 import { KvStore } from '../machines/apps/kvstore.ts';
 import type { AbciRequest, AbciResponse } from '../protocol/abci.ts';
+import { withTx } from '../sim/liars/invalid-proposer.ts';
+import type { Liar } from '../sim/liars/liar.ts';
+import { aboutOwnBlocks } from '../sim/liars/own-blocks.ts';
 import {
   after,
   anyone,
   crash,
   everyone,
   height,
+  liar,
   scenario,
   sometime,
   txs,
@@ -63,3 +69,17 @@ export const failingApplication = scenario(
     ends: everyone.decides(height(12), { within: '300s', afterwards: 2 }),
   },
 );
+
+const senseless: Liar = (kit) =>
+  aboutOwnBlocks(kit, 'lie: a transaction that says nothing', (block) =>
+    withTx(block, utf8Encode('nothing')),
+  );
+
+/** The rules of the chain allow the block, and what executes it could do nothing with it. */
+export const senselessTransactions = scenario('a block that the application cannot execute is not decided', {
+  name: 'senseless-transactions',
+  cast: validators(4),
+  load: txs({ perSecond: 2 }),
+  liars: [liar('v2', senseless, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
+  ends: everyone.decides(height(14), { within: '120s' }),
+});

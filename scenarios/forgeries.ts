@@ -1,8 +1,6 @@
 // Lies that carry their own disproof: a polka that nobody cast, parts at another place than their proof says, blocks without a commit,
 // words that somebody else signed, blocks that the rules of the chain forbid.
 
-import { utf8Encode } from '#platform';
-import { dataHash } from '../protocol/hashes.ts';
 import { type CommitSig, EMPTY_BYTES, FLAG_ABSENT, ZERO_TIME_NS } from '../protocol/types.ts';
 import { SECOND } from '../sim/latency.ts';
 import { withCommit, withOwnSignature } from '../sim/liars/invalid-proposer.ts';
@@ -299,21 +297,6 @@ export const placeTooMany = scenario('a commit has no place for who is no valida
   name: 'place-too-many',
   cast: validators(4),
   liars: [liar('v2', lengthener, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
-  ends: everyone.decides(height(14), { within: '120s' }),
-});
-
-const senseless: Liar = (kit) =>
-  aboutOwnBlocks(kit, 'lie: a transaction that says nothing', (block) => {
-    const txs = [...block.txs, utf8Encode('nothing')];
-    return { block: { ...block, txs, header: { ...block.header, dataHash: dataHash(txs) } } };
-  });
-
-/** The rules of the chain allow the block, and what executes it could do nothing with it. */
-export const senselessTransactions = scenario('a block that the application cannot execute is not decided', {
-  name: 'senseless-transactions',
-  cast: validators(4),
-  load: txs({ perSecond: 2 }),
-  liars: [liar('v2', senseless, ['v0', 'v1', 'v3'], { fromHeight: 5, toHeight: 10 })],
   ends: everyone.decides(height(14), { within: '120s' }),
 });
 

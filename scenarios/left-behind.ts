@@ -71,6 +71,17 @@ const NO_BLOCK_FOR_V3 = [
   drop('proposals', { height: 6, round: 1 }),
 ];
 
+/** v0, v1 and v2 lock a block, and each misses a precommit of another; v3 has that of v2 from v2 alone. */
+const LOCKED_APART = [
+  drop('precommits', { ...sixth, by: ['v0'], to: ['v2'] }),
+  drop('precommits', { ...sixth, by: ['v1'], to: ['v0'] }),
+  drop('precommits', { ...sixth, by: ['v2'], to: ['v1'] }),
+  drop('precommits', { ...sixth, by: ['v2'], from: ['v0', 'v1'], to: ['v3'] }),
+];
+const LAST_FOR_V3 = { ...sixth, by: ['v2'], from: ['v2'], to: ['v3'] } as const;
+/** Rounds long enough for what comes late. */
+const PATIENT = { consensus: { ...DEFAULT_CONSENSUS, timeoutProposeDeltaNs: 7_000_000_000n } };
+
 /**
  * v0, v1 and v2 lock a block, and each misses one of their precommits. v3 misses the last of them until round 1 has begun: it knows then what is
  * decided, they have what that is, and nobody else tells them.
@@ -80,17 +91,9 @@ export const decidedInARoundBefore = scenario(
   {
     name: 'decided-in-a-round-before',
     cast: validators(4),
-    settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutProposeDeltaNs: 7_000_000_000n } },
+    settings: PATIENT,
     act: [
-      at(
-        '0s',
-        ...NO_BLOCK_FOR_V3,
-        drop('precommits', { ...sixth, by: ['v0'], to: ['v2'] }),
-        drop('precommits', { ...sixth, by: ['v1'], to: ['v0'] }),
-        drop('precommits', { ...sixth, by: ['v2'], to: ['v1'] }),
-        drop('precommits', { ...sixth, by: ['v2'], from: ['v0', 'v1'], to: ['v3'] }),
-        delay('precommits', '7s', { ...sixth, by: ['v2'], from: ['v2'], to: ['v3'] }),
-      ),
+      at('0s', ...NO_BLOCK_FOR_V3, ...LOCKED_APART, delay('precommits', '7s', LAST_FOR_V3)),
       when(
         v3.enters('commit', { height: 6, round: 1 }),
         heal(),
@@ -109,17 +112,14 @@ export const decidedInARoundBefore = scenario(
 export const decidedTwoRoundsBefore = scenario('what was decided two rounds ago is decided', {
   name: 'decided-two-rounds-before',
   cast: validators(4),
-  settings: { consensus: { ...DEFAULT_CONSENSUS, timeoutProposeDeltaNs: 7_000_000_000n } },
+  settings: PATIENT,
   act: [
     at(
       '0s',
       ...NO_BLOCK_FOR_V3,
       drop('proposals', { height: 6, round: 2 }),
-      drop('precommits', { ...sixth, by: ['v0'], to: ['v2'] }),
-      drop('precommits', { ...sixth, by: ['v1'], to: ['v0'] }),
-      drop('precommits', { ...sixth, by: ['v2'], to: ['v1'] }),
-      drop('precommits', { ...sixth, by: ['v2'], from: ['v0', 'v1'], to: ['v3'] }),
-      delay('precommits', '20s', { ...sixth, by: ['v2'], from: ['v2'], to: ['v3'] }),
+      ...LOCKED_APART,
+      delay('precommits', '20s', LAST_FOR_V3),
     ),
     when(v3.enters('commit', { height: 6, round: 2 }), heal()),
   ],

@@ -95,6 +95,11 @@ function tooLarge(block: Block, kit: LiarKit): Proposed {
   const maxBytes = kit.blockBytesMax;
   if (maxBytes < 0n || maxBytes > LARGE_MAX) return wrongAppHash(block, kit);
   const tx = utf8Encode('large='.padEnd(Number(maxBytes), 'x'));
+  return withTx(block, tx);
+}
+
+/** Behind its own. */
+export function withTx(block: Block, tx: Uint8Array): Proposed {
   const txs = [...block.txs, tx];
   return { block: { ...block, txs, header: { ...block.header, dataHash: dataHash(txs) } } };
 }

@@ -17,6 +17,7 @@ import { evidenceIdentity } from '../../../protocol/hashes.ts';
 import type { Evidence } from '../../../protocol/types.ts';
 import type { Machine } from '../../machine.ts';
 import type { Report } from '../../oracle.ts';
+import { heightOfCrime } from '../evidence/proofs.ts';
 import type { GhostChain } from '../ghost/ghost.ts';
 
 /** Blocks whose evidence is remembered: of who is further behind nobody says anything. */
@@ -30,10 +31,8 @@ const OF_A_STATE: ReadonlyMap<number | undefined, string> = new Map([
   [paramsKey(0n)[0], 'parameters'],
 ]);
 
-const markOf = (evidence: Evidence): Uint8Array => {
-  const height = evidence.kind === 'duplicate-vote' ? evidence.voteA.height : evidence.commonHeight;
-  return committedEvidenceKey(height, evidenceIdentity(evidence));
-};
+const markOf = (evidence: Evidence): Uint8Array =>
+  committedEvidenceKey(heightOfCrime(evidence), evidenceIdentity(evidence));
 
 export class StateBatch {
   private readonly report: Report;
