@@ -5,3 +5,4 @@ export { formatGenesis, genesisForm, paramsForm, paramsOfJson, parseGenesis } fr
 export * from './keys.ts';
 export { memberText } from './member-text.ts';
 export type { MalformedJson } from './reader.ts';
+export { whyNotJson } from './syntax.ts';

@@ -5,6 +5,7 @@ import { bytesOfBase64, bytesOfHex } from '../bytes.ts';
 import { isRefusal, type Refusal, refuse } from '../refusal.ts';
 import { parseTime } from '../time.ts';
 import { EMPTY_BYTES, type TimeNs } from '../types.ts';
+import { whyNotJson } from './syntax.ts';
 
 export type MalformedJson = Refusal<'malformed-json'>;
 export type JsonObject = { readonly [key: string]: unknown };
@@ -33,7 +34,7 @@ export function parseDocument(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return fault(what, 'JSON');
+    return fault(what, `JSON: ${whyNotJson(text)}`);
   }
 }
 

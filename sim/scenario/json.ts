@@ -1,5 +1,6 @@
 // Plays as JSON files: a scenario is plain data, and what a file holds is checked before it is believed.
 
+import { whyNotJson } from '../../protocol/json/index.ts';
 import { type Refusal, refuse } from '../../protocol/refusal.ts';
 import { formRefusal, type ScenarioRefusal, wholeRefusal } from './form.ts';
 import { mustBePlay } from './must-be.ts';
@@ -42,8 +43,8 @@ export function fromJson(text: string): Scenario | ScenarioRefusal {
   let value: unknown;
   try {
     value = JSON.parse(text, revive);
-  } catch (error) {
-    return refuse('malformed-scenario', `the file is not JSON: ${(error as Error).message}`);
+  } catch {
+    return refuse('malformed-scenario', `the file is not JSON: ${whyNotJson(text)}`);
   }
   const malformed = formRefusal(value);
   if (malformed) return malformed;

@@ -16,6 +16,7 @@ import {
   parsePrivValidatorKey,
   parsePrivValidatorState,
   voteOfJson,
+  whyNotJson,
 } from '../../protocol/json/index.ts';
 import type { MalformedJson } from '../../protocol/json/reader.ts';
 import { ed25519FromSecret, secp256k1KeyPairOf } from '../../protocol/keys.ts';
@@ -191,6 +192,41 @@ describe('genesis', () => {
   it.each(['', '[]', '5', '{"chain_id": ', 'null'])('refuses the text "%s"', (raw) =>
     expect(parseGenesis(raw)).toMatchObject({ refused: 'malformed-json' }),
   );
+  it.each([
+    ['{\n  "chain_id": "a",\n}', 'genesis must be JSON: line 3, column 1: property name expected'],
+    ['{"chain_id": }', 'line 1, column 14: value expected'],
+    ['{"chain_id": "a"\n"app_hash": ""}', 'line 2, column 1: comma expected'],
+    ['{"chain_id": "a"', 'line 1, column 17: close brace expected'],
+    ['// ours\n{}', 'line 1, column 1: invalid comment token'],
+    [' \n', 'genesis must be JSON: it is empty'],
+    ['['.repeat(100_000), 'genesis must be JSON: it is nested too deep to say where it goes wrong'],
+    ['\ufeff{}', 'genesis must be JSON: it begins with a byte order mark; save it as UTF-8 without one'],
+  ])('says where %.30s stops being JSON', (raw, because) =>
+    expect(parseGenesis(raw)).toMatchObject({ because: expect.stringContaining(because) }),
+  );
+  it('finds a place in whatever JSON.parse refuses', () => {
+    const isJson = (text: string) => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const misprint = fc
+      .tuple(fc.json(), fc.nat(), fc.nat(3), fc.string({ unit: 'binary' }))
+      .map(
+        ([text, at, gone, put]) =>
+          text.slice(0, at % (text.length + 1)) + put + text.slice((at % (text.length + 1)) + gone),
+      );
+    fc.assert(
+      fc.property(misprint, (text) => {
+        fc.pre(text.trim() !== '' && !text.startsWith('\ufeff') && !isJson(text));
+        expect(whyNotJson(text)).toMatch(/^line [1-9][0-9]*, column [1-9][0-9]*: [a-z ]+$/);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
   it('accepts a chain id of 50 bytes', () =>
     expect(parse({ chain_id: 'x'.repeat(50) })).not.toHaveProperty('refused'));
 });

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, isAbsolute, join, normalize, sep } from 'node:path';
+import { whyNotJson } from '../../../protocol/json/index.ts';
 import { PROMISES } from '../../../sim/oracles/promises.ts';
 import { CliError, nearest, packageFolder, whyNot } from '../usage.ts';
 import type { Edit } from './edit.ts';
@@ -139,8 +140,8 @@ function patchOfJson(path: string, json: string): Patch {
   let value: unknown;
   try {
     value = JSON.parse(json);
-  } catch (error) {
-    throw new CliError(`the patch ${path} cannot be read: ${whyNot(error)}`);
+  } catch {
+    throw new CliError(`the patch ${path} is not JSON: ${whyNotJson(json)}`);
   }
   const fields = new Fields(path, value, FIELDS);
   const hasEdits = fields.has('edits');
