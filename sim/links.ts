@@ -3,7 +3,7 @@
 
 import type { Payload, PeerId } from '../actors/turn.ts';
 import type { NetListener } from '../runtime/kernel/ports.ts';
-import { type Agenda, type Life, WORLD_LIFE } from './agenda.ts';
+import { type Agenda, type Handle, type Life, WORLD_LIFE } from './agenda.ts';
 import type { Choices, Stream } from './choices.ts';
 import { drawLatency, drawSpan, type Latency, MILLISECOND, type Span, span, uniform } from './latency.ts';
 
@@ -78,6 +78,17 @@ export interface Host {
   readonly unnoticed: { readonly link: Link; readonly session: number }[];
 }
 
+/** An envelope that a clog holds, itself or those before it. */
+interface Held {
+  readonly slot: number;
+  readonly handle: Handle;
+  /** When it comes, and when it would have come. */
+  readonly at: number;
+  readonly freeAt: number;
+  /** It comes out of order anyway. */
+  readonly isStray: boolean;
+}
+
 /** From one host to another, and what the first believes of their connection. */
 export class Link {
   readonly from: Host;
@@ -100,6 +111,10 @@ export class Link {
   busyUntil = 0;
   /** Nothing arrives before this. */
   cloggedUntil = 0;
+  /** What clogs have held up, in the order sent. */
+  held: Held[] = [];
+  /** As `lastAt`, of those that no clog holds. */
+  lastFreeAt = 0;
   /** The last of what a rule made late arrives then: by that time it is news of long ago. */
   lateUntil = 0;
 
@@ -122,14 +137,25 @@ export type Ruling =
   /** A liar keeps it to itself. */
   | 'silence'
   /** Chance does not touch these; they come after so much time, out of order if need be. */
-  | { readonly delayNs: number; readonly payloads: readonly Payload[] }
-  /** These instead (a liar's, or a part of them); chance goes on from there. */
-  | { readonly payloads: readonly Payload[] };
+  | { readonly delayNs: number; readonly payloads: readonly Payload[]; readonly done: number }
+  /** These instead (a liar's, or a part of them); chance goes on from there. `done` is of `DONE`. */
+  | { readonly payloads: readonly Payload[]; readonly done: number };
 
 export type SendRule = (from: PeerId, to: PeerId, payloads: readonly Payload[]) => Ruling;
 
 /** What was done to an envelope that arrives, as bits of a number. */
-export const DONE = { rewritten: 1, late: 2, corrupted: 4, reordered: 8, copied: 16, clogged: 32 } as const;
+export const DONE = {
+  /** A rule took a part of it out. */
+  trimmed: 1,
+  late: 2,
+  corrupted: 4,
+  reordered: 8,
+  copied: 16,
+  clogged: 32,
+  lied: 64,
+} as const;
+/** These come out of order. */
+const STRAY = DONE.late | DONE.reordered | DONE.copied;
 
 /** Why an envelope never leaves: by chance, because the line is cut, because a rule says so, because a liar keeps it. */
 export type Stopped = 'lost' | 'cut' | 'ruled' | 'kept';
@@ -141,6 +167,8 @@ export interface EnvelopeWatch {
   stopped(why: Stopped): void;
   /** On its way, in this slot: to arrive then, with these payloads. `done` is of `DONE`. */
   leaves(slot: number, atNs: number, payloads: readonly Payload[], done: number): void;
+  /** The clog that it waits for is over: it arrives then. */
+  freed(slot: number, atNs: number): void;
   arrives(slot: number, how: 'heard' | 'cut' | 'stray'): void;
 }
 
@@ -204,10 +232,11 @@ export class Carrier {
       const at = Math.max(due, link.cloggedUntil);
       if (at > due) counters.clogged++;
       link.lateUntil = Math.max(link.lateUntil, at);
-      this.deliverAt(at, link, ruling.payloads, DONE.late | (at > due ? DONE.clogged : 0));
+      const done = ruling.done | DONE.late | (at > due ? DONE.clogged : 0);
+      this.deliverAt(at, due, link, ruling.payloads, done);
     } else {
       counters.ruledRewritten++;
-      this.chance(link, ruling.payloads, DONE.rewritten);
+      this.chance(link, ruling.payloads, ruling.done);
     }
   }
 
@@ -232,6 +261,7 @@ export class Carrier {
     let all = done;
     let at = agenda.now + drawLatency(this.latencies, settings.latency);
     if (settings.bytesPerSecond > 0) at += this.queueFor(link, sent);
+    const freeAt = Math.max(at, link.lastFreeAt + 1);
     if (link.cloggedUntil > at) {
       counters.clogged++;
       at = link.cloggedUntil;
@@ -242,15 +272,17 @@ export class Carrier {
     if (at <= link.lastAt) at = link.lastAt + 1;
     if (this.reorders.chance(settings.reorderPpm, MILLION)) {
       counters.reordered++;
-      this.deliverAt(at + drawSpan(this.reorders, settings.straggle), link, payloads, all | DONE.reordered);
+      const late = drawSpan(this.reorders, settings.straggle);
+      this.deliverAt(at + late, freeAt + late, link, payloads, all | DONE.reordered);
     } else {
       link.lastAt = at;
-      this.deliverAt(at, link, payloads, all);
+      if (at === freeAt) link.lastFreeAt = at;
+      this.deliverAt(at, freeAt, link, payloads, all);
     }
     if (this.duplicates.chance(settings.duplicatePpm, MILLION)) {
       counters.duplicated++;
-      const late = drawSpan(this.duplicates, settings.straggle);
-      this.deliverAt(at + 1 + late, link, payloads, all | DONE.copied);
+      const late = 1 + drawSpan(this.duplicates, settings.straggle);
+      this.deliverAt(at + late, freeAt + late, link, payloads, all | DONE.copied);
     }
   }
 
@@ -287,13 +319,44 @@ export class Carrier {
     return payloads.map((payload) => (payload === victim ? changed : payload));
   }
 
-  private deliverAt(at: number, link: Link, payloads: readonly Payload[], done: number): void {
+  /** It would come at `freeAt`, were there no clog. */
+  private deliverAt(
+    at: number,
+    freeAt: number,
+    link: Link,
+    payloads: readonly Payload[],
+    done: number,
+  ): void {
     const slot = this.vacant.pop() ?? this.onLink.length;
     this.onLink[slot] = link;
     this.inside[slot] = payloads;
     this.sessions[slot] = link.session;
     this.watch?.leaves(slot, at, payloads, done);
-    this.agenda.at(at, this.arrive, slot, WORLD_LIFE);
+    const handle = this.agenda.at(at, this.arrive, slot, WORLD_LIFE);
+    if (at !== freeAt) link.held.push({ slot, handle, at, freeAt, isStray: (done & STRAY) !== 0 });
+  }
+
+  clog(link: Link, untilNs: number): void {
+    link.cloggedUntil = untilNs;
+    link.held = link.held.filter(({ at }) => at >= this.agenda.now);
+  }
+
+  /** The clog is over before its time: what it holds goes on, in order, and comes when it would have come, or now. */
+  free(link: Link): void {
+    const { agenda } = this;
+    link.cloggedUntil = 0;
+    const { held } = link;
+    link.held = [];
+    let last = 0;
+    for (const { slot, handle, freeAt, isStray } of held) {
+      if (!agenda.cancel(handle)) continue; // it has come
+      const at = Math.max(agenda.now, freeAt, isStray ? 0 : last + 1);
+      if (!isStray) last = at;
+      this.watch?.freed(slot, at);
+      agenda.at(at, this.arrive, slot, WORLD_LIFE);
+    }
+    link.lastFreeAt = Math.max(link.lastFreeAt, last);
+    link.lastAt = link.lastFreeAt;
   }
 
   private readonly arrive = (slot: number): void => {

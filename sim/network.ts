@@ -248,13 +248,13 @@ export class Network {
   heal(): void {
     for (const link of this.links()) {
       link.isCut = link.isCutForEver;
-      link.cloggedUntil = 0;
+      this.carrier.free(link);
     }
   }
 
-  /** What is sent meanwhile arrives at the end of it, in order. */
+  /** What is sent meanwhile arrives at the end of it, in order; when it is healed, then. */
   clog(from: PeerId, to: PeerId, untilNs: number): void {
-    this.link(from, to).cloggedUntil = untilNs;
+    this.carrier.clog(this.link(from, to), untilNs);
   }
 
   /** The same settings for every link, those of hosts that join later not included. */

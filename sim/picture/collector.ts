@@ -54,6 +54,7 @@ type Envelopes = Columns<(typeof ENVELOPE_COLUMNS)[number]>;
 interface Arrow {
   readonly list: Envelopes;
   readonly number: number;
+  readonly sentAt: number;
 }
 
 interface Place {
@@ -138,6 +139,11 @@ export class PictureCollector implements EnvelopeWatch {
     if (arrow) this.inSlot[slot] = arrow;
   }
 
+  freed(slot: number, atNs: number): void {
+    const arrow = this.inSlot[slot];
+    arrow?.list.set(arrow.number, 'tookNs', atNs - arrow.sentAt);
+  }
+
   arrives(slot: number, how: 'heard' | 'cut' | 'stray'): void {
     this.lookAtCuts();
     const arrow = this.inSlot[slot];
@@ -151,7 +157,7 @@ export class PictureCollector implements EnvelopeWatch {
     const to = this.indexOf.get(given.link.to.peer) ?? NOTHING;
     const list = this.said?.isChatter(given.parcel) ? this.chatter : this.talk;
     const row = { nth: this.envelopes++, from, to, atNs: this.now, tookNs, end, done };
-    return { list, number: list.add({ ...row, said: given.parcel, became }) };
+    return { list, number: list.add({ ...row, said: given.parcel, became }), sentAt: this.now };
   }
 
   /** Lines are cut as an action is carried out, which is after we were told of it. */

@@ -11,7 +11,7 @@ import {
 import { PREVOTE } from '../../protocol/types.ts';
 import { MILLISECOND } from '../latency.ts';
 import type { Lie } from '../liars/liar.ts';
-import type { Ruling, SendRule } from '../links.ts';
+import { DONE, type Ruling, type SendRule } from '../links.ts';
 import { consensusMessage, isOfConsensus } from '../oracles/ghost/messages.ts';
 import type { MessageKind, NodeName, RuleAction } from './play.ts';
 
@@ -88,13 +88,18 @@ export class RuleBook {
     let payloads = sent;
     for (const lie of this.lies.get(from) ?? NO_LIES) payloads = lie(to, payloads) ?? payloads;
     if (payloads.length === 0) return 'silence';
-    if (payloads !== sent) this.lied?.(from, to, payloads);
+    let done = 0;
+    if (payloads !== sent) {
+      done |= DONE.lied;
+      this.lied?.(from, to, payloads);
+    }
     for (const rule of this.rules) {
       if (rule.words.effect !== 'drop' || !isMet(rule, from, to, payloads)) continue;
       rule.hasMet = true;
       const kept = payloads.filter((payload) => !isAbout(rule, payload));
       this.messagesDropped += payloads.length - kept.length;
       if (kept.length === 0) return 'drop';
+      done |= DONE.trimmed;
       payloads = kept;
     }
     let delayMs = -1;
@@ -103,8 +108,8 @@ export class RuleBook {
       rule.hasMet = true;
       delayMs = Math.max(delayMs, rule.words.effect.delayMs);
     }
-    if (delayMs >= 0) return { delayNs: delayMs * MILLISECOND, payloads };
-    return payloads === sent ? 'pass' : { payloads };
+    if (delayMs >= 0) return { delayNs: delayMs * MILLISECOND, payloads, done };
+    return done === 0 ? 'pass' : { payloads, done };
   };
 }
 

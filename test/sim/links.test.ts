@@ -150,7 +150,7 @@ describe('faults', () => {
   test('a rule carries nothing through a cut line, which may heal before it would be there', () => {
     const world = mesh(2);
     const { network, peers } = world;
-    network.carrier.rule = (_from, _to, payloads) => ({ delayNs: 4 * SECOND, payloads });
+    network.carrier.rule = (_from, _to, payloads) => ({ delayNs: 4 * SECOND, payloads, done: 0 });
     network.cut(peers[0]!, peers[1]!);
     world.say(0, 1, 1);
     network.heal();
@@ -193,16 +193,17 @@ describe('rules', () => {
     expect(dropped.heard).toEqual(['heard n0 1', 'heard n0 3']);
     expect(dropped.counters.ruledDropped).toBe(1);
     const late = heardUnder((_, __, payloads) =>
-      first(payloads) === 1 ? { delayNs: SECOND, payloads } : 'pass',
+      first(payloads) === 1 ? { delayNs: SECOND, payloads, done: 0 } : 'pass',
     );
     expect(late.heard).toEqual(['heard n0 2', 'heard n0 3', 'heard n0 1']);
     expect(late.counters.ruledDelayed).toBe(1);
     const lateLie = heardUnder(() => ({
       delayNs: SECOND,
       payloads: [{ channel: 1, bytes: Uint8Array.of(66) }],
+      done: 0,
     }));
     expect(lateLie.heard).toEqual(['heard n0 66', 'heard n0 66', 'heard n0 66']);
-    const lie = heardUnder(() => ({ payloads: [{ channel: 1, bytes: Uint8Array.of(66) }] }));
+    const lie = heardUnder(() => ({ payloads: [{ channel: 1, bytes: Uint8Array.of(66) }], done: 0 }));
     expect(lie.heard).toEqual(['heard n0 66', 'heard n0 66', 'heard n0 66']);
     expect(lie.counters.ruledRewritten).toBe(3);
   });
@@ -449,6 +450,43 @@ describe('what each fault is', () => {
     expect(world.agenda.now - began).toBeLessThan(SECOND);
   });
 
+  test('what a clog holds goes on when it is healed, in order, and what follows does not wait for it', () => {
+    const world = mesh(2);
+    const { agenda, network, peers } = world;
+    const began = agenda.now;
+    network.clog(peers[0]!, peers[1]!, began + 60 * SECOND);
+    for (const k of [1, 2, 3]) world.say(0, 1, k);
+    network.rule = (_, __, payloads) => ({ delayNs: 9 * SECOND, payloads, done: 0 });
+    world.say(0, 1, 8);
+    network.rule = null;
+    agenda.runUntil(began + 5 * SECOND);
+    expect(world.told(1)).toEqual([]);
+    network.heal();
+    world.say(0, 1, 4);
+    agenda.runUntil(began + 6 * SECOND);
+    expect(world.told(1)).toEqual(['heard n0 1', 'heard n0 2', 'heard n0 3', 'heard n0 4']);
+    world.settle();
+    expect(agenda.now - began).toBe(9 * SECOND); // late by a rule, as long as that says
+    expect(world.told(1).at(-1)).toBe('heard n0 8');
+    expect(network.counters).toMatchObject({ clogged: 4, sent: 5, delivered: 5 });
+  });
+
+  test('healing keeps the order of what a clog holds and what did not wait for it', () => {
+    for (let k = 0; k < 50; k++) {
+      const world = mesh(2, {}, `clog ${k}`);
+      const { agenda, network, peers } = world;
+      const end = agenda.now + 10 * MILLISECOND;
+      network.clog(peers[0]!, peers[1]!, end);
+      world.say(0, 1, 1);
+      agenda.runUntil(end - MILLISECOND / 2);
+      world.say(0, 1, 2); // is there after the clog, by itself
+      network.heal();
+      world.say(0, 1, 3);
+      world.settle();
+      expect(world.told(1)).toEqual(['heard n0 1', 'heard n0 2', 'heard n0 3']);
+    }
+  });
+
   test('a farewell does not pass a cut: the other side notices in its own time', () => {
     const world = mesh(2, {}, 'links', { ...USUAL_NETWORK, notice: { minNs: SECOND, maxNs: SECOND } });
     const began = world.agenda.now;
@@ -482,6 +520,7 @@ describe('what each fault is', () => {
     world.network.rule = (_, __, payloads) => ({
       delayNs: (payloads[0]?.bytes[0] ?? 0) * SECOND,
       payloads,
+      done: 0,
     });
     const began = world.agenda.now;
     world.say(0, 1, 9);

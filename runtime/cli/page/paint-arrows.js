@@ -8,7 +8,7 @@
 
 import { isHeard, shape, WIDTH } from './look.js';
 import { arrowsWithin, at_, lowerBound } from './model.js';
-import { isPartOf, letterOf } from './words.js';
+import { letterOf } from './words.js';
 
 /** More than these are thinned out: they would only be one grey. What went wrong is always drawn. */
 const ARROWS_DRAWN_MAX = 6000;
@@ -175,7 +175,7 @@ function paintOddity({ c, model, theme }, { arrow, line }, isCrowded = false) {
     c.lineTo(x2 + 6, y2);
   }
   c.stroke();
-  const badge = badgeOf(model, arrow, done);
+  const badge = badgeOf(model, done);
   if (badge && !(isCrowded && !isGrave(badge)))
     paintBadge(c, theme, badge, x1 + (x2 - x1) * 0.62, y1 + (y2 - y1) * 0.62);
 }
@@ -193,12 +193,13 @@ const isGrave = (sign) => sign === '!' || sign === '≠';
 
 /**
  * A sign for what was done to an envelope on its way.
- * @param {Model} model @param {number} arrow @param {number} done
+ * @param {Model} model @param {number} done
  */
-function badgeOf({ picture }, arrow, done) {
+function badgeOf({ picture }, done) {
   const bits = picture.names.done;
   if (done & bits.corrupted) return '!';
-  if (done & bits.rewritten) return isPartOf(picture, arrow) ? '−' : '≠';
+  if (done & bits.lied) return '≠';
+  if (done & bits.trimmed) return '−';
   if (done & bits.late) return '»';
   if (done & bits.clogged) return '≡';
   if (done & bits.copied) return '2';

@@ -87,25 +87,14 @@ export function fateOf({ picture, sentAt, endAt }, arrow) {
   else if (end === 'nobody there')
     said.push(`came after ${took}, and nobody was there: ${to} had died or hung up`);
   else said.push('still on its way when the run ended');
-  if (done & names.done.rewritten)
-    said.push(
-      isPartOf(picture, arrow)
-        ? 'a message rule took a part of it out'
-        : 'a lie: something else than its own node said',
-    );
+  if (done & names.done.lied) said.push('a lie: something else than its own node said');
+  if (done & names.done.trimmed) said.push('a message rule took a part of it out');
   if (done & names.done.late) said.push('held back by a message rule of the play');
   if (done & names.done.corrupted) said.push('changed on the line: not what was sent');
   if (done & names.done.reordered) said.push('held up, so that others pass it');
   if (done & names.done.copied) said.push('a second copy');
   if (done & names.done.clogged) said.push('waited for a clogged line');
   return said;
-}
-
-/** Whether all that arrives was said: nothing was put in. @param {Picture} picture @param {number} arrow */
-export function isPartOf({ arrows, parcels }, arrow) {
-  const said = parcels[at_(arrows.said, arrow)] ?? [];
-  const became = parcels[at_(arrows.became, arrow)] ?? [];
-  return became.every((message) => said.includes(message));
 }
 
 /** @param {Picture} picture @param {number} mark */
