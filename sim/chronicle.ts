@@ -3,10 +3,10 @@
 
 import type { Payload } from '../actors/turn.ts';
 import { hexOf } from '../protocol/bytes.ts';
-import { PREVOTE } from '../protocol/types.ts';
+import { PREVOTE, type Vote } from '../protocol/types.ts';
 import { hexFor } from './addresses.ts';
 import type { Machine } from './machine.ts';
-import type { GhostChain, GhostSet } from './oracles/ghost/ghost.ts';
+import { type GhostChain, type GhostSet, isTrueVote } from './oracles/ghost/ghost.ts';
 import { consensusMessage, isOfConsensus } from './oracles/ghost/messages.ts';
 import { runScenario } from './run.ts';
 import type { RunOptions } from './run-options.ts';
@@ -150,12 +150,18 @@ export class Chronicle {
     }
   }
 
+  /** Anybody may put a name on a vote. */
+  private isTrue(vote: Vote): boolean {
+    const set = this.set(Number(vote.height));
+    return set !== undefined && this.world !== null && isTrueVote(this.world, set, vote);
+  }
+
   private wordOf(payload: Payload): Omit<Heard, 'atNs' | 'to'> | null {
     const message = consensusMessage(payload);
     if (message?.type === 'vote') {
       const { type, height, round, validatorAddress, blockId } = message.vote;
       const kind = type === PREVOTE ? 'prevotes' : 'precommits';
-      const by = this.nameOf(hexOf(validatorAddress));
+      const by = this.isTrue(message.vote) ? this.nameOf(hexOf(validatorAddress)) : '';
       return { kind, height: Number(height), round, by, about: hexOf(blockId.hash) };
     }
     if (message?.type === 'proposal') {

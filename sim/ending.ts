@@ -1,8 +1,9 @@
 // When a run is over as its play says, and what that is: which nodes have to get how far, and whether they did.
 
+import { MILLISECOND } from './latency.ts';
 import type { Machine } from './machine.ts';
-import type { Ending } from './scenario/play.ts';
-import type { Script } from './scenario/script.ts';
+import type { Ending, Scenario } from './scenario/play.ts';
+import type { Broken, Script } from './scenario/script.ts';
 
 /** What an ending is judged by. */
 interface EndingParts {
@@ -13,6 +14,15 @@ interface EndingParts {
   readonly machine: (name: string) => Machine;
   /** The highest height that anybody has decided. */
   readonly heightMax: () => bigint;
+}
+
+/** Beyond the times that a play names: half an hour. */
+const SCRIPT_MS_MAX = 1_800_000;
+
+/** A play that ends some time after its last directive waits no longer than this for that one. */
+export function scriptNsMax({ act }: Scenario): number {
+  const times = act.map((each) => ('atMs' in each ? each.atMs : 'when' in each ? (each.latestMs ?? 0) : 0));
+  return (Math.max(0, ...times) + SCRIPT_MS_MAX) * MILLISECOND;
 }
 
 export class EndOfPlay {
@@ -34,13 +44,14 @@ export class EndOfPlay {
   }
 
   /** What is not as the play promises, at whom; null: all is. A fork is looked for elsewhere. */
-  broken(): { readonly what: string; readonly at: Machine } | null {
+  broken(): Broken | null {
     const { ends, honest } = this.parts;
     if (ends.who === 'fork') return null;
     const target = this.target();
     if (ends.who === 'nobody') {
       const at = honest.find(({ height }) => height > target);
-      return at ? { what: `${at.name} decided ${at.height}; nobody was to get beyond ${target}`, at } : null;
+      const what = `${at?.name} decided ${at?.height}; nobody was to get beyond ${target}`;
+      return at ? { what, at, done: target + 1n } : null;
     }
     const at = this.finishers().find(({ height }) => height < target);
     const after = `after ${ends.withinMs / 1000} s; the play promises ${target}`;

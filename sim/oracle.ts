@@ -12,6 +12,8 @@ export interface Violation {
   readonly node: string;
   readonly atNs: number;
   readonly height: bigint;
+  /** Of a play: somebody did at that height what was not to be. Otherwise something did not come. */
+  readonly isDeed?: boolean;
   /** What an actor or an application threw. */
   readonly thrown?: unknown;
 }

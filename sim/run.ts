@@ -10,7 +10,7 @@ import { encodeHeader, encodeRecord, TRACE_FORMAT } from '../runtime/kernel/trac
 import { hexFor } from './addresses.ts';
 import { type Cast, castOfPeople, fullMesh, otherThanSaid, paramsWith, randomMesh } from './cast.ts';
 import { Choices, seedText } from './choices.ts';
-import { EndOfPlay } from './ending.ts';
+import { EndOfPlay, scriptNsMax } from './ending.ts';
 import { faultsOf } from './faults.ts';
 import { type Fork, takeFork } from './fork.ts';
 import { MILLISECOND } from './latency.ts';
@@ -29,7 +29,7 @@ import { namesIn } from './scenario/names.ts';
 import { ownApplication, ownOracles } from './scenario/own.ts';
 import type { LiarWords, NodeName, Play, Scenario } from './scenario/play.ts';
 import { RuleBook } from './scenario/rules.ts';
-import { Script } from './scenario/script.ts';
+import { type Broken, Script } from './scenario/script.ts';
 import { Stage } from './scenario/stage.ts';
 import { longer, scenarioOf } from './scenario/under.ts';
 import { Witness } from './scenario/witness.ts';
@@ -40,8 +40,6 @@ import { unmetOf } from './unmet.ts';
 import type { RunWatch, StoryLine, Verdict } from './verdict.ts';
 import { World, type WorldOptions } from './world.ts';
 
-/** A play that ends some time after its last directive waits no longer than this for it: half an hour. */
-const SCRIPT_NS_MAX = 1_800_000 * MILLISECOND;
 const PROGRESS_EVERY_NS = 500 * MILLISECOND;
 
 /** @throws ScenarioError when the play or the seed is not one; it names the field. */
@@ -85,7 +83,7 @@ class Run {
   /** Null: nobody asks for it. */
   private readonly shape: Shape | null;
   private readonly rounds = { max: 0, laterThanFirst: 0 };
-  private heightMax = 0n;
+  private heightMax: bigint;
   private txsCommitted = 0;
   private readonly appHashes = new Map<Machine, Uint8Array>();
   private progressAt = 0;
@@ -101,6 +99,7 @@ class Run {
     this.play = scenario;
     this.crypto = options.crypto ?? scenario.crypto ?? 'sim';
     const cast = options.cast ? asSaid(options.cast, scenario) : castOf(scenario);
+    this.heightMax = cast.initialHeight - 1n;
     this.oracles = (time === 'first' ? allOracles : chainAlone)(cast.genesis);
     const { ghost } = this.oracles;
     this.forensics =
@@ -117,6 +116,7 @@ class Run {
     };
     this.witness.nameOfPeer = (peer) => nameOfPeer(world.machines, peer) ?? 'a stranger';
     this.mustBeThere(namesIn(scenario));
+    this.mustBeThere(Object.keys(scenario.cast.clocks ?? {}) as NodeName[]);
     this.honest = world.machines.filter(({ name }) => !liars.has(name));
     const rules = new RuleBook(
       { peerOf: (name) => world.machine(name).member.id, addressOf: (name) => this.addressOf(name) },
@@ -135,7 +135,7 @@ class Run {
       honest: this.honest,
       addressByName: (name) => this.addressOf(name),
       perform: (action) => this.stage.perform(action),
-      broken: ({ what, at }) => this.violate(PLAY, what, at),
+      broken: (broken) => this.violate(PLAY, broken),
     });
     this.end = new EndOfPlay({
       ends: scenario.ends,
@@ -207,9 +207,15 @@ class Run {
     return hexFor(this.world.machine(name));
   }
 
-  private violate(oracle: string, what: string, at: Machine | null): void {
-    const height = at?.height ?? this.heightMax;
-    this.world.violations.push({ ...wordsOf(oracle, what), node: at?.name ?? '', atNs: this.now, height });
+  private violate(oracle: string, { what, at, done }: Broken): void {
+    const height = done ?? at?.height ?? this.heightMax;
+    const where = {
+      node: at?.name ?? '',
+      atNs: this.now,
+      height,
+      ...(done !== undefined && { isDeed: true }),
+    };
+    this.world.violations.push({ ...wordsOf(oracle, what), ...where });
   }
 
   // --- watching --------------------------------------------------------------------------------------------
@@ -273,7 +279,7 @@ class Run {
     const { ends } = play;
     world.startAll();
     if (ends.who === 'nobody') {
-      world.run(() => this.look() || this.script.isDone, SCRIPT_NS_MAX);
+      world.run(() => this.look() || this.script.isDone, scriptNsMax(play));
       const until = this.script.lastFiredAt + ends.forMs * MILLISECOND;
       if (this.script.isDone) world.run(() => this.look() || this.now >= until, until);
     } else {
@@ -281,7 +287,7 @@ class Run {
     }
     if (world.violations.length === 0 && world.agenda.nextAt() === Infinity) this.lookForStall(true);
     if (ends.who === 'fork' && this.forensics)
-      this.fork = takeFork(world, ends, this.forensics, (what) => this.violate(PLAY, what, null));
+      this.fork = takeFork(world, ends, this.forensics, (what) => this.violate(PLAY, { what, at: null }));
     if (world.violations.length === 0 && !this.liveness.isHopeless) this.judgeEnd();
     world.end();
     this.watch.choices?.(world.choices.recorded());
@@ -294,7 +300,9 @@ class Run {
     this.lookForStall(false);
     if (this.watch.progress && this.now >= this.progressAt) {
       this.progressAt = this.now + PROGRESS_EVERY_NS;
-      this.watch.progress(Math.min(1, Number(this.heightMax) / this.play.ends.decides), this.heightMax);
+      const before = Number(this.oracles.ghost.genesis.initialHeight) - 1;
+      const done = (Number(this.heightMax) - before) / (this.play.ends.decides - before);
+      this.watch.progress(Math.min(1, done), this.heightMax);
     }
     return world.violations.length > 0 || this.liveness.isHopeless;
   }
@@ -302,13 +310,13 @@ class Run {
   private lookForStall(isOver: boolean): void {
     if (this.play.liveness === 'waived') return;
     const stalled = this.liveness.look(isOver);
-    if (stalled) this.violate('liveness', stalled.what, stalled.at);
+    if (stalled) this.violate('liveness', stalled);
   }
 
   private judgeEnd(): void {
-    for (const { what, at } of this.script.unkept()) this.violate(PLAY, what, at);
+    for (const broken of this.script.unkept()) this.violate(PLAY, broken);
     const broken = this.end.broken();
-    if (broken) this.violate(PLAY, broken.what, broken.at);
+    if (broken) this.violate(PLAY, broken);
   }
 
   private verdict(): Verdict {
@@ -345,6 +353,7 @@ class Run {
         script: this.script,
         load: this.loader,
         isBroken: world.violations.length > 0,
+        isHopeless: this.liveness.isHopeless,
         names: world.machines.map(({ name }) => name),
         heightMax: this.heightMax,
         heights: options.heights,

@@ -18,6 +18,8 @@ export interface Course {
   readonly load: Pick<Loader, 'made' | 'isTaken'> | null;
   /** A promise broke, and the run ended there. */
   readonly isBroken: boolean;
+  /** Liars hold back the time of the chain, and the run ended there: nothing that was to come is judged. */
+  readonly isHopeless: boolean;
   readonly names: readonly string[];
   /** The furthest height that anybody committed. */
   readonly heightMax: bigint;
@@ -43,7 +45,7 @@ function isShort({ play, heights, heightMax }: Course): boolean {
 const ROOM = 1n;
 
 export function unmetOf(course: Course): readonly string[] {
-  const { stage, silent, play, script, names, heightMax, heights } = course;
+  const { stage, silent, play, script, names, heightMax, heights, isHopeless } = course;
   const { ends } = play;
   return [
     ...stage.rules.unmet.map((rule) => `no message for the rule about ${messagesText(rule)}`),
@@ -56,6 +58,11 @@ export function unmetOf(course: Course): readonly string[] {
     ...[...stage.idle].map((action) => `no effect of "${actionText(action, names)}"`),
     ...script.idle(heightMax),
     ...lostLoad(course),
+    ...(isHopeless
+      ? [
+          `no end of the play: liars hold back the time of the chain at height ${heightMax}, for longer than anybody waits`,
+        ]
+      : []),
     ...(isShort(course) && !countsHeights(ends)
       ? [`no ${heights} heights, which were asked for: the play does not end at a height`]
       : []),

@@ -74,7 +74,7 @@ export class World {
   /** How often each thing worth counting happened, by name: see `WorldAbout.reached`. */
   readonly labels = new Map<string, number>();
   private readonly options: WorldOptions;
-  private readonly verify: Verify;
+  readonly verify: Verify;
   private readonly byId = new Map<PeerId, Machine>();
   private readonly starts: Stream;
 

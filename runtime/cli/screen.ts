@@ -65,6 +65,8 @@ export class Story {
   private readonly print: Print;
   private readonly isWhole: boolean;
   private height = 0n;
+  /** The height before the first that was told of. */
+  private before: bigint | null = null;
 
   constructor(print: Print, isWhole: boolean) {
     this.print = print;
@@ -80,7 +82,8 @@ export class Story {
     if (this.isWhole || event.type !== 'committed' || event.height <= this.height) return;
     const { height, hash, round, txs } = event;
     this.height = height;
-    if (height > HEIGHTS_TOLD && height % HEIGHTS_TOLD !== 0n) return;
+    this.before ??= height - 1n;
+    if (height > this.before + HEIGHTS_TOLD && height % HEIGHTS_TOLD !== 0n) return;
     const late = round === 0 ? '' : `, in round ${round}`;
     const many = txs === 1 ? '1 transaction' : `${txs} transactions`;
     this.print(

@@ -39,7 +39,8 @@ function sentenceOf(violation: Violation): string {
 }
 
 /** Nobody did wrong; somebody did nothing. */
-const isStall = ({ oracle }: Violation): boolean => oracle === 'liveness' || oracle === PLAY;
+const isStall = ({ oracle, isDeed }: Violation): boolean =>
+  oracle === 'liveness' || (oracle === PLAY && !isDeed);
 
 // --- the story ---------------------------------------------------------------------------------------------
 
@@ -54,9 +55,10 @@ function storyOf(chronicle: Chronicle, violation: Violation): StoryLine[] {
 }
 
 /** A violation found at a node that still works on its height speaks of that one. */
-function heightOf({ machines }: Chronicle, { height, node, oracle }: Violation): number {
+function heightOf({ machines }: Chronicle, violation: Violation): number {
+  const { height, node } = violation;
   const at = machines.find((machine) => machine.name === node);
-  if (!isStall({ oracle } as Violation)) return Number(height);
+  if (!isStall(violation)) return Number(height);
   if (at) return Number(at.height) + 1;
   return machines.reduce(
     (least, machine) => Math.min(least, Number(machine.height) + 1),

@@ -11,6 +11,9 @@ function shown(none: unknown): string {
   return typeof none === 'object' && none !== null ? JSON.stringify(none) : `"${String(none)}"`;
 }
 
+/** What multiplying decimals may be off by. */
+const ROUNDING_MS = 1e-6;
+
 /** `word`: whose time it is, for who reads that it is none. */
 export function msOf(duration: Duration, word = ''): number {
   const [, number, unit] = /^([0-9]+(?:[.][0-9]+)?)(ms|s|m)$/.exec(duration) ?? [];
@@ -18,7 +21,13 @@ export function msOf(duration: Duration, word = ''): number {
     throw new ScenarioError(
       `${word === '' ? '' : `${word}: `}${shown(duration)} is no duration: write 250ms, 10s, 1.5s, 2m`,
     );
-  return Math.round(Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000));
+  const ms = Number(number) * (unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000);
+  const whole = Math.round(ms);
+  if (Math.abs(ms - whole) > ROUNDING_MS)
+    throw new ScenarioError(
+      `${word === '' ? '' : `${word}: `}${shown(duration)} is no whole number of milliseconds`,
+    );
+  return whole;
 }
 
 /** Of a clock that is set, which may go back. */

@@ -280,6 +280,7 @@ export const ownLiar =
       if (odd) throw new ScenarioError(`${field}: ${odd}`);
       if (said === null || isSame(said, payloads)) return null;
       told++;
-      return said;
+      // Copies again: it may fill the same bytes anew for the next victim, and what was remembered of the truth must not go with a lie.
+      return said.map(({ channel, bytes }: Payload) => ({ channel, bytes: new Uint8Array(bytes) }));
     };
   };

@@ -27,9 +27,11 @@ class Watch {
   }
 }
 
-interface Broken {
+export interface Broken {
   readonly what: string;
   readonly at: Machine | null;
+  /** Of which height that is which somebody did; undefined: something was not done. */
+  readonly done?: bigint;
 }
 
 interface Never {
@@ -198,7 +200,8 @@ export class Script {
       const isSo = this.isSoAsIt(happening, claim);
       if (isSo) claim.wasSo = true;
       const isWho = condition.who === 'anyone' || condition.who === happening.node.name;
-      if (isSo && isWho && isIt(condition)) this.parts.broken({ what: neverText(claim), at: happening.node });
+      if (isSo && isWho && isIt(condition))
+        this.parts.broken({ what: neverText(claim), at: happening.node, done: happening.height });
     }
     for (let i = this.sometimes.length - 1; i >= 0; i--) {
       const { watch } = this.sometimes[i] as { watch: Watch };

@@ -36,8 +36,8 @@ export interface Happening {
   readonly isLie: boolean;
 }
 
-/** Heights whose proposals are remembered by number. */
-const HEIGHTS_REMEMBERED = 4n;
+/** Heights whose proposals are remembered by number: who is further behind than that decides blocks that have none. */
+const HEIGHTS_REMEMBERED = 64n;
 const BLOCK_FAMILY = 'b'.charCodeAt(0);
 const BLOCK_KEY_BYTES = 9;
 
@@ -80,7 +80,7 @@ export class Witness {
   private readonly said = new PerMachine(() => new Said());
   private readonly locks = new Map<Machine, Lock>();
   private readonly punished = new Map<Machine, Set<string>>();
-  private heightMax = 0n;
+  private heightMax: bigint;
   /** The block that was stored last: most nodes store the same. */
   private storedLast = EMPTY_BYTES;
   /** The same, if there is evidence in it. */
@@ -94,6 +94,7 @@ export class Witness {
 
   constructor(ghost: GhostChain, needsWords: boolean) {
     this.ghost = ghost;
+    this.heightMax = ghost.genesis.initialHeight - 1n;
     this.needsWords = needsWords;
   }
 

@@ -854,6 +854,8 @@ describe('who runs a module runs it without its types, so', () => {
     expect(() => runScenario(four, { seed: 1, cast })).toThrow(
       new ScenarioError('cast: the play speaks of v3, and nobody there has that name'),
     );
+    const skewed = play({ cast: validators(4, { clocks: { v3: { skewMs: 20_000 } } }) });
+    expect(() => runScenario(skewed, { seed: 1, cast })).toThrow('cast: the play speaks of v3, and nobody');
   });
 
   it('the line that makes a run again names what cannot be written in it', () => {
@@ -884,6 +886,9 @@ describe('who runs a module runs it without its types, so', () => {
   it('a duration has a number and a unit', () => {
     expect([msOf('250ms'), msOf('1.5s'), msOf('2m')]).toEqual([250, 1_500, 120_000]);
     for (const wrong of ['3 sec', '30', 's', '-1s']) expect(() => msOf(wrong as '1s')).toThrow('no duration');
+    expect([msOf('0.5s'), msOf('1.001s'), msOf('0.005m')]).toEqual([500, 1_001, 300]);
+    for (const odd of ['0.4ms', '1.0005s', '0.00001m'] as const)
+      expect(() => delay('prevotes', odd)).toThrow(`delay: "${odd}" is no whole number of milliseconds`);
     expect(() => at('2sec' as '2s')).toThrow('at: "2sec" is no duration');
     expect(() => crash('v0', { restart: '' as '1s' })).toThrow('restart: "" is no duration');
     expect(() => everyone.decides(height(3), { within: 60 as never })).toThrow('within: "60" is no duration');

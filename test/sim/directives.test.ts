@@ -20,6 +20,8 @@ import {
   isolate,
   links,
   never,
+  nobody,
+  partition,
   pause,
   restart,
   scenario,
@@ -58,6 +60,24 @@ describe('directives of one moment', () => {
       expect({ seed, holds, lives: nodes[1]?.lives }).toEqual({ seed, holds: true, lives: 2 });
     }
   });
+});
+
+it('a block has its number for who is dozens of heights behind', () => {
+  const act = [when(v3.decides(height(2)), isolate('v3')), when(v0.decides(height(14)), heal())];
+  const { violations } = runScenario(four(act, [never({ ...v3.decides(height(3)), block: 1 })], 15), {
+    seed: 1,
+  });
+  expect(violations).toMatchObject([{ oracle: 'play', node: 'v3' }]);
+  expect(Number(violations[0]?.height)).toBeLessThanOrEqual(4);
+});
+
+it('a play that nobody is to end waits for a directive of its own, however late', () => {
+  const act = [at('0s', partition(['v0', 'v1'], ['v2', 'v3'])), at('40m', crash('v0'))];
+  const ends = nobody.decidesBeyond(height(1), { for: '5s' });
+  const play = scenario('late', { cast: validators(4), liveness: 'waived', act, ends });
+  const { violations, virtualNs } = runScenario(play, { seed: 1 });
+  expect(violations).toEqual([]);
+  expect(virtualNs).toBeGreaterThanOrEqual(2_405e9);
 });
 
 it('a chain that waits goes on waiting when another begins to', () => {

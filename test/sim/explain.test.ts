@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { makeCast } from '../../sim/cast.ts';
+import { chronicled } from '../../sim/chronicle.ts';
 import { type Explanation, explainRun } from '../../sim/explain/explain.ts';
 import { PROMISES } from '../../sim/oracles/promises.ts';
 import type { Recording } from '../../sim/recording.ts';
@@ -16,6 +17,8 @@ import {
   height,
   isolate,
   liar,
+  never,
+  nobody,
   scenario,
   v0,
   validators,
@@ -39,6 +42,38 @@ test('a run that holds needs no explanation', () => {
       seed: 1,
     }),
   ).toBeNull();
+});
+
+test('what nobody was to do is told with the height at which somebody did it', () => {
+  const words = { cast: validators(4), ends: everyone.decides(height(5), { within: '25s' }) };
+  const never3 = explained(scenario('x', { ...words, holds: [never(v0.decides(height(3)))] }));
+  expect(never3.sentence).toContain('never: v0 decides height 3');
+  expect(told(never3).at(-1)).toMatch(/\bv0 decides? [0-9a-f]+ at 3\b/);
+  expect(told(never3).some((line) => line.includes(' proposes '))).toBe(true);
+  expect(never3.stalls).toEqual([]);
+  const beyond = scenario('x', {
+    ...words,
+    act: [at('9s', isolate('v3'))],
+    ends: nobody.decidesBeyond(height(4), { for: '9s' }),
+  });
+  expect(told(explained(beyond)).some((line) => /decides? [0-9a-f]+ at 5\b/.test(line))).toBe(true);
+});
+
+test('a vote in the name of another is not that one’s word', () => {
+  const play = scenario('x', {
+    cast: validators(4),
+    liars: [liar('v3', 'vote-forger', ['v0'])],
+    ends: everyone.decides(height(5), { within: '60s' }),
+  });
+  const { verdict, chronicle } = chronicled(play, { seed: 1 });
+  expect(verdict.faults['lie: votes of others']).toBeGreaterThan(0);
+  const said = new Set(
+    chronicle.deeds.map(({ node, does, height, round, about }) => [node, does, height, round, about].join()),
+  );
+  const votes = chronicle.heard.filter(({ kind, by }) => kind.startsWith('pre') && by !== '');
+  expect(votes.length).toBeGreaterThan(50);
+  for (const { by, kind, height, round, about } of votes)
+    expect(said).toContain([by, kind, height, round, about].join());
 });
 
 describe('whose run it was', () => {

@@ -30,6 +30,7 @@ import {
   validators,
   widePlay,
 } from '../../sim/index.ts';
+import { consensusMessage } from '../../sim/oracles/ghost/messages.ts';
 import type { World } from '../../sim/world.ts';
 
 const CHANNEL_VOTE = 0x22;
@@ -54,6 +55,44 @@ describe('what it was given, changed in place', () => {
       [true, plain.digest],
       [true, plain.digest],
     ]);
+  });
+
+  // What the node said was read already, and what was read stands beside its bytes.
+  const garbled = (bytes: Uint8Array): Uint8Array => bytes.map((byte) => byte ^ 0xff);
+  const spread: Liar = (kit) =>
+    aboutOwnVotes(kit, 'garbled', (_, payload) => [{ ...payload, bytes: garbled(payload.bytes) }]);
+  const refilled: Liar = (kit) =>
+    aboutOwnVotes(kit, 'garbled', (_, payload) => {
+      payload.bytes.set(garbled(payload.bytes));
+      return [payload];
+    });
+  const scratch = new Uint8Array(4_096);
+  const oneBuffer: Liar = (kit) =>
+    aboutOwnVotes(kit, 'garbled', (vote, { channel, bytes }) => {
+      scratch.fill(Number(vote.height % 200n) + 1);
+      return [{ channel, bytes: scratch.subarray(0, bytes.length) }];
+    });
+  it.each([
+    ['a spread of the truth', spread],
+    ['the bytes of the truth', refilled],
+    ['one buffer for all', oneBuffer],
+  ])('by a liar that says something else with %s: oracles hear what nodes hear', (_, own) => {
+    let heard = 0;
+    const onWorld = (world: World): void => {
+      world.network.carrier.arrivals.push((_from, _to, payloads) => {
+        for (const payload of payloads) {
+          if (payload.channel !== CHANNEL_VOTE) continue;
+          heard++;
+          const { channel, bytes } = payload;
+          expect(consensusMessage(payload)).toEqual(consensusMessage({ channel, bytes }));
+        }
+      });
+    };
+    const lying = play({ liars: [liar('v3', own, ['v0'])], act: [at('0s', links({ lossPpm: 50_000 }))] });
+    const [first, plain] = [true, false].map((memo) => runScenario(lying, { seed: 1, memo, onWorld }));
+    expect(heard).toBeGreaterThan(20);
+    expect(first?.violations).toEqual([]);
+    expect(plain?.digest).toBe(first?.digest);
   });
 
   it('by an oracle: neither nodes nor oracles of ours notice', () => {

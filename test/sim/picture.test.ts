@@ -13,10 +13,12 @@ import type { Play } from '../../sim/scenario/play.ts';
 import {
   at,
   clock,
+  clog,
   core,
   crash,
   cut,
   disk,
+  drop,
   everyone,
   heal,
   height,
@@ -70,6 +72,40 @@ test('a picture of a liar says who ends its connection to it, and why', () => {
   expect(picture.texts[picture.marks.more[mark as number] as number]).toBe(
     'v3: vote carries an extension, and extensions are not enabled',
   );
+});
+
+test('a lie is no work of a message rule, however much it looks like the truth', () => {
+  const drawn = (more: object): Picture => {
+    const ends = everyone.decides(height(3), { within: '60s' });
+    return draw(scenario('x', { cast: validators(4), ends, ...more }), 1).picture;
+  };
+  const count = ({ arrows, names }: Picture, bit: 'lied' | 'trimmed'): number =>
+    arrows.done.filter((done) => done & names.done[bit]).length;
+  const lied = drawn({ liars: [liar('v3', 'time-liar', ['v0'])] });
+  expect([count(lied, 'lied') > 0, count(lied, 'trimmed')]).toEqual([true, 0]);
+  const ruled = drawn({ act: [at('0s', drop('prevotes', { by: ['v3'], to: ['v0'] }))] });
+  expect([count(ruled, 'lied'), count(ruled, 'trimmed') > 0]).toEqual([0, true]);
+});
+
+describe('what a clog held that was healed', () => {
+  test('arrives when it did', () => {
+    const act = [at('1s', clog(['v1'], ['v0'], '60s')), at('5s', heal())];
+    const play = scenario('x', {
+      cast: validators(2),
+      act,
+      ends: everyone.decides(height(6), { within: '30s' }),
+    });
+    const { verdict, picture } = draw(play, 1);
+    expect(verdict.violations).toEqual([]);
+    const { arrows, names } = picture;
+    const sent = times(arrows.afterNs);
+    const held = arrows.done.flatMap((done, i) => (done & names.done.clogged ? [i] : []));
+    expect(held.length).toBeGreaterThan(3);
+    for (const i of held) {
+      expect(names.ends[arrows.end[i] as number]).toBe('heard');
+      expect(Math.floor(((sent[i] as number) + (arrows.tookNs[i] as number)) / 1e6)).toBe(5_000);
+    }
+  });
 });
 
 describe.each([

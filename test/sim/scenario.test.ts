@@ -386,10 +386,13 @@ describe('a chain whose time liars hold back', () => {
   });
 
   it('stands still for good, and no honest node is to blame', () => {
-    const { violations, heights, faults } = runScenario(play, { seed: 2 });
+    const { violations, heights, faults, unmet } = runScenario(play, { seed: 2 });
     expect(heights).toBe(3n);
     expect(violations).toEqual([]);
     expect(faults['lie: block time held back']).toBe(1);
+    expect(unmet).toEqual([
+      'no end of the play: liars hold back the time of the chain at height 3, for longer than anybody waits',
+    ]);
   });
 
   it('stands still for who could decide alone, too: a proposer judges its own block', () => {

@@ -290,7 +290,11 @@ const merged = (params: ConsensusParams, update: ConsensusParamsUpdate | undefin
 const foundTrue = new LatelyAt<Vote, GhostSet>(1024);
 
 /** The signature is that of the member whom it names, at the place where it stands. */
-export function isTrueVote({ chainId, verify }: WorldAbout, set: GhostSet, vote: Vote): boolean {
+export function isTrueVote(
+  { chainId, verify }: Pick<WorldAbout, 'chainId' | 'verify'>,
+  set: GhostSet,
+  vote: Vote,
+): boolean {
   const place = placeOfVote(vote);
   if (foundTrue.get(place, vote) === set) return true;
   const member = set.members[vote.validatorIndex];
