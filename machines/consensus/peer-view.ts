@@ -19,7 +19,7 @@ const TYPES = 64;
 /** One byte of marks per validator or part. */
 export type Marks = Uint8Array;
 
-/** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. The oldest go first. */
+/** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. Those go first that nobody spoke of for longest. */
 const MARKS_KEPT_MAX = 64;
 /** A peer counts as one that asks for so many heights after it did: in each it asks only some of its peers. */
 const ASKING_HEIGHTS = 16n;
@@ -36,6 +36,16 @@ function keep<Key, T>(map: Map<Key, T>, key: Key, value: T): void {
     map.delete(oldest);
     return;
   }
+}
+
+/** It goes last from now on: a round or a block that is proposed again and again is spoken of long after it began. Few maps come to be half full. */
+function used<Key, T>(map: Map<Key, T>, key: Key): T | undefined {
+  const value = map.get(key);
+  if (value !== undefined && map.size > MARKS_KEPT_MAX / 2) {
+    map.delete(key);
+    map.set(key, value);
+  }
+  return value;
 }
 
 export class PeerView {
@@ -117,7 +127,7 @@ export class PeerView {
   private voteMarks(height: bigint, round: number, type: number, validators: number): Marks | null {
     if (height !== this.height) return null;
     const key = round * TYPES + type;
-    let marks = this.votes.get(key);
+    let marks = used(this.votes, key);
     if (!marks || marks.length !== validators) {
       marks = new Uint8Array(validators);
       keep(this.votes, key, marks);
@@ -198,7 +208,7 @@ export class PeerView {
 
   private partMarks(parts: PartSetHeader): Marks {
     const key = keyOfParts(parts);
-    let marks = this.parts.get(key);
+    let marks = used(this.parts, key);
     if (!marks) {
       marks = new Uint8Array(parts.total);
       keep(this.parts, key, marks);

@@ -153,7 +153,15 @@ export class Cluster {
         node.fatal = word.because;
         node.wasRefused = word.isTaken;
         node.failedToStop ||= node.isEnding;
+        this.see(node);
     }
+  }
+
+  /** What is broken may hang as it ends: its process does not stay for that. */
+  private see({ child }: ClusterNode): void {
+    if (child === null) return;
+    const timeout = setTimeout(() => end(child, 'SIGKILL'), STOP_MS_MAX);
+    child.once('exit', () => clearTimeout(timeout));
   }
 
   private onExit(node: ClusterNode, child: ChildProcess, how: string, isPeaceful: boolean): void {

@@ -29,6 +29,9 @@ interface Holder {
 
 const namespaceHere = (): string => readOr(UNKNOWN, () => readlinkSync('/proc/self/ns/pid', 'latin1'));
 
+/** It is over, and stands there until its parent looks: `kill -9` does nothing to it, and it writes nothing any more. */
+const IS_OVER = /^[ZX]/;
+
 /** Null: no such process. `?`: it lives, and there is no telling since when. */
 function startOf(pid: number): string | null {
   try {
@@ -36,11 +39,10 @@ function startOf(pid: number): string | null {
   } catch (error) {
     if ((error as { code?: string }).code !== 'EPERM') return null; // EPERM: it lives, as another user
   }
-  return readOr(UNKNOWN, () => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Fields after the command, which may hold spaces and brackets: field 3 is the first.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  });
+  const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  // Fields after the command, which may hold spaces and brackets: field 3 is the first.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return IS_OVER.test(fields[0] as string) ? null : fields[19] || UNKNOWN;
 }
 
 const self = (): Holder => ({

@@ -224,6 +224,8 @@ class LmdbStore implements HostStore {
       // Resolved: committed. It is on the disk only when `flushed` is, too.
       await database.flushed;
       database.resetReadTxn();
+      // A head that could not be written counts as committed and flushed all the same; but lmdb begins no transaction any more, to read either.
+      database.doesExist(ANY_KEY);
     }
     for (const [name, { batch }] of this.#pending) if (batch <= upTo) this.#pending.delete(name);
   }
@@ -248,6 +250,7 @@ class LmdbStore implements HostStore {
   }
 }
 
+const ANY_KEY = Uint8Array.of(0);
 const ignore = (): void => {};
 
 /** Why a commit failed: its error carries a promise, which lmdb rejects with the reason. */

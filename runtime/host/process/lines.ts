@@ -17,8 +17,38 @@ const FAILURES_UNTOLD = 2;
 const PEERS_TOLD_MAX = 256;
 /** Reasons may alternate: refused, no answer, refused. */
 const REASONS_TOLD = 8;
-/** Strangers may come by the thousand, each under another name: of those that are not let in one is told of in so long. */
-const TURNED_AWAY_EVERY_MS = 10_000;
+/** Strangers may come by the thousand, each under another name: of those that are not let in, or cut off, one is told of in so long. */
+const STRANGERS_EVERY_MS = 10_000;
+
+/** Of lines that may come without end one now and then, with how many were left out. */
+class Seldom {
+  private lastMs = Number.NEGATIVE_INFINITY;
+  private untold = 0;
+
+  /** Null: it is too soon after the one before. */
+  of(line: string, nowMs: number): string | null {
+    if (nowMs - this.lastMs < STRANGERS_EVERY_MS) {
+      this.untold++;
+      return null;
+    }
+    const others = this.untold === 0 ? '' : ` (and ${this.untold} more since the last)`;
+    this.lastMs = nowMs;
+    this.untold = 0;
+    return line + others;
+  }
+}
+
+/** Longer than any of ours. */
+const LINE_LENGTH_MAX = 1_000;
+
+/** Peers may say anything in what is quoted of them, and a terminal does what it reads: one line, of what can be seen. */
+export function printable(line: string): string {
+  const cut = line.length > LINE_LENGTH_MAX ? `${line.slice(0, LINE_LENGTH_MAX)} ...` : line;
+  return cut.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (each) => `\\u${(each.codePointAt(0) as number).toString(16).padStart(4, '0')}`,
+  );
+}
 
 export class Lines {
   /** Where the node stands: a round has many steps, and is told once. */
@@ -28,8 +58,14 @@ export class Lines {
   private readonly failures = new Map<PeerId, number>();
   private readonly told = new Map<PeerId, readonly string[]>();
 
-  private turnedAwayMs = Number.NEGATIVE_INFINITY;
-  private turnedAwayUntold = 0;
+  private readonly turningAway = new Seldom();
+  private readonly cuttingOff = new Seldom();
+  private readonly known: ReadonlySet<PeerId>;
+
+  /** @param known whom its configuration names; all others are strangers */
+  constructor(known: ReadonlySet<PeerId>) {
+    this.known = known;
+  }
 
   /** Null: nothing to say. */
   of(event: NodeEvent): string | null {
@@ -77,21 +113,15 @@ export class Lines {
       : null;
   }
 
-  /** The node ends the connection to a peer; null: it was said, and the peer was not here since. */
-  cutOff(peer: PeerId, because: string): string | null {
-    return this.once(peer, `cuts off peer ${nameOf(peer)}: ${because}`);
+  /** The node ends the connection to a peer; null: it was said, and the peer was not here since, or it is a stranger. */
+  cutOff(peer: PeerId, because: string, nowMs = performance.now()): string | null {
+    const line = `cuts off peer ${nameOf(peer)}: ${because}`;
+    return this.known.has(peer) ? this.once(peer, line) : this.cuttingOff.of(`warning: ${line}`, nowMs);
   }
 
   /** One that dialled the node is not let in; null: it is too soon after the one before. `nowMs`: of any clock that only goes on. */
   turnedAway(peer: PeerId, because: string, nowMs = performance.now()): string | null {
-    if (nowMs - this.turnedAwayMs < TURNED_AWAY_EVERY_MS) {
-      this.turnedAwayUntold++;
-      return null;
-    }
-    const others = this.turnedAwayUntold === 0 ? '' : ` (and ${this.turnedAwayUntold} more since the last)`;
-    this.turnedAwayMs = nowMs;
-    this.turnedAwayUntold = 0;
-    return `warning: turns away peer ${nameOf(peer)}: ${because}${others}`;
+    return this.turningAway.of(`warning: turns away peer ${nameOf(peer)}: ${because}`, nowMs);
   }
 
   private once(peer: PeerId, line: string): string | null {

@@ -50,7 +50,7 @@ export class NodeLife {
   private readonly ports: HostPorts;
   private readonly recorder: Recorder | null;
   private readonly node: Node;
-  private readonly lines = new Lines();
+  private readonly lines: Lines;
   private height = 0n;
   private round = 0;
   private step = 0;
@@ -110,6 +110,7 @@ export class NodeLife {
   private constructor(options: LifeOptions, home: NodeHome, ports: HostPorts, recorder: Recorder | null) {
     this.options = options;
     this.home = home;
+    this.lines = new Lines(new Set(home.config.peers.map(({ peer }) => peer)));
     this.ports = ports;
     this.recorder = recorder;
     this.hasLostChain =

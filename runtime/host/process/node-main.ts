@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import { SetupError, TakenError } from '../disk/files.ts';
 import { untilTime } from './genesis-time.ts';
+import { printable } from './lines.ts';
 import { NodeLife } from './node-life.ts';
 import { type FromNode, NODE_EXIT, type ToNode } from './process-words.ts';
 
@@ -140,11 +141,11 @@ class NodeProcess {
     setImmediate(() => process.exit());
   }
 
-  /** What is not closed by now stays so. */
-  private breakOff(because: string): never {
+  /** What is not closed by now stays so. To exit would be to wait for what the disk still owes, for as long as that hangs. */
+  private breakOff(because: string): void {
     console.error(because);
     this.tellWhy(because);
-    process.exit(this.code || NODE_EXIT.refused);
+    process.kill(process.pid, 'SIGKILL');
   }
 }
 
@@ -160,14 +161,15 @@ const NOTHING = {
   deliveries: 0,
 };
 
-/** At once, and nothing is closed: the folder is not ours to write in. */
+/** At once, and nothing is closed: the folder is not ours to write in, and lmdb would, as the process exits. */
 function leave(because: string): never {
   console.error(because);
   tell({ type: 'fatal', because, isTaken: true });
+  process.removeAllListeners('exit');
   process.exit(NODE_EXIT.refused);
 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const say = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
 
 /** To nobody when the process was started by hand. */
 function tell(word: FromNode): void {

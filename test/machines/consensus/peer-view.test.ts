@@ -3,7 +3,7 @@ import { serveStored } from '../../../machines/consensus/gossip.ts';
 import { PeerView } from '../../../machines/consensus/peer-view.ts';
 import { bitArrayOf } from '../../../protocol/bit-array.ts';
 import { splitIntoParts } from '../../../protocol/part-set.ts';
-import { PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
+import { type Part, PRECOMMIT, PREVOTE } from '../../../protocol/types.ts';
 import { idOf, voteOf } from './seat.ts';
 
 const at = (height: bigint): PeerView => {
@@ -163,4 +163,18 @@ it('parts of a block that was let go are sent anew, also to who had them', () =>
   expect(sent()).toEqual([]);
   view.forgetParts(header);
   expect(sent()).toEqual([0, 1, 2]);
+});
+
+it('marks of a polka that is spoken of again and again outlast any number of rounds', () => {
+  const view = at(1n);
+  const { parts } = idOf('B');
+  for (const index of [0, 1, 2, 3]) view.markVote(1n, 1, PREVOTE, index, 4);
+  view.markPart(parts, 0);
+  for (let round = 2; round < 200; round++) {
+    for (const type of [PREVOTE, PRECOMMIT]) view.markVote(1n, round, type, 0, 4);
+    view.markPart(idOf(`of round ${round}`).parts, 0);
+    if (round % 9 !== 0) continue;
+    expect(view.takeMissing(1n, 1, PREVOTE, votes, 9)).toEqual([]);
+    expect(view.takeMissingParts(parts, () => ({}) as Part, 1)).toEqual([]);
+  }
 });

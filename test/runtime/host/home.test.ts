@@ -1,6 +1,7 @@
 // A node's folder and its ports as a whole: files written whole, one process per home, all closed at the end.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import everyFs, * as fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
@@ -223,6 +224,28 @@ describe.skipIf(process.platform !== 'linux')('a lock left behind', () => {
     else (await lockFolder(folder))();
     expect(fs.readdirSync(folder)).toEqual(refusal ? ['LOCK'] : []);
   });
+
+  // Whoever runs in a container whose first process looks after nobody stays so when it is killed.
+  test.skipIf(process.platform !== 'linux')(
+    'of a process that is over, but stands there still, is taken',
+    async () => {
+      const parent = spawn('sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 60'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      onTestFinished(() => void parent.kill('SIGKILL'));
+      const pid = Number(String((await once(parent.stdout, 'data'))[0]));
+      const statOf = (): string[] => {
+        const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
+        return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      };
+      await vi.waitFor(() => expect(statOf()[0]).toBe('Z'));
+      const { boot, namespace } = await ours();
+      const folder = temporaryFolder();
+      fs.writeFileSync(join(folder, 'LOCK'), `${pid} ${statOf()[19]} ${boot} ${namespace}`);
+      (await lockFolder(folder))();
+      expect(fs.readdirSync(folder)).toEqual([]);
+    },
+  );
 
   test('is taken away by one process at a time', async () => {
     const { pid, started } = await ours();
@@ -478,6 +501,16 @@ describe('an uncaught error', () => {
     expect(process.exitCode).toBe(NODE_EXIT.bug);
     expect(lines).toEqual(['ends']);
   });
+});
+
+// Node waits for its pool of threads as it exits.
+test.skipIf(process.platform === 'win32')('a disk that hangs does not keep the process', async () => {
+  const pipe = join(temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const { lines, ended, process } = child('stuck-disk.ts', pipe);
+  await ended;
+  expect(process.signalCode).toBe('SIGKILL');
+  expect(lines).toEqual(['the disk failed']);
 });
 
 test('wall time follows the system', () => {

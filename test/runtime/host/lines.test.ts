@@ -3,12 +3,14 @@
 import { expect, test } from 'vitest';
 import type { NodeEvent } from '../../../actors/turn.ts';
 import { BenchRun } from '../../../runtime/cli/bench/world.ts';
-import { Lines } from '../../../runtime/host/process/lines.ts';
+import { Lines, printable } from '../../../runtime/host/process/lines.ts';
 
 const NO_HASH = new Uint8Array(32);
+const PEER = 'ab'.repeat(20);
+const OTHER = 'cd'.repeat(20);
 
 test('a round that failed is told once, whatever its steps are', () => {
-  const lines = new Lines();
+  const lines = new Lines(new Set([PEER, OTHER]));
   const step = (height: bigint, round: number, each: number): string | null =>
     lines.of({ type: 'step', height, round, step: each });
   expect([1, 2, 3, 4, 6].map((each) => step(7n, 0, each))).toEqual([null, null, null, null, null]);
@@ -21,7 +23,7 @@ test('a round that failed is told once, whatever its steps are', () => {
 
 test('what a chain publishes is told as far as a person needs it', () => {
   const told = new Map<NodeEvent['type'], string | null>();
-  const lines = new Lines();
+  const lines = new Lines(new Set([PEER, OTHER]));
   const run = new BenchRun({ validators: 1, crypto: 'sim', memo: true, txs: 1, seed: 'lines' });
   run.world.listeners.push((_at, event) => void told.set(event.type, lines.of(event)));
   run.runTo(3);
@@ -33,11 +35,8 @@ test('what a chain publishes is told as far as a person needs it', () => {
   ).toBe('warning: block 000000000000 of height 4 is invalid: the time is not the median');
 });
 
-const PEER = 'ab'.repeat(20);
-const OTHER = 'cd'.repeat(20);
-
 test('a peer that cannot be reached is told of when that lasts, once for each reason', () => {
-  const lines = new Lines();
+  const lines = new Lines(new Set([PEER, OTHER]));
   const dials = (peer: string, ...reasons: string[]): (string | null)[] =>
     reasons.map((because) => lines.dialFailed(peer, because));
   // Others of a cluster may not listen yet.
@@ -58,19 +57,36 @@ test('a peer that cannot be reached is told of when that lasts, once for each re
 });
 
 test('why the node cuts somebody off is told once, until he was here again', () => {
-  const lines = new Lines();
+  const lines = new Lines(new Set([PEER, OTHER]));
   const because = 'greeting: its network is a, ours is b';
   expect(lines.cutOff(PEER, because)).toBe(`warning: cuts off peer abababab: ${because}`);
   expect(lines.cutOff(PEER, because)).toBeNull();
   lines.of({ type: 'peer', peer: PEER, up: true });
   expect(lines.cutOff(PEER, because)).not.toBeNull();
-  // Whoever comes under any number of names makes the node remember no more than some.
-  for (let i = 0; i < 1_000; i++) expect(lines.cutOff(`stranger ${i}`, because)).not.toBeNull();
-  expect(lines.cutOff(PEER, because)).not.toBeNull();
+});
+
+test('of strangers that are cut off one is told of now and then: they come under any number of names', () => {
+  const lines = new Lines(new Set([PEER]));
+  const because = 'greeting: its network is a, ours is b';
+  expect(lines.cutOff('stranger', because, 0)).toBe(`warning: cuts off peer stranger: ${because}`);
+  for (let i = 0; i < 1_000; i++) expect(lines.cutOff(`stranger ${i}`, because, 9 * i)).toBeNull();
+  expect(lines.cutOff(PEER, because, 9_500)).toBe(`warning: cuts off peer abababab: ${because}`);
+  expect(lines.cutOff(OTHER, because, 10_000)).toBe(
+    `warning: cuts off peer cdcdcdcd: ${because} (and 1000 more since the last)`,
+  );
+});
+
+test('what is quoted of peers stays one line, of what can be seen', () => {
+  const said = 'it says its id is "\nnode1 | committed height 9999\x1b[2J\x1b]0;x\x07\u2028\u202e\x9b"';
+  expect(printable(said)).toBe(
+    'it says its id is "\\u000anode1 | committed height 9999\\u001b[2J\\u001b]0;x\\u0007\\u2028\\u202e\\u009b"',
+  );
+  expect(printable('Zürich 東京 🙂')).toBe('Zürich 東京 🙂');
+  expect(printable('x'.repeat(10_240))).toBe(`${'x'.repeat(1_000)} ...`);
 });
 
 test('of strangers that are turned away one is told of now and then, with how many there were', () => {
-  const lines = new Lines();
+  const lines = new Lines(new Set([PEER, OTHER]));
   const because = 'there are enough';
   expect(lines.turnedAway(PEER, because, 0)).toBe(`warning: turns away peer abababab: ${because}`);
   for (let i = 0; i < 1_000; i++) expect(lines.turnedAway(`stranger ${i}`, because, 9 * i)).toBeNull();

@@ -2,13 +2,15 @@
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openStore } from '../../../runtime/host/disk/store.ts';
 import { bytesOf } from '../../compliance/bytes.ts';
 import { child, filesUpTo, hasFileLimits, temporaryFolder } from './folders.ts';
 
 /** Of the errors that lmdb gives as its reasons, as it gives them: the code is a number. */
 const reasons: Error[] = [];
+/** Given instead when something is read after a commit that went well, as far as lmdb said. */
+let panic: Error | null = null;
 vi.mock('lmdb', async (original) => {
   const real = await original<typeof import('lmdb')>();
   const failing = () => {
@@ -22,7 +24,11 @@ vi.mock('lmdb', async (original) => {
     const database = real.open(...args);
     return new Proxy(database, {
       get(_, name) {
-        if (name === 'batch') return failing;
+        if (name === 'batch' && panic === null) return failing;
+        if (name === 'doesExist' && panic !== null)
+          return () => {
+            throw panic;
+          };
         if (name === 'close') return () => new Promise(() => {}); // it waits for the flush of what failed
         const value: unknown = Reflect.get(database, name, database);
         return typeof value === 'function' ? value.bind(database) : value;
@@ -48,6 +54,21 @@ it('is told once, with what to do, and nothing is answered any more', async () =
   expect(told).toEqual([expect.stringMatching(/cannot write the database .*the disk is full.*\(ENOSPC\)/)]);
   expect(answers).toBe(0);
   await store.close();
+});
+
+it('is told when the head of what was committed could not be written, which lmdb says to the next reader alone', async () => {
+  panic = new Error('MDB_PANIC: Update of meta page failed or environment had fatal error');
+  onTestFinished(() => {
+    panic = null;
+  });
+  const told: string[] = [];
+  const store = openStore(join(temporaryFolder(), 'x.db'), { onFatal: (error) => told.push(error.message) });
+  let answers = 0;
+  store.write([put], () => answers++);
+  await vi.waitFor(() => expect(told).toHaveLength(1));
+  expect(told).toEqual([expect.stringMatching(/cannot write the database .*x\.db.*: MDB_PANIC/)]);
+  await sleep(30);
+  expect(answers).toBe(0);
 });
 
 it('can be closed while it fails', async () => {
