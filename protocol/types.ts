@@ -21,6 +21,8 @@ export const BLOCK_BYTES_MAX = 104_857_600n;
  * side by side.
  */
 export const BLOCK_TXS_MAX = 262_144;
+/** The same, of signatures, validators and pieces of evidence together, whatever of one message holds them: four sets of the largest size, with what they sign, have room. */
+export const MEMBERS_MAX = 131_072;
 export const BLOCK_PART_BYTES = 65_536;
 export const BLOCK_PARTS_MAX = 1601;
 export const VOTES_MAX = 10_000;

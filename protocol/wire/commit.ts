@@ -77,7 +77,8 @@ function readExtendedCommitSig(reader: ProtoReader, was: ExtendedCommitSig): Ext
 }
 
 /** No set is larger: of more nobody need make objects, each many times as long as its bytes (CometBFT MaxVotesCount). */
-function mustHaveRoom({ length }: readonly unknown[]): void {
+function mustHaveRoom(reader: ProtoReader, { length }: readonly unknown[]): void {
+  reader.member();
   if (length >= VOTES_MAX) throw new Malformed(`more than ${VOTES_MAX} signatures`);
 }
 
@@ -96,7 +97,7 @@ export function readCommit(reader: ProtoReader, was: Commit): Commit {
     else if (reader.tag === 0x10) round = reader.int32();
     else if (reader.tag === 0x1a) blockId = readSharedBlockId(reader, blockId);
     else if (reader.tag === 0x22) {
-      mustHaveRoom(signatures);
+      mustHaveRoom(reader, signatures);
       signatures.push(reader.message(readCommitSig, NO_COMMIT_SIG));
     } else reader.skip(4);
   }
@@ -118,7 +119,7 @@ export function readExtendedCommit(reader: ProtoReader, was: ExtendedCommit): Ex
     else if (reader.tag === 0x10) round = reader.int32();
     else if (reader.tag === 0x1a) blockId = readSharedBlockId(reader, blockId);
     else if (reader.tag === 0x22) {
-      mustHaveRoom(signatures);
+      mustHaveRoom(reader, signatures);
       signatures.push(reader.message(readExtendedCommitSig, NO_EXTENDED_COMMIT_SIG));
     } else reader.skip(4);
   }

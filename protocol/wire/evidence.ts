@@ -150,8 +150,10 @@ export function writeEvidenceList(writer: ProtoWriter, list: readonly Evidence[]
 export function readEvidenceList(reader: ProtoReader, was: readonly Evidence[]): readonly Evidence[] {
   const list = growing(was);
   while (reader.next()) {
-    if (reader.tag === 0x0a) list.push(reader.message(readEvidence, null));
-    else reader.skip(1);
+    if (reader.tag === 0x0a) {
+      reader.member();
+      list.push(reader.message(readEvidence, null));
+    } else reader.skip(1);
   }
   return list;
 }

@@ -56,8 +56,9 @@ export function writeHeader(writer: ProtoWriter, header: Header): void {
   writer.bytes(0x72, header.proposerAddress);
 }
 
+/** It grows in place when it comes again (see `growing`). */
 export function readHeader(reader: ProtoReader, was: Header): Header {
-  const header: { -readonly [Field in keyof Header]: Header[Field] } = { ...was };
+  const header: { -readonly [Field in keyof Header]: Header[Field] } = was === NO_HEADER ? { ...was } : was;
   while (reader.next()) {
     if (reader.tag === 0x0a) header.version = reader.message(readVersion, header.version);
     else if (reader.tag === 0x12) header.chainId = reader.text();

@@ -4,7 +4,7 @@
 import { utf8Decode } from '#platform';
 import { type Refusal, refuse } from '../refusal.ts';
 import { timeOf } from '../time.ts';
-import { EMPTY_BYTES, type TimeNs } from '../types.ts';
+import { EMPTY_BYTES, MEMBERS_MAX, type TimeNs } from '../types.ts';
 
 /** How a reader says no to `decodeWith`, which turns it into a refusal. Never leaves this folder. */
 export class Malformed extends Error {
@@ -28,6 +28,7 @@ export class ProtoReader {
   private end: number;
   private low = 0;
   private high = 0;
+  private members = 0;
   /** `field * 8 + wire type` of the field that `next` stopped at. */
   tag = 0;
 
@@ -56,6 +57,14 @@ export class ProtoReader {
       }
     }
     throw new Malformed('a number takes more than ten bytes');
+  }
+
+  /**
+   * A signature, a validator or a piece of evidence more, in whatever list: two bytes each may ask for hundreds of bytes of memory, and lists may be within lists.
+   */
+  member(): void {
+    if (++this.members > MEMBERS_MAX)
+      throw new Malformed(`more than ${MEMBERS_MAX} signatures, validators and pieces of evidence`);
   }
 
   /** Moves to the next field of this message; false at its end. */

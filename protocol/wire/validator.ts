@@ -48,8 +48,10 @@ export function readValidator(reader: ProtoReader, was: Validator): Validator {
 }
 
 /** For lists and first occurrences: a validator merges with nothing. */
-export const readNewValidator = (reader: ProtoReader): Validator =>
-  reader.message(readValidator, NO_VALIDATOR);
+export function readNewValidator(reader: ProtoReader): Validator {
+  reader.member();
+  return reader.message(readValidator, NO_VALIDATOR);
+}
 
 /**
  * total_voting_power is always 0 on the wire: bytes of sets are hashed, so a cached value must not show
