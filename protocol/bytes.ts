@@ -109,14 +109,16 @@ const settledLately = new Lately<Uint8Array, Uint8Array>(16);
 const SMALL_BYTES_MAX = 64;
 
 /**
- * Bytes that do not keep a slab from being let go: for what stays long after its neighbours are gone.
+ * Bytes that do not keep a slab, or a block that they are a view on, from being let go: for what stays long after its neighbours are gone.
  */
 export function settled(bytes: Uint8Array): Uint8Array {
   // To ask a small array for its buffer is what makes V8 give it one.
   if (bytes.length <= SMALL_BYTES_MAX) return bytes.slice();
-  if (bytes.buffer.byteLength !== SLAB_BYTES) return bytes;
+  const whole = bytes.buffer.byteLength;
+  if (whole !== SLAB_BYTES && whole <= 2 * bytes.length) return bytes;
   const known = settledLately.get(bytes);
   if (known) return known;
+  if (bytes.length > SLAB_BYTES) return bytes.slice();
   if (settledUsed + bytes.length > SETTLED_BYTES) {
     settledSlab = new ArrayBuffer(SETTLED_BYTES);
     settledUsed = 0;

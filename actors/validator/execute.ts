@@ -159,7 +159,7 @@ export function onCommitted(v: ValidatorState, retainHeight: bigint): void {
 /** The node's memory of its own past after a block. */
 export function remember(v: ValidatorState, block: Block, next: ChainState): void {
   const { height } = block.header;
-  v.history.addBlock(block.header, block.lastCommit);
+  v.history.addBlock(block);
   v.history.setFrom(height + 1n, next.validators);
   v.history.setFrom(height + 2n, next.nextValidators);
 }

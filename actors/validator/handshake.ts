@@ -261,7 +261,7 @@ function onHeightRead(v: ValidatorState, block: Block, commit: Commit): void {
     shaking.stage = 'replaying';
     shaking.txs = block.txs.length;
     shaking.lastCommit = commit;
-    v.history.addBlock(block.header, block.lastCommit);
+    v.history.addBlock(block);
     if (read.found.voters && !recallValidators(v, height - 1n, read.found.voters)) return;
     if (height > v.config.genesis.initialHeight && !v.history.validators(height - 1n))
       return v.halt(`the validators of height ${height - 1n} are missing in the store. Resync this node`);
@@ -270,7 +270,7 @@ function onHeightRead(v: ValidatorState, block: Block, commit: Commit): void {
   }
   if (height === S) {
     if (!equalBytes(shaking.appHash, v.chain.appHash)) return mismatch(v, shaking.appHash);
-    v.history.addBlock(block.header, block.lastCommit);
+    v.history.addBlock(block);
     shaking.lastCommit = commit;
     return done(v);
   }

@@ -2,17 +2,10 @@
 
 import { blockKey, pastKey, validatorsKey } from '../../machines/chain/keys.ts';
 import { blocksNeeded } from '../../machines/evidence/pool.ts';
-import { isRefusal, unreachable } from '../../protocol/refusal.ts';
+import { isRefusal } from '../../protocol/refusal.ts';
 import { evidenceHeight } from '../../protocol/rules/evidence.ts';
-import type { Commit, Evidence, Header } from '../../protocol/types.ts';
-import {
-  decodeBlock,
-  decodeCommit,
-  decodeHeader,
-  decodeValidatorSet,
-  encodeCommit,
-  encodeHeader,
-} from '../../protocol/wire/index.ts';
+import type { Evidence } from '../../protocol/types.ts';
+import { decodeBlock, decodeValidatorSet } from '../../protocol/wire/index.ts';
 import type { KeyValue } from '../turn.ts';
 import type { Missing, Reading, ValidatorState } from './state.ts';
 
@@ -64,9 +57,7 @@ export function onReadForEvidence(
 ): void {
   const value = found[0]?.value;
   const block = value ? decodeBlock(value) : null;
-  // Copies: what was decoded is views on the bytes of the whole block.
-  if (block && !isRefusal(block))
-    v.history.recall(ownHeader(block.header), block.lastCommit && ownCommit(block.lastCommit));
+  if (block && !isRefusal(block)) v.history.recall(block);
   else if (!isPast && height < v.store.base)
     return readBlock(v, height); // it went while we read
   else if (isPast) v.history.recallNothing(height);
@@ -102,14 +93,4 @@ export function forgetRead(v: ValidatorState): void {
 function judgeAgain(v: ValidatorState): void {
   if (v.mode !== 'consensus') return;
   for (const entry of v.consensus.blocks.all()) if (entry.rules === 'reading') entry.rules = 'unknown';
-}
-
-function ownHeader(header: Header): Header {
-  const copy = decodeHeader(encodeHeader(header));
-  return isRefusal(copy) ? unreachable('what was encoded decodes') : copy;
-}
-
-function ownCommit(commit: Commit): Commit {
-  const copy = decodeCommit(encodeCommit(commit));
-  return isRefusal(copy) ? unreachable('what was encoded decodes') : copy;
 }

@@ -39,7 +39,7 @@ export function onRecentBlock(
   if (!next) return whenDone(v, untold);
   const height = heightOfKey(next.key);
   const block = decodeBlock(next.value);
-  if (!isRefusal(block)) v.history.addBlock(block.header, block.lastCommit);
+  if (!isRefusal(block)) v.history.addBlock(block);
   const txs = isRefusal(block) ? [] : block.txs;
   const sum = bytes + next.value.length;
   if (txs.length === 0) readOn(v, height, untold, sum);

@@ -1,8 +1,10 @@
 // What a node remembers of its own chain without reading its disk: recent headers, commits and validator sets; and for a while what it read of older ones.
 
 import { equalBytes } from '../../protocol/bytes.ts';
+import { isRefusal, unreachable } from '../../protocol/refusal.ts';
 import { hashOfSet } from '../../protocol/rules/validator-set.ts';
-import type { Commit, Header, ValidatorSet } from '../../protocol/types.ts';
+import type { Block, Commit, Header, ValidatorSet } from '../../protocol/types.ts';
+import { decodeCommit, decodeHeader, encodeCommit, encodeHeader } from '../../protocol/wire/index.ts';
 
 /** Heights whose header, commit and validators are in memory; older ones are read from the store when evidence asks for them. */
 const HEIGHTS_KEPT = 128;
@@ -20,6 +22,26 @@ interface Past {
   readonly header: Header;
   /** The last commit that this block carries: it decided the height before. */
   readonly lastCommit: Commit | null;
+}
+
+/** What is decoded is views on the bytes of the whole block, which stay in memory as long as these do: of a block of more bytes they are copied. */
+const SHARED_BYTES_MAX = 65_536;
+
+function pastOf({ header, lastCommit, txs, evidence }: Block): Past {
+  let bytes = evidence.length > 0 ? SHARED_BYTES_MAX : 0;
+  for (const tx of txs) bytes += tx.length;
+  if (bytes < SHARED_BYTES_MAX) return { header, lastCommit };
+  return { header: ownHeader(header), lastCommit: lastCommit && ownCommit(lastCommit) };
+}
+
+function ownHeader(header: Header): Header {
+  const copy = decodeHeader(encodeHeader(header));
+  return isRefusal(copy) ? unreachable('what was encoded decodes') : copy;
+}
+
+function ownCommit(commit: Commit): Commit {
+  const copy = decodeCommit(encodeCommit(commit));
+  return isRefusal(copy) ? unreachable('what was encoded decodes') : copy;
 }
 
 interface SetFrom {
@@ -45,8 +67,9 @@ export class History {
     this.sets.splice(this.sets.length - SETS_KEPT_EACH, 1);
   }
 
-  addBlock(header: Header, lastCommit: Commit | null): void {
-    this.blocks.set(numberOf(header.height), { header, lastCommit });
+  addBlock(block: Block): void {
+    const { header } = block;
+    this.blocks.set(numberOf(header.height), pastOf(block));
     this.blocks.delete(numberOf(header.height - BigInt(HEIGHTS_KEPT)));
     // The first set holds until the second does.
     while ((this.sets[1]?.from ?? header.height) <= header.height - BigInt(HEIGHTS_KEPT)) this.sets.shift();
@@ -59,8 +82,8 @@ export class History {
   }
 
   /** A block read from the store: remembered until the chain moves on, or what asked for it is judged. */
-  recall(header: Header, lastCommit: Commit | null): void {
-    this.recalled.set(numberOf(header.height), { header, lastCommit });
+  recall(block: Block): void {
+    this.recalled.set(numberOf(block.header.height), pastOf(block));
   }
 
   /** The store has nothing of this block: not asked again until the chain moves on. */

@@ -26,6 +26,12 @@ it('what stays long does not keep the slab that it was cut from', () => {
   }
   const own = new Uint8Array(5000);
   expect(settled(own)).toBe(own); // a buffer of its own is shared as it is
+  for (const size of [200, 5_000, 30_000]) {
+    const view = new Uint8Array(1_000_000).fill(7).subarray(500, 500 + size); // of a block
+    const kept = settled(view);
+    expect(kept).toEqual(view);
+    expect(kept.buffer.byteLength).toBeLessThan(70_000);
+  }
 });
 
 it('neither does a value of a simulated store, nor a pair of kvstore', () => {

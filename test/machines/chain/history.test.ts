@@ -5,7 +5,8 @@ import { blockKey, evidenceKey, heightOfKey, validatorsKey } from '../../../mach
 import { isNeeded } from '../../../machines/chain/needed.ts';
 import { hexOf } from '../../../protocol/bytes.ts';
 import { incrementPriority } from '../../../protocol/rules/validator-set.ts';
-import type { Header, ValidatorSet } from '../../../protocol/types.ts';
+import type { Block, Header, ValidatorSet } from '../../../protocol/types.ts';
+import { decodeBlock, encodeBlock } from '../../../protocol/wire/index.ts';
 import { chainOf, person, setOf } from '../../protocol/rules/people.ts';
 
 it('knows the members of every height, and keeps few sets for it', () => {
@@ -43,30 +44,52 @@ it('knows the members of every height, and keeps few sets for it', () => {
 it('headers, and the commit that the next block carried', () => {
   const history = new History();
   const links = chainOf([10n], 3);
-  for (const { block } of links) history.addBlock(block.header, block.lastCommit);
+  for (const { block } of links) history.addBlock(block);
   expect(history.header(2n)).toBe(links[1]!.block.header);
   expect(history.commit(2n)).toBe(links[2]!.block.lastCommit);
   expect(history.commit(3n)).toBeNull();
 });
 
+const pastBlock = (header: Header, height: bigint): Block => ({
+  header: { ...header, height },
+  txs: [],
+  evidence: [],
+  lastCommit: null,
+});
+
+it('a large block does not stay in memory for its header and its commit', () => {
+  const [, { block }] = chainOf([10n], 2) as [unknown, { block: Block }];
+  for (const size of [100, 70_000]) {
+    const bytes = encodeBlock({ ...block, txs: [new Uint8Array(size)] });
+    const history = new History();
+    history.addBlock(decodeBlock(bytes) as Block);
+    const [header, commit] = [history.header(2n), history.commit(1n)];
+    expect(header).toEqual(block.header);
+    expect(commit).toEqual(block.lastCommit);
+    const isKept = size === 100; // of a small one a copy would cost more than it saves
+    expect(header?.dataHash.buffer === bytes.buffer).toBe(isKept);
+    expect(commit?.signatures[0]?.signature.buffer === bytes.buffer).toBe(isKept);
+  }
+});
+
 it('the last 128 headers; an older block that was recalled stays until the chain moves on', () => {
   const history = new History();
-  const header = (height: bigint): Header => ({ ...chainOf([10n], 1)[0]!.block.header, height });
-  for (let height = 1n; height <= 200n; height++) history.addBlock(header(height), null);
+  const past = (height: bigint): Block => pastBlock(chainOf([10n], 1)[0]!.block.header, height);
+  for (let height = 1n; height <= 200n; height++) history.addBlock(past(height));
   expect([72n, 73n].map((height) => history.header(height)?.height)).toEqual([undefined, 73n]);
-  history.recall(header(5n), null);
+  history.recall(past(5n));
   expect(history.header(5n)?.height).toBe(5n);
-  history.addBlock(header(201n), null);
+  history.addBlock(past(201n));
   expect(history.header(5n)).toBeNull();
 });
 
 it('the sets of the last 128 heights, however often they change; an older one that was recalled stays until the chain moves on', () => {
   const history = new History();
-  const header = (height: bigint): Header => ({ ...chainOf([10n], 1)[0]!.block.header, height });
+  const past = (height: bigint): Block => pastBlock(chainOf([10n], 1)[0]!.block.header, height);
   for (let height = 1n; height <= 200n; height++) {
     history.setFrom(height + 1n, setOf(height));
     history.setFrom(height + 2n, setOf(height + 1n));
-    history.addBlock(header(height), null);
+    history.addBlock(past(height));
   }
   expect([71n, 72n, 73n, 202n].map((height) => history.validators(height)?.powerTotal)).toEqual([
     undefined,
@@ -80,7 +103,7 @@ it('the sets of the last 128 heights, however often they change; an older one th
   history.recallSet(6n, null);
   expect([5n, 6n].map((height) => history.isSetRecalled(height))).toEqual([true, true]);
   expect([5n, 6n].map((height) => history.validators(height)?.powerTotal)).toEqual([4n, undefined]);
-  history.addBlock(header(201n), null);
+  history.addBlock(past(201n));
   expect(history.validators(5n)).toBeNull();
   expect(history.isSetRecalled(6n)).toBe(false);
 });
