@@ -56,6 +56,8 @@ export class PassedOn {
     this.tellers.delete(at);
     this.debts.starts(at);
     this.gifts.delete(at);
+    // What it was told of in the life before, it may have stored as it died.
+    if ((this.givers.of(at)?.size ?? 0) > 0) this.givers.set(at, null);
   }
 
   /** A connection begins or ends. */
