@@ -230,6 +230,7 @@ function hearMaj23(
     v.score(view.peer, `claims two thirds for two blocks at ${message.height}/${message.round}`);
     return;
   }
+  if (!view.mayAnswerClaim(v.turn.monoNs, consensus.config.gossipNs)) return;
   const have = (tally.votesFor(message.blockId) ?? []).flatMap((vote, i) => (vote ? [i] : []));
   if (have.length === size(v)) return;
   send(

@@ -38,6 +38,28 @@ function keep<Key, T>(map: Map<Key, T>, key: Key, value: T): void {
   }
 }
 
+/** The same of its claims of two thirds: honest peers make five in a tick, and those of many ticks may come at once. */
+const CLAIM_ANSWERS_PER_PERIOD_MAX = 256;
+
+/** So much in each period, which begins with what is taken first. */
+class Allowance {
+  private readonly most: number;
+  private sinceNs = -1n;
+  private taken = 0;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  takes(nowNs: bigint, periodNs: bigint): boolean {
+    if (this.sinceNs < 0n || nowNs - this.sinceNs >= periodNs) {
+      this.sinceNs = nowNs;
+      this.taken = 0;
+    }
+    return ++this.taken <= this.most;
+  }
+}
+
 /** It goes last from now on: a round or a block that is proposed again and again is spoken of long after it began. Few maps come to be half full. */
 function used<Key, T>(map: Map<Key, T>, key: Key): T | undefined {
   const value = map.get(key);
@@ -76,8 +98,8 @@ export class PeerView {
   owed: ConsensusMessage[] | null = null;
   /** What it asks about in that envelope. */
   readonly askedFor = new Set<string>();
-  private answers = 0;
-  private answersSinceNs = -1n;
+  private readonly answers = new Allowance(ANSWERS_PER_PERIOD_MAX);
+  private readonly claimAnswers = new Allowance(CLAIM_ANSWERS_PER_PERIOD_MAX);
 
   constructor(peer: string) {
     this.peer = peer;
@@ -261,11 +283,12 @@ export class PeerView {
 
   /** Whether to answer what the peer asks for outright. An answer may be 10,000 times as long as the question. */
   mayAnswer(nowNs: bigint, periodNs: bigint): boolean {
-    if (this.answersSinceNs < 0n || nowNs - this.answersSinceNs >= periodNs) {
-      this.answersSinceNs = nowNs;
-      this.answers = 0;
-    }
-    return ++this.answers <= ANSWERS_PER_PERIOD_MAX;
+    return this.answers.takes(nowNs, periodNs);
+  }
+
+  /** Whether to say which votes for an id we have, which is a bit for each validator. */
+  mayAnswerClaim(nowNs: bigint, periodNs: bigint): boolean {
+    return this.claimAnswers.takes(nowNs, periodNs);
   }
 
   /** True the first time: then it counts as sent. */

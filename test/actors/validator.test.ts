@@ -313,6 +313,23 @@ describe('what peers say', () => {
     expect([...consensus.rounds.all()].length).toBeLessThanOrEqual(2);
   });
 
+  it('answers claims up to a bound: each is a frame of its own, with a bit for each validator', () => {
+    const home = four();
+    home.fire('start');
+    const { height } = home.state.consensus;
+    const claim = {
+      type: 'vote-set-maj23',
+      height,
+      round: 0,
+      voteType: PREVOTE,
+      blockId: NIL_BLOCK_ID,
+    } as const;
+    const before = home.sent.length;
+    home.hear('peer', ...Array.from({ length: 1_000 }, () => claim));
+    expect(home.sent.length - before).toBe(256);
+    expect(home.scored).toEqual([]);
+  });
+
   it('is logged without what nobody knows behind it: no signature covers that', () => {
     const home = four();
     home.fire('start');

@@ -178,3 +178,13 @@ it('marks of a polka that is spoken of again and again outlast any number of rou
     expect(view.takeMissingParts(parts, () => ({}) as Part, 1)).toEqual([]);
   }
 });
+
+it('claims are answered up to a bound in each period, apart from questions', () => {
+  const view = at(1n);
+  const taken = (nowNs: bigint, takes: 'mayAnswer' | 'mayAnswerClaim'): number =>
+    Array.from({ length: 4_096 }, () => view[takes](nowNs, 100n)).filter(Boolean).length;
+  expect([taken(0n, 'mayAnswerClaim'), taken(99n, 'mayAnswerClaim'), taken(0n, 'mayAnswer')]).toEqual([
+    256, 0, 8,
+  ]);
+  expect([taken(100n, 'mayAnswerClaim'), taken(100n, 'mayAnswer')]).toEqual([256, 8]);
+});
