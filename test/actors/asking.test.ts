@@ -197,3 +197,17 @@ it('who hears all others announces on the next tick what it has, and relays on t
       .map(({ message }) => (message.type === 'vote' ? message.vote.validatorIndex : -1));
   expect([to('a'), to('b').sort(), to('c')]).toEqual([[], [first, second].sort(), [second]]);
 });
+
+it('who is far asks at each height anew', () => {
+  const at = home('a', 'b');
+  const running = (): boolean => [...at.timers.keys()].includes('ask');
+  expect(running()).toBe(true);
+  const made = nextBlock(at, ['a']);
+  const votes = [PREVOTE, PRECOMMIT].flatMap((type) =>
+    others.map((who) => ({ type: 'vote', vote: signedVote(at, who, type, 0, made.id) }) as const),
+  );
+  at.hear('a', ...proposalOf(at, made, 0), ...votes);
+  expect([at.state.chain.lastBlockHeight, running()]).toEqual([1n, false]);
+  at.fire('start');
+  expect([at.state.consensus.height, running()]).toEqual([2n, true]);
+});

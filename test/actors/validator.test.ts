@@ -244,6 +244,11 @@ describe('what peers say', () => {
       1,
     );
     expect(scored((home) => hearVote(home, { ...good(home), validatorIndex: 99 }))).toHaveLength(1);
+    const extended = (change: object) => (home: Home) =>
+      hearVote(home, { ...signedVote(home, other, PRECOMMIT, 0, someBlockId('b')), ...change });
+    const extensionSignature = new Uint8Array(64).fill(1);
+    for (const change of [{ extensionSignature }, { extension: Uint8Array.of(1), extensionSignature }])
+      expect(scored(extended(change))[0]).toContain('extensions are not enabled');
     const another = (vote: Vote) => ({ ...vote, validatorIndex: (vote.validatorIndex + 1) % 4 });
     expect(scored((home) => hearVote(home, another(good(home))))).toHaveLength(1);
     const B = (home: Home) => nextBlock(home, ['b']);

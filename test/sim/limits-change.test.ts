@@ -16,7 +16,9 @@ import {
   type Scenario,
   scenario,
   submit,
+  v0,
   validators,
+  when,
 } from '../../sim/index.ts';
 
 type Changes = Readonly<Record<number, ConsensusParamsUpdate>>;
@@ -104,4 +106,17 @@ it('evidence is too old by what is in force when its node looks for it', () => {
   const app = () => new Changing({ 1: long, 3: age(1n, 1n), 4: long });
   const liars = [liar('v3', 'double-voter', ['v0'], { fromHeight: 2, toHeight: 2 })];
   expect(told('age', { liars, app, ends: everyone.decides(height(10), { within: '60s' }) })).toEqual([]);
+});
+
+it('who is far behind takes a block that the genesis had no room for', () => {
+  const app = () => new Changing({ 3: bytes(300_000n) });
+  const act = [
+    at('500ms', crash('f0')),
+    when(v0.decides(height(6)), submit('v0', `large=${'x'.repeat(100_000)}`)),
+    when(v0.decides(height(12)), restart('f0')),
+  ];
+  const cast = validators(4, { fullNodes: 1, blockBytes: 40_000 });
+  expect(
+    told('larger blocks', { cast, app, act, ends: everyone.decides(height(16), { within: '60s' }) }),
+  ).toEqual([]);
 });
