@@ -301,7 +301,7 @@ class Run {
     if (this.watch.progress && this.now >= this.progressAt) {
       this.progressAt = this.now + PROGRESS_EVERY_NS;
       const before = Number(this.oracles.ghost.genesis.initialHeight) - 1;
-      const done = (Number(this.heightMax) - before) / (this.play.ends.decides - before);
+      const done = (Number(this.heightMax) - before) / Math.max(1, this.play.ends.decides - before);
       this.watch.progress(Math.min(1, done), this.heightMax);
     }
     return world.violations.length > 0 || this.liveness.isHopeless;

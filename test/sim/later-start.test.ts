@@ -51,4 +51,20 @@ describe('before its first block', () => {
     });
     expect(verdict).toMatchObject({ violations: [], unmet: [], heights: 999n });
   });
+
+  test('nothing is done, and later most of it', () => {
+    const done = (more: Partial<Scenario>): number[] => {
+      const told: number[] = [];
+      runScenario(play(more), { seed: 1, watch: { progress: (part) => void told.push(part) } });
+      return told;
+    };
+    const ends = everyone.decides(height(FIRST + 3), { within: '60s' });
+    const whole = done({ ends });
+    expect(whole).toEqual([...whole].sort());
+    expect([whole[0], whole.every((part) => part >= 0 && part <= 1)]).toEqual([0, true]);
+    expect(whole.at(-1)).toBeGreaterThan(0.5);
+    const stands = nobody.decidesBeyond(height(FIRST - 1), { for: '5s' });
+    const act = [at('0s', ...(['v0', 'v1'] as const).map((node) => crash(node)))];
+    expect(new Set(done({ act, ends: stands }))).toEqual(new Set([0]));
+  });
 });
