@@ -85,6 +85,19 @@ it('each new piece goes to each peer once, not with all that wait', () => {
   expect(sent()).toBe(before);
 });
 
+it('who comes back is told again: what was said on the connection before may be lost', () => {
+  const { home, sent } = homeWithScale();
+  for (const peer of ['liar', 'stays', 'comes back']) home.peerUp(peer, 1000n);
+  offer(home, 'liar', [doubleVote(home, 1n, 0)]);
+  home.tell({ type: 'peer-down', peer: 'comes back' });
+  home.peerUp('comes back', 1000n);
+  const before = sent();
+  offer(home, 'liar', [doubleVote(home, 1n, 1)]);
+  const one = encodeEvidenceList([doubleVote(home, 1n, 0)]).length;
+  const two = encodeEvidenceList([doubleVote(home, 1n, 1)]).length;
+  expect(sent() - before).toBe(one + 2 * two);
+});
+
 it('what goes for newer evidence leaves the store, too', () => {
   const { consensusParams, ...others } = ALONE;
   const evidence = { ...consensusParams.evidence, maxBytes: 0n }; // no block takes any

@@ -153,3 +153,31 @@ it('evidence of a block that is gone is judged by who restarted, as by the other
   }
   expect(punishedAt.length).toBeGreaterThanOrEqual(6); // in the others nobody hears both votes in time
 });
+
+it('of what grows old all at once so much goes with each block, and the next with the next', () => {
+  const Forgetful = keeping(2n);
+  class Shortening extends Forgetful {
+    override answer(asked: AbciRequest): AbciResponse {
+      const response = super.answer(asked);
+      if (asked.type !== 'finalize-block' || response.type !== 'finalize-block') return response;
+      const evidence = { maxAgeBlocks: 5n, maxAgeNs: 1n, maxBytes: 0n };
+      return asked.value.height === 40n
+        ? { ...response, value: { ...response.value, consensusParamUpdates: { evidence } } }
+        : response;
+    }
+  }
+  let world: World | undefined;
+  const ends = everyone.decides(height(45), { within: '200s' });
+  const { violations } = runScenario(play(2n, { app: () => new Shortening(), ends }), {
+    seed: 1,
+    onWorld: (each) => {
+      world = each;
+    },
+  });
+  expect(violations).toEqual([]);
+  const left = Array.from({ length: 45 }, (_, i) => i + 1).filter(
+    (each) => world?.machine('v0').disk.read('chain', pastKey(BigInt(each))) !== undefined,
+  );
+  expect(left.length).toBeGreaterThan(0);
+  expect(Math.min(...left)).toBeGreaterThan(36);
+});
