@@ -51,6 +51,14 @@ it('marks are of the height of the peer; rounds, types and sets of another size 
   expect(view.height).toBe(2n);
 });
 
+it('marks made for a set of another size are none: its members stand at other places', () => {
+  const view = at(1n);
+  view.markVote(1n, 0, PRECOMMIT, 0, 3);
+  const four = [0, 1, 2, 3].map((index) => voteOf(PRECOMMIT, 'B', 0, index));
+  expect(indexes(view.takeMissing(1n, 0, PRECOMMIT, four, 9))).toEqual([0, 1, 2, 3]);
+  expect(view.takeMissing(1n, 0, PRECOMMIT, four, 9)).toEqual([]);
+});
+
 it('a proposal is sent once, and again when it may be lost', () => {
   const view = at(1n);
   expect([view.takeProposal(0, idOf('B')), view.takeProposal(0, idOf('B'))]).toEqual([true, false]);

@@ -35,6 +35,13 @@ it('a round in which a third has spoken stays, whoever goes on to others', () =>
   expect(rounds.skipTo(0)).toBe(5);
 });
 
+it('a round that we have come to stays, and the next, though the peer that opened it has gone on', () => {
+  const rounds = new Rounds(1n, FOUR);
+  for (const round of [5, 6]) vote(rounds, 1, round, 'p');
+  for (const round of [8, 9]) expect(vote(rounds, 1, round, 'p', 5)).toBe('added');
+  expect([...rounds.all()].map(({ round }) => round)).toEqual([5, 6, 8, 9]);
+});
+
 it('L55 counts who spoke, each once, with any kind of message', () => {
   const rounds = new Rounds(1n, FOUR);
   vote(rounds, 0, 3, 'p');
