@@ -100,7 +100,8 @@ export function roomFor(size: number): Uint8Array {
 }
 
 /** What stays lies among its like: in slabs of which nothing goes. */
-const SETTLED_BYTES = 4 * SLAB_BYTES;
+/** No other buffer has this size, parts of blocks not either: what is settled is known by it. */
+const SETTLED_BYTES = 4 * SLAB_BYTES - 8;
 let settledSlab = new ArrayBuffer(SETTLED_BYTES);
 let settledUsed = 0;
 /** Several stores of a process settle the same bytes, and share the copy. */
@@ -115,7 +116,7 @@ export function settled(bytes: Uint8Array): Uint8Array {
   // To ask a small array for its buffer is what makes V8 give it one.
   if (bytes.length <= SMALL_BYTES_MAX) return bytes.slice();
   const whole = bytes.buffer.byteLength;
-  if (whole !== SLAB_BYTES && whole <= 2 * bytes.length) return bytes;
+  if (whole === SETTLED_BYTES || (whole !== SLAB_BYTES && whole <= 2 * bytes.length)) return bytes;
   const known = settledLately.get(bytes);
   if (known) return known;
   if (bytes.length > SLAB_BYTES) return bytes.slice();

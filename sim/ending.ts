@@ -21,8 +21,14 @@ const SCRIPT_MS_MAX = 1_800_000;
 
 /** A play that ends some time after its last directive waits no longer than this for that one. */
 export function scriptNsMax({ act }: Scenario): number {
-  const times = act.map((each) => ('atMs' in each ? each.atMs : 'when' in each ? (each.latestMs ?? 0) : 0));
-  return (Math.max(0, ...times) + SCRIPT_MS_MAX) * MILLISECOND;
+  let latestMs = 0;
+  let waitsMs = 0;
+  for (const each of act) {
+    if ('atMs' in each) latestMs = Math.max(latestMs, each.atMs);
+    else if ('when' in each) latestMs = Math.max(latestMs, each.latestMs ?? 0);
+    else if ('afterMs' in each) waitsMs += each.afterMs;
+  }
+  return (latestMs + waitsMs + SCRIPT_MS_MAX) * MILLISECOND;
 }
 
 export class EndOfPlay {

@@ -89,6 +89,13 @@ interface Held {
   readonly isStray: boolean;
 }
 
+interface Farewell {
+  readonly session: number;
+  readonly handle: Handle;
+  /** When it would come, were there no clog. */
+  readonly freeAt: number;
+}
+
 /** From one host to another, and what the first believes of their connection. */
 export class Link {
   readonly from: Host;
@@ -117,6 +124,10 @@ export class Link {
   lastFreeAt = 0;
   /** The last of what a rule made late arrives then: by that time it is news of long ago. */
   lateUntil = 0;
+  /** The same, without clogs. */
+  lateFreeUntil = 0;
+  /** `from` has hung up, and the other side hears of it; null: it has not yet. */
+  farewell: Farewell | null = null;
 
   constructor(from: Host, to: Host, settings: LinkSettings) {
     this.from = from;
@@ -232,6 +243,7 @@ export class Carrier {
       const at = Math.max(due, link.cloggedUntil);
       if (at > due) counters.clogged++;
       link.lateUntil = Math.max(link.lateUntil, at);
+      link.lateFreeUntil = Math.max(link.lateFreeUntil, due);
       const done = ruling.done | DONE.late | (at > due ? DONE.clogged : 0);
       this.deliverAt(at, due, link, ruling.payloads, done);
     } else {
@@ -357,6 +369,7 @@ export class Carrier {
     }
     link.lastFreeAt = Math.max(link.lastFreeAt, last);
     link.lastAt = link.lastFreeAt;
+    link.lateUntil = link.lateFreeUntil;
   }
 
   private readonly arrive = (slot: number): void => {

@@ -4,7 +4,7 @@
 import type { Payload, PeerId } from '../actors/turn.ts';
 import { must, unreachable } from '../protocol/refusal.ts';
 import type { Net, NetListener } from '../runtime/kernel/ports.ts';
-import { type Agenda, type Life, WORLD_LIFE } from './agenda.ts';
+import { type Agenda, type Handle, type Life, WORLD_LIFE } from './agenda.ts';
 import type { Choices, Stream } from './choices.ts';
 import { drawSpan, SECOND, type Span, span } from './latency.ts';
 import {
@@ -123,9 +123,9 @@ export class Network {
   }
 
   /** What `from` believes of this connection ends then, if it still stands. */
-  private endAt(at: number, link: Link): void {
+  private endAt(at: number, link: Link): Handle {
     const { session } = link;
-    this.agenda.at(at, () => this.end(link, session), 0, link.from.life);
+    return this.agenda.at(at, () => this.end(link, session), 0, link.from.life);
   }
 
   private end(link: Link, session: number): void {
@@ -147,13 +147,29 @@ export class Network {
     this.endAt(this.agenda.now, link);
     if (link.back.session !== link.session) return;
     if (link.isBroken) this.noticeLater(link.back);
-    // The farewell keeps its place in the order of what was sent before it.
-    else this.endAt(this.farewellAt(link), link.back);
+    else this.bidFarewell(link);
   }
 
-  private farewellAt(link: Link): number {
-    link.lastAt = Math.max(this.agenda.now + this.carrier.drawLatency(link), link.lastAt + 1);
-    return link.lastAt;
+  /** It keeps its place in the order of what was sent before it. */
+  private bidFarewell(link: Link): void {
+    const arrives = this.agenda.now + this.carrier.drawLatency(link);
+    const freeAt = Math.max(arrives, link.lastFreeAt + 1);
+    const at = Math.max(arrives, link.lastAt + 1);
+    link.lastAt = at;
+    if (at === freeAt) link.lastFreeAt = at;
+    link.farewell = { session: link.back.session, handle: this.endAt(at, link.back), freeAt };
+  }
+
+  /** What a clog held goes on, and the farewell behind it. */
+  private free(link: Link): void {
+    this.carrier.free(link);
+    const { farewell, back } = link;
+    if (farewell === null || back.session !== farewell.session) return;
+    if (!this.agenda.cancel(farewell.handle)) return;
+    const at = Math.max(this.agenda.now, farewell.freeAt, link.lastAt + 1);
+    link.lastAt = at;
+    link.lastFreeAt = at;
+    link.farewell = { ...farewell, handle: this.endAt(at, back) };
   }
 
   dial(host: Host, peer: PeerId, address: string): void {
@@ -199,7 +215,9 @@ export class Network {
     const session = ++this.sessions;
     back.session = session;
     const openAt = this.agenda.now + this.carrier.drawLatency(back);
-    back.lastAt = Math.max(back.lastAt, openAt); // what the answerer says is heard after it has answered
+    // What the answerer says is heard after it has answered.
+    back.lastAt = Math.max(back.lastAt, openAt);
+    back.lastFreeAt = Math.max(back.lastFreeAt, openAt);
     this.agenda.at(openAt, () => this.answered(link, session, startedAt), 0, from.life);
     this.counters.opened++;
     to.listener.up(from.peer);
@@ -248,7 +266,7 @@ export class Network {
   heal(): void {
     for (const link of this.links()) {
       link.isCut = link.isCutForEver;
-      this.carrier.free(link);
+      this.free(link);
     }
   }
 

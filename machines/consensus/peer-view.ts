@@ -19,12 +19,14 @@ const TYPES = 64;
 /** One byte of marks per validator or part. */
 export type Marks = Uint8Array;
 
-/** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. Those go first that nobody spoke of for longest. */
+/** Rounds, part sets and proposals that we keep marks of, per peer; more than honest peers speak of. The oldest go first; of rounds and part sets those that nobody spoke of for longest. */
 const MARKS_KEPT_MAX = 64;
 /** A peer counts as one that asks for so many heights after it did: in each it asks only some of its peers. */
 const ASKING_HEIGHTS = 16n;
 /** Times that a peer may have us look up what it lacks, in one gossip period: its claims and part sets of one tick. */
 const ANSWERS_PER_PERIOD_MAX = 8;
+/** The same of its claims of two thirds: honest peers make five in a tick, and those of many ticks may come at once. */
+const CLAIM_ANSWERS_PER_PERIOD_MAX = 256;
 
 const keyOfParts = ({ total, hash }: PartSetHeader): string => `${total}/${byteKey(hash)}`;
 
@@ -37,9 +39,6 @@ function keep<Key, T>(map: Map<Key, T>, key: Key, value: T): void {
     return;
   }
 }
-
-/** The same of its claims of two thirds: honest peers make five in a tick, and those of many ticks may come at once. */
-const CLAIM_ANSWERS_PER_PERIOD_MAX = 256;
 
 /** So much in each period, which begins with what is taken first. */
 class Allowance {

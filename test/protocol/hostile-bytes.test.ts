@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import { concatBytes } from '../../protocol/bytes.ts';
 import { BLOCK_TXS_MAX, MEMBERS_MAX } from '../../protocol/types.ts';
+import { NO_HEADER, readHeader } from '../../protocol/wire/header.ts';
 import { decodeBlock, decodeBlocksyncMessage, decodeCommit, decodeVote } from '../../protocol/wire/index.ts';
 import { growing, ProtoReader } from '../../protocol/wire/reader.ts';
 
@@ -79,9 +80,13 @@ it('nor signatures and validators in its evidence', () => {
 });
 
 it('a header that comes again and again is made once', () => {
-  const header = decodeBlock(repeated([0x0a, 0x02, 0x18, 0x05, 0x0a, 0x00], 1_000));
-  expect(header).toMatchObject({ header: { height: 5n, chainId: '' } });
-  expect(decodeBlock(Uint8Array.of(0x0a, 0x00))).toMatchObject({ header: { height: 0n } });
+  const first = readHeader(new ProtoReader(Uint8Array.of(0x18, 0x05)), NO_HEADER);
+  expect(first).toMatchObject({ height: 5n, chainId: '' });
+  expect(readHeader(new ProtoReader(Uint8Array.of(0x12, 0x01, 0x61)), first)).toBe(first);
+  expect(first).toMatchObject({ height: 5n, chainId: 'a' });
+  expect(NO_HEADER).toMatchObject({ height: 0n, chainId: '' });
+  const block = decodeBlock(repeated([0x0a, 0x02, 0x18, 0x05, 0x0a, 0x00], 1_000));
+  expect(block).toMatchObject({ header: { height: 5n, chainId: '' } });
 });
 
 it('a field number of more than 29 bits is unknown, not a known one', () => {

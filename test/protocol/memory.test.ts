@@ -31,6 +31,7 @@ it('what stays long does not keep the slab that it was cut from', () => {
     const kept = settled(view);
     expect(kept).toEqual(view);
     expect(kept.buffer.byteLength).toBeLessThan(70_000);
+    expect(settled(kept)).toBe(kept); // an application and its store share one
   }
 });
 

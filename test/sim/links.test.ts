@@ -487,6 +487,52 @@ describe('what each fault is', () => {
     }
   });
 
+  test('a farewell behind a clog comes when that is healed, after what was sent before it', () => {
+    const world = mesh(2);
+    const { agenda, network, peers } = world;
+    const began = agenda.now;
+    network.clog(peers[0]!, peers[1]!, began + 60 * SECOND);
+    world.say(0, 1, 1);
+    world.nets[0]!.close(peers[1]!);
+    agenda.runUntil(began + 5 * SECOND);
+    expect(network.link(peers[1]!, peers[0]!).session).not.toBe(0);
+    network.heal();
+    world.settle();
+    expect(agenda.now).toBeLessThan(began + 6 * SECOND);
+    expect(world.told(1)).toEqual(['heard n0 1', 'down n0']);
+  });
+
+  test('what a rule made late and a clog later is late by the rule alone when that is healed', () => {
+    const world = mesh(2);
+    const { agenda, network, peers } = world;
+    const link = network.link(peers[0]!, peers[1]!);
+    const began = agenda.now;
+    network.clog(peers[0]!, peers[1]!, began + 60 * SECOND);
+    network.rule = (_, __, payloads) => ({ delayNs: 9 * SECOND, payloads, done: 0 });
+    world.say(0, 1, 1);
+    expect(link.lateUntil).toBe(began + 60 * SECOND);
+    network.heal();
+    expect(link.lateUntil).toBe(began + 9 * SECOND);
+  });
+
+  test('healing does not bring the word of who answers a dial before the answer', () => {
+    for (let k = 0; k < 50; k++) {
+      const world = mesh(2, { latency: uniform(MILLISECOND, 50 * MILLISECOND) }, `answer ${k}`);
+      const { agenda, network, peers } = world;
+      world.nets[0]!.close(peers[1]!);
+      world.settle();
+      const link = network.link(peers[1]!, peers[0]!);
+      world.dial(0, 1);
+      while (link.session === 0 && agenda.next());
+      world.say(1, 0, 7);
+      network.heal();
+      world.say(1, 0, 8);
+      world.settle();
+      expect(world.told(0).slice(-3)).toEqual(['up n1', 'heard n1 7', 'heard n1 8']);
+      expect(network.counters.stray).toBe(0);
+    }
+  });
+
   test('a farewell does not pass a cut: the other side notices in its own time', () => {
     const world = mesh(2, {}, 'links', { ...USUAL_NETWORK, notice: { minNs: SECOND, maxNs: SECOND } });
     const began = world.agenda.now;

@@ -29,8 +29,12 @@ interface Holder {
 
 const namespaceHere = (): string => readOr(UNKNOWN, () => readlinkSync('/proc/self/ns/pid', 'latin1'));
 
-/** It is over, and stands there until its parent looks: `kill -9` does nothing to it, and it writes nothing any more. */
-const IS_OVER = /^[ZX]/;
+/**
+ * It is over, and stands there until its parent looks: `kill -9` does nothing to it. One whose thread still hangs in the disk looks the same, but
+ * for the number of its threads, and may yet write.
+ */
+const isOver = (state: string | undefined, threads: string | undefined): boolean =>
+  (state === 'Z' || state === 'X') && threads === '1';
 
 /** Null: no such process. `?`: it lives, and there is no telling since when. */
 function startOf(pid: number): string | null {
@@ -42,7 +46,7 @@ function startOf(pid: number): string | null {
   const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   // Fields after the command, which may hold spaces and brackets: field 3 is the first.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return IS_OVER.test(fields[0] as string) ? null : fields[19] || UNKNOWN;
+  return isOver(fields[0], fields[17]) ? null : fields[19] || UNKNOWN;
 }
 
 const self = (): Holder => ({

@@ -126,10 +126,7 @@ class NodeProcess {
 
   private async end(): Promise<void> {
     this.isClosing = true;
-    setTimeout(
-      () => this.breakOff(`the disk did not answer within ${CLOSE_MS_MAX} ms`),
-      CLOSE_MS_MAX,
-    ).unref();
+    setTimeout(() => this.giveUp(`the disk did not answer within ${CLOSE_MS_MAX} ms`), CLOSE_MS_MAX).unref();
     try {
       await this.life?.end();
     } catch (error) {
@@ -141,8 +138,15 @@ class NodeProcess {
     setImmediate(() => process.exit());
   }
 
-  /** What is not closed by now stays so. To exit would be to wait for what the disk still owes, for as long as that hangs. */
-  private breakOff(because: string): void {
+  /** What is not closed by now stays so. */
+  private breakOff(because: string): never {
+    console.error(because);
+    this.tellWhy(because);
+    process.exit(this.code || NODE_EXIT.refused);
+  }
+
+  /** To exit would be to wait for what the disk still owes, for as long as that hangs. */
+  private giveUp(because: string): void {
     console.error(because);
     this.tellWhy(because);
     process.kill(process.pid, 'SIGKILL');

@@ -504,14 +504,18 @@ describe('an uncaught error', () => {
 });
 
 // Node waits for its pool of threads as it exits.
-test.skipIf(process.platform === 'win32')('a disk that hangs does not keep the process', async () => {
-  const pipe = join(temporaryFolder(), 'pipe');
-  execFileSync('mkfifo', [pipe]);
-  const { lines, ended, process } = child('stuck-disk.ts', pipe);
-  await ended;
-  expect(process.signalCode).toBe('SIGKILL');
-  expect(lines).toEqual(['the disk failed']);
-});
+test.skipIf(process.platform === 'win32')(
+  'a disk that hangs does not keep the process',
+  async () => {
+    const pipe = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { lines, ended, process } = child('stuck-disk.ts', pipe);
+    await ended;
+    expect(process.signalCode).toBe('SIGKILL');
+    expect(lines).toEqual(['the disk did not answer within 8000 ms']);
+  },
+  30_000,
+);
 
 test('wall time follows the system', () => {
   const clock = hostClock();

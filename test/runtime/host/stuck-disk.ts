@@ -10,9 +10,7 @@ const stuck = {
   replayHint: null,
   end: () => {
     open(pipe as string, 'r', () => {});
-    return new Promise((_, fail) => {
-      setTimeout(() => fail(new Error('the disk failed')), 200);
-    });
+    return new Promise(() => {});
   },
 };
 console.error = (line: string) => writeSync(1, `${line}\n`);
