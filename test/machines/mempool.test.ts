@@ -335,6 +335,23 @@ it('gossip: a burst goes together, a large pool in pieces, an empty one not at a
   expect(gossip.dueNs()).toBe(null);
 });
 
+it('gossip: lists that begin alike are not the same', () => {
+  const pool = poolOf();
+  const gossip = new Gossip(DEFAULT_MEMPOOL);
+  for (const peer of ['a', 'b', 'c']) gossip.peerUp(peer, [], 0n, true);
+  for (const [n, sender] of [
+    [1, null],
+    [2, 'a'],
+    [3, 'b'],
+  ] as const)
+    gossip.entered(entered(pool, n, sender), false, 0n);
+  expect(offersOf(gossip, 1_000n * MS)).toEqual([
+    ['a', [1, 3]],
+    ['b', [1, 2]],
+    ['c', [1, 2, 3]],
+  ]);
+});
+
 it('gossip: waits for a peer that is behind, and forgets one that goes', () => {
   const pool = poolOf();
   pool.update(5n, [], [], NO_LIMITS);
