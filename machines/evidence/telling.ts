@@ -42,6 +42,13 @@ export class EvidenceTold {
     known.add(evidence);
   }
 
+  /** What is in a block, or too old, is told to nobody any more: in one period a fast chain may punish hundreds. */
+  private forgetGone(pending: readonly Pending[]): void {
+    for (const known of this.told.values())
+      if (known.size > pending.length)
+        for (const each of known) if (!pending.includes(each)) known.delete(each);
+  }
+
   peerDown(peer: string): void {
     this.told.delete(peer);
   }
@@ -56,6 +63,7 @@ export class EvidenceTold {
     nowNs: bigint,
   ): { readonly tellings: readonly Telling[]; readonly afterNs: bigint } {
     this.begins(nowNs);
+    this.forgetGone(pending);
     // Peers that lack the same are told in one breath.
     const tellings = new Map<string, { peers: string[]; evidence: Pending[] }>();
     let isEarly = false;

@@ -59,3 +59,14 @@ it('after a quiet time, too, who tells us of something new does not hear it back
   });
   expect(told.next([b], peers, 70n * SECOND).tellings).toEqual([{ peers: ['x', 'y'], evidence: [b] }]);
 });
+
+it('what waits no more is forgotten, also within a period', () => {
+  const told = new EvidenceTold();
+  const peers = [{ peer: 'a', height: 1_000n }];
+  for (let height = 1n; height <= 100n; height++) {
+    const { tellings } = told.next([{ height } as Pending], peers, 0n);
+    expect(tellings).toHaveLength(1);
+  }
+  const { told: known } = told as unknown as { told: Map<string, Set<unknown>> };
+  expect(known.get('a')?.size).toBeLessThanOrEqual(2);
+});
