@@ -465,6 +465,8 @@ describe('what each fault is', () => {
     world.say(0, 1, 4);
     agenda.runUntil(began + 6 * SECOND);
     expect(world.told(1)).toEqual(['heard n0 1', 'heard n0 2', 'heard n0 3', 'heard n0 4']);
+    const times = world.story.map((line) => line.split(' ')[0]);
+    expect(new Set(times).size).toBe(times.length); // of one instant they might come in any order
     world.settle();
     expect(agenda.now - began).toBe(9 * SECOND); // late by a rule, as long as that says
     expect(world.told(1).at(-1)).toBe('heard n0 8');

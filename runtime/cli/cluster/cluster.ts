@@ -153,12 +153,12 @@ export class Cluster {
         node.fatal = word.because;
         node.wasRefused = word.isTaken;
         node.failedToStop ||= node.isEnding;
-        this.see(node);
+        this.mustEndSoon(node);
     }
   }
 
   /** What is broken may hang as it ends: its process does not stay for that. */
-  private see({ child }: ClusterNode): void {
+  private mustEndSoon({ child }: ClusterNode): void {
     if (child === null) return;
     const timeout = setTimeout(() => end(child, 'SIGKILL'), STOP_MS_MAX);
     child.once('exit', () => clearTimeout(timeout));
